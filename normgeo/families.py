@@ -151,6 +151,13 @@ class Categorical(Family):
         np.put_along_axis(rest, top, others, -1)  # 1 − p of a sure class, before it cancels
         return odds * rest / (1 + others) ** 2
 
+    def covariance(self, s: ArrayLike) -> Floats:
+        natural = self._natural(s)
+        p, diagonal = self._mean(natural), np.arange(natural.shape[1])
+        covariance = -p[:, :, None] * p[:, None, :]
+        covariance[:, diagonal, diagonal] = self._variance(natural)
+        return covariance
+
     def covariance_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
         natural = self._natural(s)
         top, p = natural.argmax(axis=-1), self._mean(natural)

@@ -80,9 +80,7 @@ class Family(ABC):
 
     def covariance(self, s: ArrayLike) -> Floats:
         """A''(s) = Cov[y]/φ, one matrix per case: (N, H, H)."""
-        apply, (N, H) = self.covariance_operator(s), np.shape(s)
-        columns = np.broadcast_to(np.eye(H)[:, None, :], (H, N, H))
-        return np.moveaxis(apply(columns), 0, -1)
+        return self._variance(self._natural(s))[:, :, None] * np.eye(np.shape(s)[1])
 
     def covariance_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
         """The map V ↦ A''(s) V of (N, H), or of a stack (…, N, H), with s looked at only once."""
