@@ -1,0 +1,29 @@
+"""Invariance and geometry of normalization methods (Ba, Kiros and Hinton 2016, section 5).
+
+Letters, here and in every module: N cases, D features, H neurons, P parameters; inputs X (N, D),
+weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
+"""
+
+from normgeo.families import FAMILIES
+from normgeo.invariance import certify, invariance_table, sweep
+from normgeo.model import Fit, NormalizedGLM, fit
+from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
+from normgeo.transforms import TABLE_1, TRANSFORMS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FAMILIES",
+    "GRID",
+    "NORMALIZERS",
+    "TABLE_1",
+    "TRANSFORMS",
+    "Fit",
+    "Normalized",
+    "NormalizedGLM",
+    "Normalizer",
+    "certify",
+    "fit",
+    "invariance_table",
+    "sweep",
+]

@@ -1,0 +1,57 @@
+"""Checks that any array argument must pass, whatever it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+
+
+def real_array(name: str, values: ArrayLike, ndim: int) -> Array:
+    """Return `values` as a finite, non-empty array of real floats with `ndim` axes.
+
+    float16, float32 and float64 keep their type; integers and booleans become float64.
+
+    Raises:
+        ValueError: the values are not real numbers, not finite, empty, or have another number
+            of axes.
+
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must be a rectangular array of numbers; got rows of different lengths."
+        ) from error
+    if array.dtype.kind in "bui":
+        array = array.astype(np.float64)
+    if array.dtype.kind != "f":
+        raise ValueError(f"`{name}` must hold real numbers; got elements of type {array.dtype}.")
+    if array.ndim != ndim:
+        raise ValueError(
+            f"`{name}` must have {ndim} {'axis' if ndim == 1 else 'axes'}; "
+            f"got an array of shape {array.shape}."
+        )
+    if array.size == 0:
+        raise ValueError(f"`{name}` must not be empty; got an array of shape {array.shape}.")
+    bad = array.size - np.count_nonzero(np.isfinite(array))
+    if bad:
+        raise ValueError(
+            f"`{name}` must hold finite numbers; got {bad} NaN or infinite among {array.size}. "
+            "Remove or impute them first."
+        )
+    return array
+
+
+def weights_and_inputs(W: ArrayLike, X: ArrayLike) -> tuple[Array, Array]:
+    """Return W (H, D) and X (N, D) as finite float matrices that agree in D."""
+    weights, inputs = real_array("W", W, 2), real_array("X", X, 2)
+    if weights.shape[1] != inputs.shape[1]:
+        raise ValueError(
+            "`W` (H, D) and `X` (N, D) must have the same number of features D; "
+            f"got W of shape {weights.shape} and X of shape {inputs.shape}."
+        )
+    return weights, inputs

@@ -1,0 +1,341 @@
+"""The normalized generalized linear model (Eq. 8): family ∘ gain and bias ∘ normalizer ∘ linear.
+
+    s = g z + b,    z = (A − μ)/σ,    log P(y|x) = (s·y − A(s))/φ + c(y, φ)
+
+Parameters are ordered as in the paper, θ = vec([W, b, g]ᵀ): neuron by neuron [w_h, b_h, g_h].
+The standard model, (none, none), has no g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize
+
+from normgeo._arrays import Array, real_array
+from normgeo.families import FAMILIES, Family
+from normgeo.linearization import Linearization, OwnNeuronLinearization
+from normgeo.normalizers import Normalizer
+
+
+@final
+@dataclass(frozen=True)
+class ParameterLayout:
+    """Where W (H, D), b (H,) and g (H,) stand in θ (P,)."""
+
+    neurons: int
+    features: int
+    has_gain: bool
+
+    @property
+    def per_neuron(self) -> int:
+        """D + 2, or D + 1 without a gain."""
+        return self.features + 1 + self.has_gain
+
+    @property
+    def size(self) -> int:
+        """P, the number of parameters."""
+        return self.neurons * self.per_neuron
+
+    def pack(self, W: Array, b: Array, g: Array | None) -> Array:
+        """Return θ (P,)."""
+        columns = [W, b[:, None]] + ([g[:, None]] if self.has_gain and g is not None else [])
+        return np.concatenate(columns, axis=1).reshape(-1)
+
+    def split(self, theta: Array) -> tuple[Array, Array, Array | None]:
+        """Return views (W, b, g) of θ (P,); g is None without a gain."""
+        theta = np.asarray(theta)
+        if theta.shape != (self.size,):
+            raise ValueError(
+                f"`theta` must have shape ({self.size},): {self.neurons} neurons of "
+                f"{self.per_neuron} parameters; got {theta.shape}."
+            )
+        rows = theta.reshape(self.neurons, self.per_neuron)
+        D = self.features
+        return rows[:, :D], rows[:, D], rows[:, D + 1] if self.has_gain else None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelLinearization:
+    """The derivative of the natural parameter s = g z + b in θ at one (θ, X).
+
+        ds = g dz + z dg + db
+
+    Attributes:
+        normalized: the linearization of z in W (and X).
+        s: (N, H). z: (N, H). gain: g (H,), None for the standard model. layout: of θ.
+
+    """
+
+    normalized: Linearization | OwnNeuronLinearization
+    s: Array
+    z: Array
+    gain: Array | None
+    layout: ParameterLayout
+
+    def jvp(self, dtheta: Array) -> Array:
+        """Return ds (N, H) for a change dθ (P,)."""
+        dW, db, dg = self.layout.split(dtheta)
+        ds = self._scaled(self.normalized.jvp(dW)) + db
+        return ds if dg is None else ds + self.z * dg
+
+    def vjp(self, U: Array) -> Array:
+        """Return the adjoint of `jvp` at U (N, H), (P,)."""
+        dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
+        dW = self.normalized.vjp_weights(self._scaled(U))
+        return self.layout.pack(dW, U.sum(axis=0), dg)
+
+    def own_neuron(self) -> ModelLinearization:
+        """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
+        if isinstance(self.normalized, OwnNeuronLinearization):
+            return self
+        return replace(self, normalized=self.normalized.own_neuron())
+
+    def _scaled(self, U: Array) -> Array:
+        return U if self.gain is None else self.gain * U
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormalizedGLM:
+    """A generalized linear model of normalized summed inputs (Eq. 8).
+
+    Attributes:
+        normalizer: what makes z of (W, X). family: a `Family` or its key.
+        W: (H, D). b: (H,), zeros where None. g: (H,), ones where None; the standard model has none.
+        phi: φ, the dispersion (noise variance) of the Gaussian; 1 otherwise.
+        reference: the batch (W₀, X₀) of frozen statistics.
+
+    Raises:
+        ValueError: bad shapes or numbers, a gain for the standard model, or φ the family lacks.
+
+    """
+
+    normalizer: Normalizer
+    family: Family
+    W: Array
+    b: Array
+    g: Array | None
+    phi: float
+    reference: tuple[Array, Array] | None
+
+    def __init__(
+        self,
+        normalizer: Normalizer,
+        family: Family | str,
+        W: ArrayLike,
+        b: ArrayLike | None = None,
+        g: ArrayLike | None = None,
+        *,
+        phi: float = 1.0,
+        reference: tuple[Array, Array] | None = None,
+    ) -> None:
+        weights = real_array("W", W, 2)
+        H = len(weights)
+        has_gain = normalizer.words != ("none", "none")
+        if g is not None and not has_gain:
+            raise ValueError(
+                "The standard model (none, none) has no gain: w carries the scale already. "
+                "Leave g out, or multiply it into W."
+            )
+        gain = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
+        values = {
+            "normalizer": normalizer,
+            "family": _family(family),
+            "W": weights,
+            "b": _per_neuron("b", np.zeros(H) if b is None else b, H),
+            "g": gain,
+            "phi": _dispersion(_family(family), phi),
+            "reference": reference,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def random(
+        cls,
+        normalizer: Normalizer,
+        family: Family | str,
+        neurons: int,
+        features: int,
+        rng: np.random.Generator,
+        *,
+        phi: float = 1.0,
+    ) -> NormalizedGLM:
+        """Return a model with w_hd ~ N(0, 1/D), so that a has variance 1 on standardized data."""
+        return cls(
+            normalizer, family, rng.standard_normal((neurons, features)) / features**0.5, phi=phi
+        )
+
+    @property
+    def layout(self) -> ParameterLayout:
+        """Where W, b and g stand in θ."""
+        H, D = self.W.shape
+        return ParameterLayout(H, D, has_gain=self.g is not None)
+
+    def pack(self) -> Array:
+        """Return θ = vec([W, b, g]ᵀ), (P,)."""
+        return self.layout.pack(self.W, self.b, self.g)
+
+    def unpack(self, theta: Array) -> NormalizedGLM:
+        """Return the model of the same kind with parameters θ (P,)."""
+        W, b, g = self.layout.split(theta)
+        return NormalizedGLM(
+            self.normalizer, self.family, W, b, g, phi=self.phi, reference=self.reference
+        )
+
+    def natural_parameter(self, X: ArrayLike) -> Array:
+        """Return s = g z + b, (N, H)."""
+        return self.linearize(X).s
+
+    def mean(self, X: ArrayLike) -> Array:
+        """Return E[y|x] = f(s), (N, H)."""
+        return self.family.mean(self.natural_parameter(X))
+
+    def log_likelihood(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean of log P(y_n|x_n) over the N cases, in nats per case."""
+        return float(np.mean(self.family.log_likelihood(y, self.natural_parameter(X), self.phi)))
+
+    def gradient(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
+        at = self.linearize(X)
+        targets = self.family.encode(y, len(self.W))
+        return at.vjp(self.residual(at.s, targets))
+
+    def residual(self, s: Array, targets: Array) -> Array:
+        """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
+        difference: Array = (targets - self.family.mean(s)) / (len(s) * self.phi)
+        return difference
+
+    def linearize(self, X: ArrayLike) -> ModelLinearization:
+        """Return the derivative of s in θ at this model, over the cases X (N, D)."""
+        normalized = self.normalizer.linearize(self.W, X, self.reference)
+        z = normalized.z
+        s = z + self.b if self.g is None else self.g * z + self.b
+        return ModelLinearization(normalized, s, z, self.g, self.layout)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model and how the fit ended.
+
+    Attributes:
+        model: the model. loss: −mean log-likelihood, nats per case. penalty: the ridge's part.
+        iterations: of L-BFGS. converged: whether it met its tolerance. message: its own words.
+
+    """
+
+    model: NormalizedGLM
+    loss: float
+    penalty: float
+    iterations: int
+    converged: bool
+    message: str
+
+
+def fit(
+    start: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    ridge: float = 1e-2,
+    callback: Callable[[int, float], Any] | None = None,
+    max_iterations: int = 500,
+) -> Fit:
+    """Fit a model by penalized maximum likelihood (scipy's L-BFGS), from the model `start`.
+
+        minimize  −mean log P(y|x) + (λ/2) (‖g‖² + ‖W_free‖²)
+
+    W_free are the weights outside the homogeneous blocks. A penalty on weights whose length z
+    ignores would only drive them to zero; without any, separable classes have no maximum.
+
+    Args:
+        start: the normalizer, family and first parameters. X: (N, D). y: as the family takes.
+        ridge: λ ≥ 0.
+        callback: called with (iteration, objective); may raise StopIteration to end the fit
+            with what it has.
+        max_iterations: of L-BFGS.
+
+    Raises:
+        ValueError: a negative λ, or what the model and the family refuse.
+
+    """
+    if not (isfinite(ridge) and ridge >= 0):
+        raise ValueError(f"`ridge` must be a finite number from 0 up; got {ridge}.")
+    targets = start.family.encode(y, len(start.W))
+    penalized = _penalized(start)
+
+    def objective(theta: Array) -> tuple[float, Array]:
+        model = start.unpack(theta)
+        at = model.linearize(X)
+        loss = -float(np.mean(model.family.log_likelihood(targets, at.s, model.phi)))
+        gradient = -at.vjp(model.residual(at.s, targets))
+        shrunk = penalized * theta
+        return loss + ridge / 2 * float(shrunk @ theta), gradient + ridge * shrunk
+
+    iteration = 0
+
+    def report(intermediate_result: optimize.OptimizeResult) -> None:
+        nonlocal iteration
+        iteration += 1
+        if callback is not None:
+            callback(iteration, float(intermediate_result.fun))
+
+    result = optimize.minimize(
+        objective,
+        start.pack(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=report,
+        options={"maxiter": max_iterations, "gtol": 1e-7, "ftol": 1e-13},
+    )
+    penalty = ridge / 2 * float((penalized * result.x) @ result.x)
+    return Fit(
+        start.unpack(result.x),
+        float(result.fun) - penalty,
+        penalty,
+        int(result.nit),
+        bool(result.success),
+        str(result.message),
+    )
+
+
+def _penalized(model: NormalizedGLM) -> Array:
+    """Return 1 where the ridge acts on θ and 0 elsewhere, (P,)."""
+    W = np.ones(model.W.shape)
+    for block in model.normalizer.homogeneous_blocks(len(W)):
+        W[block] = 0.0
+    gain = None if model.g is None else np.ones(len(W))
+    return model.layout.pack(W, np.zeros(len(W)), gain)
+
+
+def _family(family: Family | str) -> Family:
+    if isinstance(family, Family):
+        return family
+    if family not in FAMILIES:
+        raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
+    return FAMILIES[family]
+
+
+def _dispersion(family: Family, phi: float) -> float:
+    if not (isfinite(phi) and phi > 0):
+        raise ValueError(f"`phi` must be a finite number above 0; got {phi}.")
+    if phi != 1 and not family.has_dispersion:
+        raise ValueError(f"The {family.title} family has no dispersion: phi must be 1; got {phi}.")
+    return float(phi)
+
+
+def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:
+    array = real_array(name, values, 1)
+    if len(array) != neurons:
+        raise ValueError(
+            f"`{name}` must hold one number for each of the {neurons} neurons; got {len(array)}."
+        )
+    return array

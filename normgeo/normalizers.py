@@ -1,0 +1,247 @@
+"""Normalizers as two words (Eq. 5): what the mean and what the scale average over.
+
+    h = f(g z + b),    z = (a − μ)/σ,    A = X Wᵀ
+
+The indices of a_nh = Σ_d x_nd w_hd name the words: cases n ("batch"), neurons h ("layer"),
+features d ("weight"), or "none". `GRID` holds all 4 × 4, `NORMALIZERS` those with a name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from numbers import Real
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo._arrays import Array, weights_and_inputs
+from normgeo.centres import CENTRES, Centre, group_size
+from normgeo.linearization import Linearization
+from normgeo.scales import SCALES, Scale
+
+STATISTICS = ("current", "frozen")
+
+
+class Normalized(NamedTuple):
+    """What a normalizer makes of (W, X).
+
+    Attributes:
+        summed_inputs: A = X Wᵀ, (N, H).
+        mu: the mean μ of each summed input, (N, H).
+        sigma: the scale σ, broadcasts against (N, H).
+        z: (A − μ)/σ, (N, H).
+
+    """
+
+    summed_inputs: Array
+    mu: Array
+    sigma: Array
+    z: Array
+
+
+@final
+@dataclass(frozen=True)
+class Normalizer:
+    """A normalization of summed inputs, z = (a − μ)/σ (Eq. 5).
+
+    Attributes:
+        center: what μ averages over: "none", "batch", "layer" or "weight".
+        scale: what σ² averages over, the same four words.
+        groups: G equal groups of neurons for a layer statistic (group norm).
+        eps: ε, added to σ² of a batch or layer scale; 0 in the paper's analysis.
+        statistics: "current", or "frozen" for batch statistics taken from a reference batch
+            and constant, as at test time.
+        name: a name for people; equal words are equal normalizers whatever the name.
+
+    Raises:
+        ValueError: an unknown word, groups without a layer statistic, a negative ε, or frozen
+            statistics without a batch statistic.
+
+    >>> import numpy as np
+    >>> W, X = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[3.0, 1.0]])
+    >>> Normalizer("layer", "layer").normalize(W, X).z
+    array([[ 1., -1.]])
+
+    """
+
+    center: str
+    scale: str
+    groups: int = 1
+    eps: float | Fraction = 0.0
+    statistics: str = "current"
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for argument, word, words in (
+            ("center", self.center, CENTRES),
+            ("scale", self.scale, SCALES),
+            ("statistics", self.statistics, STATISTICS),
+        ):
+            if word not in words:
+                raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
+        if self.groups < 1 or self.groups != int(self.groups):
+            raise ValueError(f"`groups` must be a whole number from 1 up; got {self.groups!r}.")
+        if self.groups > 1 and "layer" not in self.words:
+            raise ValueError(
+                "`groups` splits the neurons that a layer statistic averages over; "
+                f"got groups={self.groups} with center {self.center!r} and scale {self.scale!r}. "
+                "Use groups=1, or the word 'layer'."
+            )
+        if not isinstance(self.eps, Real) or not isfinite(self.eps) or self.eps < 0:
+            raise ValueError(f"`eps` must be a finite number from 0 up; got {self.eps!r}.")
+        if self.statistics == "frozen" and "batch" not in self.words:
+            raise ValueError(
+                "`statistics='frozen'` freezes batch statistics; "
+                f"center {self.center!r} and scale {self.scale!r} have none. Use 'current'."
+            )
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The two words (center, scale)."""
+        return self.center, self.scale
+
+    @property
+    def title(self) -> str:
+        """The name, or the two words where there is none."""
+        return self.name or f"({self.center}, {self.scale})"
+
+    def homogeneous_blocks(self, neurons: int) -> list[Array]:
+        """Return the blocks of neurons whose centred weights may be scaled without changing z.
+
+        One neuron each for a batch or weight scale, one group each where a layer statistic is
+        involved, none without a scale or with a frozen one. For ε > 0 this holds as far as
+        ε ≪ σ².
+        """
+        frozen_scale = self.statistics == "frozen" and "batch" in self.words
+        if self.scale == "none" or frozen_scale:
+            return []
+        size = group_size(neurons, self.groups) if "layer" in self.words else 1
+        return list(np.arange(neurons).reshape(-1, size))
+
+    def moments(
+        self, W: Array, X: Array, reference: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """Return the numerator and the squared denominator of z, without a square root.
+
+            C = A − μ = X̃ W̃ᵀ,    v = σ²
+
+        Args:
+            W: (…, H, D); X: (…, N, D), of any element type (`Fraction` included).
+            reference: the batch (W₀, X₀) of frozen statistics.
+
+        Returns:
+            C (…, N, H) and v, which broadcasts against it.
+
+        """
+        centre, scale = self._resolve(reference)
+        return self._moments_of(centre, scale, *centre.project(W, X, self.groups))
+
+    def normalize(
+        self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
+    ) -> Normalized:
+        """Return A, μ, σ and z for weights W (H, D) and cases X (N, D) (Eq. 5).
+
+        Raises:
+            ValueError: bad shapes or numbers, or a σ that vanishes, with the place.
+
+        """
+        weights, inputs = weights_and_inputs(W, X)
+        at = self._linearize_checked(weights, inputs, reference)
+        A = inputs @ weights.T
+        return Normalized(A, A - at.z * at.sigma, at.sigma, at.z)
+
+    def linearize(
+        self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
+    ) -> Linearization:
+        """Return the derivative of z at W (H, D) and X (N, D); raises as `normalize` does."""
+        return self._linearize_checked(*weights_and_inputs(W, X), reference)
+
+    def _linearize_checked(
+        self, W: Array, X: Array, reference: tuple[Array, Array] | None
+    ) -> Linearization:
+        centre, scale = self._resolve(reference)
+        self._check_sizes(centre, scale, W, X)
+        W_centred, X_centred = centre.project(W, X, self.groups)
+        with np.errstate(over="ignore", invalid="ignore"):
+            C, v = self._moments_of(centre, scale, W_centred, X_centred)
+            self._check_scale(scale, W, X, C, v)
+        sigma = np.sqrt(v)
+        return Linearization(centre, scale, C / sigma, sigma, W_centred, X_centred, self.groups)
+
+    def _resolve(self, reference: tuple[Array, Array] | None) -> tuple[Centre, Scale]:
+        """Return the two words as objects, frozen to the reference where asked for."""
+        centre, scale = CENTRES[self.center], SCALES[self.scale]
+        if self.statistics == "current":
+            return centre, scale
+        if reference is None:
+            raise ValueError(
+                "Frozen batch statistics come from a reference batch; got none. "
+                "Give reference=(W, X)."
+            )
+        W0, X0 = reference
+        W_centred, X_centred = centre.project(W0, X0, self.groups)
+        v0 = scale.variance(X_centred @ W_centred.mT, W_centred, self.groups)
+        return centre.freeze(W0, X0), scale.freeze(v0)
+
+    def _moments_of(
+        self, centre: Centre, scale: Scale, W_centred: Array, X_centred: Array
+    ) -> tuple[Array, Array]:
+        C = centre.subtract_frozen(X_centred @ W_centred.mT)
+        v = scale.variance(C, W_centred, self.groups)
+        if self.eps and scale.takes_eps:
+            # A float would silently turn exact numbers into floats, and a Fraction the reverse.
+            v = v + (self.eps if v.dtype == object else float(self.eps))
+        return C, v
+
+    def _check_sizes(self, centre: Centre, scale: Scale, W: Array, X: Array) -> None:
+        (N, D), H = X.shape, len(W)
+        K = group_size(H, self.groups)
+        reason = centre.undefined(N, D, K) or scale.undefined(N, K)
+        if reason:
+            raise ValueError(reason)
+
+    def _check_scale(self, scale: Scale, W: Array, X: Array, C: Array, v: Array) -> None:
+        """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
+        if not (np.isfinite(C).all() and np.isfinite(v).all()):
+            raise ValueError(
+                f"The summed inputs or their squares overflow {C.dtype}: the largest |x| is "
+                f"{np.abs(X).max():.3g} and the largest |w| {np.abs(W).max():.3g}. "
+                "Scale them down or use a wider type."
+            )
+        if self.scale == "none" or (self.eps and scale.takes_eps):
+            return
+        raw = scale.variance(X @ W.T, W, self.groups)
+        rounding = max(*X.shape, len(W)) * float(np.finfo(v.dtype).eps) / 2
+        zero = v <= rounding**2 * raw
+        if zero.any():
+            raise ValueError(
+                f"σ must not vanish, but {scale.zero_place(zero)}, so there is nothing to divide "
+                "by. Change that row, drop it, or use eps > 0 with a batch or layer scale."
+            )
+
+
+def _named(name: str, center: str, scale: str, groups: int = 1) -> Normalizer:
+    return Normalizer(center, scale, groups=groups, name=name)
+
+
+NORMALIZERS: dict[str, Normalizer] = {
+    "standard": _named("standard", "none", "none"),
+    "batch": _named("batch norm", "batch", "batch"),
+    "weight": _named("weight norm", "none", "weight"),
+    "layer": _named("layer norm", "layer", "layer"),
+    "rms": _named("RMS norm", "none", "layer"),
+    "group": _named("group norm", "layer", "layer", groups=2),
+    "mean_only_batch_weight": _named("mean-only batch + weight norm", "batch", "weight"),
+    "centred_weight": _named("centred weight norm", "weight", "weight"),
+}
+
+_NAMES = {(n.words, n.groups): n.name for n in NORMALIZERS.values()}
+
+GRID: dict[tuple[str, str], Normalizer] = {
+    (center, scale): _named(_NAMES.get(((center, scale), 1), ""), center, scale)
+    for center in CENTRES
+    for scale in SCALES
+}

@@ -1,0 +1,253 @@
+"""The scale of a normalizer: what is averaged over to form the variance v = σ² of Eq. 5.
+
+The scale is the only non-linear step, z = C/σ. Arrays may carry leading axes, and `variance`
+takes any element type with + − × and division by an integer (see `centres`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.centres import batch_of_one, group_size, layer_of_one
+
+
+class ScalePoint(NamedTuple):
+    """Where a scale is differentiated: z (N, H), σ against (N, H), W̃ (H, D), G groups."""
+
+    z: Array
+    sigma: Array
+    centred_weights: Array
+    groups: int
+
+
+class Scale(ABC):
+    """One word of a normalizer: v = σ² of the centred summed inputs C, and its derivative."""
+
+    key: ClassVar[str]
+    takes_eps: ClassVar[bool] = False
+    shared_by_neurons: ClassVar[bool] = False
+
+    @abstractmethod
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        """Return v, which broadcasts against C (…, N, H)."""
+
+    @abstractmethod
+    def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
+        """Return dz (N, H) for changes dC (N, H) and dW̃ (H, D), None where W is fixed."""
+
+    @abstractmethod
+    def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
+        """Return the adjoint of `differential` at U (N, H): the parts for dC and for dW̃."""
+
+    @abstractmethod
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        """Return q (H, D) of Eq. 14, where ∂z_h/∂w̃_h = (x̃ − z_h q_h)/σ_h; None where q = 0.
+
+        Meant for scales that are not `shared_by_neurons`: the others have no such row.
+        """
+
+    def freeze(self, v: Array) -> Scale:
+        """Return this scale as at test time, its batch variance the constant v."""
+        return self
+
+    def own_neuron(self) -> Scale:
+        """Return the scale that keeps each neuron's effect on itself only (Eq. 14)."""
+        return self
+
+    def undefined(self, cases: int, neurons: int) -> str:
+        """Return why z carries nothing for every W and X of this size, or ''."""
+        return ""
+
+    def zero_place(self, zero: Array) -> str:
+        """Return in words where σ vanishes; `zero` is true there, with the shape of v."""
+        raise TypeError(f"The scale '{self.key}' cannot vanish.")
+
+
+@final
+class NoScale(Scale):
+    """v = 1."""
+
+    key = "none"
+
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        # The element type of C: with any other, exact or narrow numbers would silently change.
+        return np.ones((1, 1), dtype=C.dtype)
+
+    def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
+        return dC
+
+    def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
+        return U, None
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        return None
+
+
+class AveragingScale(Scale):
+    """v = average of C² over one axis of (N, H), and its derivative
+
+        dz = (dC − z · average(z · dC)) / σ,
+
+    right for ε > 0 as well: with σ² = v + ε, dσ = average(C · dC)/σ.
+    """
+
+    takes_eps = True
+
+    @abstractmethod
+    def average(self, U: Array, groups: int = 1) -> Array:
+        """Return the average of U (…, N, H), which broadcasts against it; self-adjoint."""
+
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        return self.average(C * C, groups)
+
+    def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
+        change: Array = (dC - at.z * self.average(at.z * dC, at.groups)) / at.sigma
+        return change
+
+    def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
+        V = U / at.sigma
+        return V - at.z * self.average(at.z * V, at.groups), None
+
+
+@final
+class BatchScale(AveragingScale):
+    """v_h = mean of c_nh² over the cases n."""
+
+    key = "batch"
+
+    def average(self, U: Array, groups: int = 1) -> Array:
+        mean: Array = U.mean(axis=-2, keepdims=True)
+        return mean
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        correlation: Array = at.z.T @ X_centred / len(at.z)
+        return correlation
+
+    def freeze(self, v: Array) -> Scale:
+        return FrozenScale(v)
+
+    def undefined(self, cases: int, neurons: int) -> str:
+        return batch_of_one("variance", cases)
+
+    def zero_place(self, zero: Array) -> str:
+        return f"every case has the same summed input at neuron {np.flatnonzero(zero[0])[0]}"
+
+
+@final
+class LayerScale(AveragingScale):
+    """v_n = mean of c_nh² over the neurons h of a group."""
+
+    key = "layer"
+    shared_by_neurons = True
+
+    def average(self, U: Array, groups: int = 1) -> Array:
+        if groups == 1:
+            mean: Array = U.mean(axis=-1, keepdims=True)
+            return mean
+        K = group_size(U.shape[-1], groups)
+        return np.repeat(U.reshape(*U.shape[:-1], groups, K).mean(axis=-1), K, axis=-1)
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        return None
+
+    def own_neuron(self) -> Scale:
+        return OwnNeuronLayerScale()
+
+    def undefined(self, cases: int, neurons: int) -> str:
+        return layer_of_one("variance", neurons)
+
+    def zero_place(self, zero: Array) -> str:
+        return (
+            f"all neurons of a group have the same summed input at case {np.argwhere(zero)[0][0]}"
+        )
+
+
+@final
+class WeightScale(Scale):
+    """v_h = ‖w̃_h‖², of the centred rows."""
+
+    key = "weight"
+
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        squares: Array = (W_centred * W_centred).sum(axis=-1)[..., None, :]
+        return squares
+
+    def unit_rows(self, at: ScalePoint) -> Array:
+        """Return ŵ_h = w̃_h/‖w̃_h‖ (H, D)."""
+        rows: Array = at.centred_weights / at.sigma.T
+        return rows
+
+    def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
+        if dW_centred is not None:
+            radial = np.einsum("hd,hd->h", self.unit_rows(at), dW_centred)
+            dC = dC - at.z * radial
+        change: Array = dC / at.sigma
+        return change
+
+    def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
+        V = U / at.sigma
+        radial = np.einsum("nh,nh->h", V, at.z)
+        return V, -radial[:, None] * self.unit_rows(at)
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        return self.unit_rows(at)
+
+    def zero_place(self, zero: Array) -> str:
+        return f"the centred weight vector of neuron {np.flatnonzero(zero[0])[0]} is zero"
+
+
+@final
+@dataclass(frozen=True)
+class FrozenScale(Scale):
+    """v_h is a constant from a reference batch (test time)."""
+
+    key = "batch"
+    takes_eps = True
+    constant: Array
+
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        return self.constant
+
+    def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
+        change: Array = dC / at.sigma
+        return change
+
+    def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
+        return U / at.sigma, None
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        return None
+
+    def zero_place(self, zero: Array) -> str:
+        return (
+            "every case of the reference batch has the same summed input at neuron "
+            f"{np.flatnonzero(zero[0])[0]}"
+        )
+
+
+@final
+class OwnNeuronLayerScale(AveragingScale):
+    """The diagonal of the layer average, u_h/K: what Eq. 14 keeps of a shared statistic."""
+
+    key = "layer"
+    shared_by_neurons = True
+
+    def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
+        return LayerScale().variance(C, W_centred, groups)
+
+    def average(self, U: Array, groups: int = 1) -> Array:
+        own: Array = U / group_size(U.shape[-1], groups)
+        return own
+
+    def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
+        return None
+
+
+SCALES: dict[str, Scale] = {
+    scale.key: scale for scale in (NoScale(), BatchScale(), LayerScale(), WeightScale())
+}
