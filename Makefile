@@ -1,0 +1,50 @@
+# make run and make test are all there is to know; each makes .venv from its lock when needed.
+
+PYTHON ?= python3
+VENV := .venv/bin/
+ifeq ($(OS),Windows_NT)
+VENV := .venv/Scripts/
+endif
+
+# Parallel test workers share the cores already.
+test: export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: run test lint format types bench lock app-environment dev-environment browser clean
+
+run: app-environment
+	$(VENV)python -m streamlit run app.py
+
+test: browser
+	$(VENV)python -m pytest -n auto --dist loadgroup
+
+lint: dev-environment
+	$(VENV)python -m ruff check .
+
+format: dev-environment
+	$(VENV)python -m ruff format .
+	$(VENV)python -m ruff check --fix .
+
+types: dev-environment
+	$(VENV)python -m mypy normgeo tools $(wildcard app.py pages)
+
+bench: browser
+	$(VENV)python -m benchmarks
+
+# Exact versions with hashes for every platform. `make lock UPGRADE=--upgrade` takes newer ones. Needs uv.
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
+lock:
+	$(COMPILE) requirements.txt -o requirements.lock
+	$(COMPILE) requirements.txt requirements-dev.in -c requirements.lock -o requirements-dev.lock
+
+app-environment:
+	@$(PYTHON) tools/venv.py requirements.lock
+
+dev-environment:
+	@$(PYTHON) tools/venv.py requirements-dev.lock
+
+browser: dev-environment
+	@$(VENV)python -m tools.browser
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,66 @@
+"""Make `.venv` hold what a lock file pins: `python3 tools/venv.py requirements.lock`.
+
+Does nothing when it already does. Python 3.6 can read this file: an old one gets a sentence.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+OLDEST = (3, 11)
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "Scripts\\python.exe" if os.name == "nt" else "bin/python")
+
+
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def works() -> bool:
+    """The environment exists, is not too old and has a pip: an interrupted run can leave less."""
+    probe = f"import sys, pip; sys.exit(sys.version_info < {OLDEST})"
+    return os.path.exists(PYTHON) and subprocess.call([PYTHON, "-c", probe]) == 0
+
+
+def create() -> None:
+    if importlib.util.find_spec("ensurepip") is None:
+        sys.exit(
+            "This Python cannot make virtual environments: install its venv module "
+            "(Debian and Ubuntu call the package python3-venv) and try again."
+        )
+    subprocess.check_call([sys.executable, "-m", "venv", "--clear", VENV])
+
+
+def install(lock: str) -> None:
+    uv = shutil.which("uv")
+    pip = [uv, "pip"] if uv else [PYTHON, "-m", "pip", "--disable-pip-version-check"]
+    target = ["--python", PYTHON] if uv else []
+    arguments = ["install", "--quiet", "--require-hashes", "-r", lock]
+    if subprocess.call([*pip, *arguments, *target]) != 0:
+        sys.exit(f"{os.path.basename(lock)} could not be installed: the message above says why.")
+
+
+def main(name: str) -> None:
+    if sys.version_info < OLDEST:
+        sys.exit(
+            f"normgeo needs Python 3.11 or newer, and {sys.executable} is "
+            f"{sys.version_info[0]}.{sys.version_info[1]}: name a newer one, as in "
+            "`make run PYTHON=python3.12`."
+        )
+    lock, stamp = os.path.join(ROOT, name), os.path.join(VENV, name)
+    usable = works()
+    if usable and os.path.exists(stamp) and read(stamp) == read(lock):
+        return
+    print(f"Installing {name} into .venv, once until it changes.", flush=True)
+    if not usable:
+        create()
+    install(lock)
+    shutil.copyfile(lock, stamp)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
