@@ -107,6 +107,11 @@ def test_kl_keeps_its_digits_at_every_size(key, size, step):
     np.testing.assert_allclose(FAMILIES[key].kl(s, other), expected, rtol=2e-13, atol=1e-290)
 
 
+def test_categorical_kl_of_a_pure_shift_is_zero():
+    s = np.round(natural(size=30))
+    assert not FAMILIES["categorical"].kl(s, s + 2.0**40).any()
+
+
 def test_kl_divides_by_the_dispersion():
     s, t = natural(), natural(1)
     family = FAMILIES["gaussian"]
