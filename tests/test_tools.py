@@ -1,0 +1,69 @@
+"""What `make run` and `make test` rest on: an environment that is what the lock says."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import venv
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A project folder with a lock, an environment that works, and what was installed into it."""
+    (tmp_path / "requirements.lock").write_text("numpy==2.4.6")
+    (tmp_path / ".venv").mkdir()
+    installations: list[str] = []
+    monkeypatch.setattr(venv, "ROOT", str(tmp_path))
+    monkeypatch.setattr(venv, "VENV", str(tmp_path / ".venv"))
+    monkeypatch.setattr(venv, "works", lambda: True)
+    monkeypatch.setattr(venv, "install", lambda lock: installations.append(Path(lock).read_text()))
+    return installations
+
+
+def test_environment_is_installed_once(installed: list[str]) -> None:
+    venv.main("requirements.lock")
+    venv.main("requirements.lock")
+    assert installed == ["numpy==2.4.6"]
+
+
+def test_environment_follows_a_changed_lock(installed: list[str], tmp_path: Path) -> None:
+    venv.main("requirements.lock")
+    (tmp_path / "requirements.lock").write_text("numpy==2.5.0")
+    venv.main("requirements.lock")
+    assert installed == ["numpy==2.4.6", "numpy==2.5.0"]
+
+
+def test_interrupted_installation_is_not_taken_for_done(
+    installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(lock: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(venv, "install", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            venv.main("requirements.lock")
+    venv.main("requirements.lock")
+    assert installed == ["numpy==2.4.6"]
+
+
+def test_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    with pytest.raises(SystemExit) as stopped:
+        venv.main("requirements.lock")
+    assert stopped.value.code == (
+        "normgeo needs Python 3.11 or newer, and /usr/bin/python3 is 3.9: "
+        "name a newer one, as in `make run PYTHON=python3.12`."
+    )
+
+
+def test_missing_venv_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(venv.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        venv.create()
+    assert stopped.value.code == (
+        "This Python cannot make virtual environments: install its venv module "
+        "(Debian and Ubuntu call the package python3-venv) and try again."
+    )
