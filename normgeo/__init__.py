@@ -9,6 +9,7 @@ from normgeo.invariance import certify, invariance_table, sweep
 from normgeo.model import Fit, NormalizedGLM, fit
 from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
 from normgeo.transforms import TABLE_1, TRANSFORMS
+from normgeo.witness import Witness, smallest_witness
 
 __version__ = "0.1.0"
 
@@ -22,8 +23,10 @@ __all__ = [
     "Normalized",
     "NormalizedGLM",
     "Normalizer",
+    "Witness",
     "certify",
     "fit",
     "invariance_table",
+    "smallest_witness",
     "sweep",
 ]

@@ -8,6 +8,7 @@ very lines that the application runs in floating point.
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import index
 from typing import Any, final
 
 import numpy as np
@@ -21,13 +22,13 @@ FIELD_BITS = 61
 def fractions(values: Any) -> Array:
     """Return an object array of `Fraction`, from integers of any kind or fractions.
 
-    NumPy integers go through `int`: a `Fraction` that kept a 64-bit numerator would overflow
+    NumPy integers go through `index`: a `Fraction` that kept a 64-bit numerator would overflow
     silently and certify what is false.
     """
     array = np.asarray(values, dtype=object)
     exact = np.empty(array.shape, dtype=object)
     for place, value in np.ndenumerate(array):
-        exact[place] = value if type(value) is Fraction else Fraction(int(value))
+        exact[place] = value if type(value) is Fraction else Fraction(index(value))
     return exact
 
 

@@ -72,7 +72,7 @@ class AllRowsPlus(Shift):
     key, symbol = "all_plus", "all +"
 
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
-        changed: Array = M + gamma
+        changed: Array = M + gamma[..., None, :]
         return changed
 
     def gamma_shape(self, M: Array) -> tuple[int]:
@@ -217,7 +217,7 @@ class Transform:
         if gamma is None or delta is not None:
             raise ValueError(f"'{self.key}' takes a shift: give gamma of shape {shape}, no delta.")
         gamma = np.asarray(gamma)
-        if gamma.shape[-1:] != shape:
+        if gamma.shape[-1:] != shape or gamma.ndim >= M.ndim:
             raise ValueError(f"`gamma` of '{self.key}' must have shape {shape}; got {gamma.shape}.")
         return self.operation.shift(M, gamma, index)
 
