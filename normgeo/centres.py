@@ -39,7 +39,15 @@ class Centre(ABC):
     key: ClassVar[str]
 
     def project_weights(self, W: Array, groups: int = 1) -> Array:
-        """Return W̃ (…, H, D); linear and self-adjoint."""
+        """Return W̃ (…, H, D); linear and self-adjoint, over neurons and over features apart."""
+        return self.project_features(self.project_neurons(W, groups))
+
+    def project_neurons(self, W: Array, groups: int = 1) -> Array:
+        """Return the part of `project_weights` that acts along the neurons, (…, H, any)."""
+        return W
+
+    def project_features(self, W: Array) -> Array:
+        """Return the part of `project_weights` that acts along the features, (…, any, D)."""
         return W
 
     def project_inputs(self, X: Array) -> Array:
@@ -102,7 +110,7 @@ class LayerCentre(Centre):
 
     key = "layer"
 
-    def project_weights(self, W: Array, groups: int = 1) -> Array:
+    def project_neurons(self, W: Array, groups: int = 1) -> Array:
         if groups == 1:
             return without_mean(W, axis=-2)
         *stack, H, D = W.shape
@@ -122,7 +130,7 @@ class WeightCentre(Centre):
 
     key = "weight"
 
-    def project_weights(self, W: Array, groups: int = 1) -> Array:
+    def project_features(self, W: Array) -> Array:
         return without_mean(W, axis=-1)
 
     def undefined(self, cases: int, features: int, neurons: int) -> str:
@@ -156,7 +164,7 @@ class OwnNeuronLayerCentre(Centre):
 
     key = "layer"
 
-    def project_weights(self, W: Array, groups: int = 1) -> Array:
+    def project_neurons(self, W: Array, groups: int = 1) -> Array:
         own: Array = W * (1 - 1 / group_size(W.shape[-2], groups))
         return own
 

@@ -42,6 +42,21 @@ class ParameterLayout:
         """P, the number of parameters."""
         return self.neurons * self.per_neuron
 
+    @property
+    def weights(self) -> Array:
+        """The places of W in θ, (H·D,), neuron by neuron."""
+        return self._places()[:, : self.features].reshape(-1)
+
+    @property
+    def biases(self) -> Array:
+        """The places of b in θ, (H,)."""
+        return self._places()[:, self.features]
+
+    @property
+    def gains(self) -> Array:
+        """The places of g in θ, (H,), or none of them (0,)."""
+        return self._places()[:, self.features + 1 :].reshape(-1)
+
     def pack(self, W: Array, b: Array, g: Array | None) -> Array:
         """Return θ (P,)."""
         columns = [W, b[:, None]] + ([g[:, None]] if self.has_gain and g is not None else [])
@@ -58,6 +73,9 @@ class ParameterLayout:
         rows = theta.reshape(self.neurons, self.per_neuron)
         D = self.features
         return rows[:, :D], rows[:, D], rows[:, D + 1] if self.has_gain else None
+
+    def _places(self) -> Array:
+        return np.arange(self.size).reshape(self.neurons, self.per_neuron)
 
 
 @final
