@@ -317,8 +317,13 @@ def sweep(
         largest = np.abs(before.astype(np.float64)).max()
         change, reasons = [], []
         for strength in np.asarray(strengths, dtype=np.float64):
+            delta = kind.type(strength)
+            if transform.rescales and not (np.isfinite(delta) and delta):
+                change.append(np.nan)
+                reasons.append(f"{'under' if delta == 0 else 'over'}flow: δ is no {kind}")
+                continue
             if transform.rescales:
-                W1, X1 = transform(W0, X0, delta=kind.type(strength), index=index)
+                W1, X1 = transform(W0, X0, delta=delta, index=index)
             else:
                 shift = (strength * np.asarray(gamma, dtype=np.float64)).astype(kind)
                 W1, X1 = transform(W0, X0, gamma=shift, index=index)

@@ -1,0 +1,148 @@
+"""What a change does to the normalized inputs of one case, at every strength: before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.invariance import Verdict, certify
+from normgeo.normalizers import Normalized, Normalizer
+from normgeo.transforms import Transform
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """A, μ, σ and z of one case, each (H,), and how far z moved over all cases.
+
+    Attributes:
+        change: max|z' − z| / max|z| over all cases and neurons; 0 before any change.
+        problem: why there is no z, "" where there is one.
+
+    """
+
+    summed_inputs: Array
+    mu: Array
+    sigma: Array
+    z: Array
+    change: float = 0.0
+    problem: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MethodEffect:
+    """One normalizer under a change: its exact verdict, and one case before and after.
+
+    Attributes:
+        normalizer, verdict: the method and what is certified of it.
+        before: the case unchanged. after: the case at each strength, S of them.
+
+    """
+
+    normalizer: Normalizer
+    verdict: Verdict
+    before: Moments
+    after: tuple[Moments, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A change of weights or data on real numbers, at several strengths.
+
+    Attributes:
+        transform: the change. strengths: δ, or the factor on γ, (S,).
+        case: the case whose z is shown. index: the neuron or case that changes.
+        row_before: the row that is shown changing, (D,): of X, or of W. row_after: (S, D).
+        methods: the normalizers side by side, by their keys.
+
+    """
+
+    transform: Transform
+    strengths: Array
+    case: int
+    index: int
+    row_before: Array
+    row_after: Array
+    methods: Mapping[str, MethodEffect]
+
+
+def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Generator) -> Array:
+    """Return γ of unit strength for a shift: the mean row, or random scalars for offsets.
+
+    A mean row is the overlay that a class would draw on every picture: the average one. For the
+    weights, whose mean row is near zero, γ is random. Its root mean square is a third of the
+    matrix's, so that a strength of 3 is a change as large as the matrix.
+    """
+    M = W if transform.matrix == "W" else X
+    shape = transform.gamma_shape(W, X)
+    overlay = transform.matrix == "X" and shape == X.shape[1:]
+    gamma = X.mean(axis=0) if overlay else rng.uniform(0.5, 1.5, shape)
+    if transform.matrix == "W" or not np.any(gamma):
+        gamma = rng.standard_normal(shape)
+    scale = np.sqrt(np.mean(M * M) / np.mean(gamma * gamma)) / 3
+    pattern: Array = gamma * scale
+    return pattern
+
+
+def effect(
+    normalizers: Mapping[str, Normalizer],
+    transform: Transform,
+    W: Array,
+    X: Array,
+    strengths: Sequence[float] | Array,
+    *,
+    gamma: Array | None = None,
+    index: int = 0,
+) -> Effect:
+    """Apply a change at every strength and return what each normalizer makes of one case.
+
+    Frozen statistics refer to the unchanged (W, X). The case shown is the one that changes, or
+    the first.
+
+    Args:
+        normalizers: the methods to compare, by key.
+        transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
+        W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
+
+    Raises:
+        ValueError: an index outside the rows, or a z that is undefined before any change.
+
+    """
+    case = index if transform.matrix == "X" else 0
+    changed = []
+    for strength in strengths:
+        if transform.rescales:
+            changed.append(transform(W, X, delta=strength, index=index))
+        else:
+            changed.append(transform(W, X, gamma=strength * np.asarray(gamma), index=index))
+    rows = [W1[index] if transform.matrix == "W" else X1[index] for W1, X1 in changed]
+    methods = {}
+    for key, normalizer in normalizers.items():
+        base = normalizer.normalize(W, X, (W, X))
+        after = []
+        for W1, X1 in changed:
+            try:
+                result = normalizer.normalize(W1, X1, (W, X))
+            except ValueError as error:
+                after.append(replace(_case(base, case), problem=str(error)))
+                continue
+            moved = np.abs(result.z - base.z).max() / np.abs(base.z).max()
+            after.append(replace(_case(result, case), change=float(moved)))
+        verdict = certify(normalizer, transform)
+        methods[key] = MethodEffect(normalizer, verdict, _case(base, case), tuple(after))
+    row = W[index] if transform.matrix == "W" else X[index]
+    return Effect(
+        transform, np.asarray(strengths, float), case, index, row, np.array(rows), methods
+    )
+
+
+def _case(result: Normalized, case: int) -> Moments:
+    shape = result.z.shape
+    values = (np.broadcast_to(value, shape)[case] for value in result)
+    return Moments(*values)

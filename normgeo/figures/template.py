@@ -1,0 +1,121 @@
+"""The common look of all figures: colours, line styles, type, margins, the slider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import plotly.graph_objects as go
+
+from normgeo.normalizers import Normalizer
+
+FONT = "Source Sans 3, Source Sans Pro, Helvetica, Arial, DejaVu Sans, sans-serif"
+SIZE = 14
+
+# Line style carries the same meaning everywhere.
+MEASURED, PREDICTED, CLAIM = "solid", "dash", "dot"
+
+
+@final
+@dataclass(frozen=True)
+class Theme:
+    """The neutral colours of a light or a dark figure."""
+
+    ink: str
+    muted: str
+    grid: str
+    paper: str
+    panel: str
+
+
+THEMES: dict[str, Theme] = {
+    "light": Theme("#101418", "#5A636E", "#E3E6EA", "#FFFFFF", "#F5F6F7"),
+    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", "#15181B", "#20252A"),
+}
+
+# Okabe and Ito's hues, each shifted until it reaches 3:1 on both papers.
+COLOURS: dict[tuple[str, str], str] = {
+    ("none", "none"): "#767F8C",
+    ("batch", "batch"): "#0B7ABD",
+    ("none", "weight"): "#D55E00",
+    ("layer", "layer"): "#009469",
+    ("none", "layer"): "#BE5C88",
+}
+OTHER = "#A56E00"
+
+
+def method_colour(normalizer: Normalizer) -> str:
+    """Return the colour of a normalizer, the same on every page and on light and dark paper."""
+    return COLOURS.get(normalizer.words, OTHER)
+
+
+def ink_scale(theme: str) -> list[list[Any]]:
+    """Return a colour scale for signed values: blue below 0, paper at 0, ink above."""
+    look = THEMES[theme]
+    return [[0.0, COLOURS["batch", "batch"]], [0.5, look.paper], [1.0, look.ink]]
+
+
+def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.Figure:
+    """Give a figure the common type, margins, axes and legend place, and return it."""
+    look = THEMES[theme]
+    axis = {
+        "gridcolor": look.grid,
+        "zerolinecolor": look.grid,
+        "linecolor": look.muted,
+        "tickcolor": look.muted,
+        "ticks": "outside",
+        "ticklen": 4,
+        "showline": True,
+        "title": {"standoff": 8, "font": {"size": SIZE}},
+        "tickfont": {"size": SIZE - 2, "color": look.muted},
+    }
+    template = go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": SIZE, "color": look.ink},
+            "paper_bgcolor": look.paper,
+            "plot_bgcolor": look.paper,
+            "xaxis": axis,
+            "yaxis": axis,
+            "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+            "colorway": [*COLOURS.values(), OTHER],
+            "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
+        }
+    )
+    margin = {"l": 56, "r": 16, "t": 48 if title else 28, "b": 48}
+    figure.update_layout(template=template, height=height, margin=margin, title_text=title)
+    return figure
+
+
+def add_slider(
+    figure: go.Figure, frames: Sequence[go.Frame], *, start: int, prefix: str, theme: str
+) -> None:
+    """Give a figure its frames and the one slider that steps through them in the browser.
+
+    `redraw` is on: frames carry titles, annotations and images, which plotly draws anew only then.
+    """
+    look = THEMES[theme]
+    figure.frames = tuple(frames)
+    move = {"mode": "immediate", "frame": {"duration": 0, "redraw": True},
+            "transition": {"duration": 0}}  # fmt: skip
+    figure.update_layout(
+        sliders=[
+            {
+                "active": start,
+                "steps": [
+                    {"label": frame.name, "method": "animate", "args": [[frame.name], move]}
+                    for frame in frames
+                ],
+                "currentvalue": {"prefix": prefix, "font": {"size": SIZE + 1, "color": look.ink}},
+                "font": {"size": SIZE - 3, "color": look.muted},
+                "activebgcolor": look.muted,
+                "bgcolor": look.panel,
+                "bordercolor": look.muted,
+                "x": 0.0,
+                "len": 1.0,
+                "pad": {"t": 36, "b": 0},
+                "minorticklen": 0,
+            }
+        ]
+    )

@@ -1,0 +1,270 @@
+"""The state of a picture: what the URL, recipes, the command line and the pages share.
+
+Every field states its own rule, so parsing, validation and the sentence about a bad value are
+written once. Values are text in a URL and JSON values in a recipe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from math import isfinite
+from typing import Any, Protocol, final
+
+from normgeo.centres import CENTRES
+from normgeo.datasets import DATASETS
+from normgeo.families import FAMILIES
+from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
+from normgeo.scales import SCALES
+from normgeo.transforms import TRANSFORMS, Transform
+
+
+class Rule(Protocol):
+    """What the values of one setting may be."""
+
+    @property
+    def sentence(self) -> str:
+        """The rule, to follow "must be"."""
+        ...
+
+    def parse(self, value: object) -> Any:
+        """Return the value, from text or JSON; raises ValueError or TypeError."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """One of several words."""
+
+    options: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        return f"one of {', '.join(self.options)}"
+
+    def parse(self, value: object) -> str:
+        if value not in self.options:
+            raise ValueError
+        return str(value)
+
+
+@final
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range."""
+
+    low: int
+    high: int
+
+    @property
+    def sentence(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def parse(self, value: object) -> int:
+        number = int(value) if isinstance(value, str) else _number(value)
+        if number != int(number) or not self.low <= number <= self.high:
+            raise ValueError
+        return int(number)
+
+
+@final
+@dataclass(frozen=True)
+class Number:
+    """A finite number in a range; `nonzero` leaves out 0."""
+
+    low: float
+    high: float
+    nonzero: bool = False
+
+    @property
+    def sentence(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}" + (", not 0" if self.nonzero else "")
+
+    def parse(self, value: object) -> float:
+        number = float(value) if isinstance(value, str) else _number(value)
+        if not (isfinite(number) and self.low <= number <= self.high):
+            raise ValueError
+        if self.nonzero and number == 0:
+            raise ValueError
+        return number
+
+
+@final
+@dataclass(frozen=True)
+class Cell:
+    """A cell of Table 1 and beyond: a normalizer and a transform, joined by a dot.
+
+    The normalizer is a name of `NORMALIZERS` or two words, as in "layer-batch".
+    """
+
+    sentence: str = "a normalizer and a transform, as in layer.case_rescaling or layer-batch.…"
+
+    def parse(self, value: object) -> str:
+        row, _, column = str(value).partition(".")
+        words = row.split("-")
+        on_grid = len(words) == 2 and words[0] in CENTRES and words[1] in SCALES
+        if column not in TRANSFORMS or not (row in NORMALIZERS or on_grid):
+            raise ValueError
+        return str(value)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
+
+
+def _setting(default: Any, rule: Rule) -> Any:
+    return field(default=default, metadata={"rule": rule})
+
+
+@final
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a picture.
+
+    Attributes:
+        dataset: key of `DATASETS`. features: "auto" takes what suits the picture, pixels as they
+            are where changes should have names, standardized features where a model learns.
+        family: "auto" takes the data set's own; "bernoulli" makes a categorical one-against-rest.
+        neurons: H; 0 takes the number of outputs, at least 4 for random weights.
+        weights: "random" (seeded) or "fitted" with the ridge λ.
+        method: key of `NORMALIZERS`. groups, eps, statistics: as in `Normalizer`.
+        cell: the selected cell, "normalizer.transform". rows, columns: how much of the table shows.
+        delta: δ, or the factor on γ, of the starting frame. index: the neuron or case that changes.
+        center, scale: the two words of one's own normalizer.
+        neuron: whose weight vector grows. growth: ‖w‖ of the starting frame over its first value.
+        rate: η. steps: of a descent.
+        theme: "light" or "dark", of the figures.
+
+    Raises:
+        ValueError: a value against its rule, in one sentence.
+
+    """
+
+    dataset: str = _setting("digits", Choice(tuple(DATASETS)))
+    features: str = _setting("auto", Choice(("auto", "raw", "standardized")))
+    family: str = _setting("auto", Choice(("auto", *FAMILIES)))
+    neurons: int = _setting(0, Whole(0, 256))
+    seed: int = _setting(0, Whole(0, 2**31 - 1))
+    weights: str = _setting("random", Choice(("random", "fitted")))
+    ridge: float = _setting(0.01, Number(1e-6, 1e3))
+    method: str = _setting("batch", Choice(tuple(NORMALIZERS)))
+    groups: int = _setting(2, Whole(1, 256))
+    eps: float = _setting(0.0, Number(0, 1))
+    statistics: str = _setting("current", Choice(STATISTICS))
+    cell: str = _setting("layer.case_rescaling", Cell())
+    rows: str = _setting("paper", Choice(("paper", "named", "grid")))
+    columns: str = _setting("paper", Choice(("paper", "all")))
+    delta: float = _setting(3.0, Number(-100, 100, nonzero=True))
+    index: int = _setting(0, Whole(0, 10**6))
+    center: str = _setting("layer", Choice(tuple(CENTRES)))
+    scale: str = _setting("batch", Choice(tuple(SCALES)))
+    neuron: int = _setting(0, Whole(0, 255))
+    growth: float = _setting(1.0, Number(0.125, 64))
+    rate: float = _setting(1.0, Number(1e-6, 1e6))
+    steps: int = _setting(100, Whole(1, 10_000))
+    theme: str = _setting("light", Choice(("light", "dark")))
+
+    def __post_init__(self) -> None:
+        for name, rule in RULES.items():
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, rule.parse(value))
+            except (TypeError, ValueError) as error:
+                raise ValueError(_complaint(name, rule, value)) from error
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+        """Return the settings of a URL's query or a recipe, and a sentence for each bad value.
+
+        Bad values and unknown names are left out, so the default stands in their place.
+        """
+        values, problems = {}, []
+        for name, value in query.items():
+            if name not in RULES:
+                problems.append(f"There is no setting `{name}`; it was left out.")
+                continue
+            try:
+                values[name] = RULES[name].parse(value)
+            except (TypeError, ValueError):
+                default = getattr(cls, name)
+                complaint = _complaint(name, RULES[name], value)
+                problems.append(f"{complaint} The default, {default}, is used instead.")
+        return cls(**values), tuple(problems)
+
+    def to_query(self) -> dict[str, str]:
+        """Return the values that differ from the defaults, as text for a URL."""
+        return {name: _text(value) for name, value in self.to_recipe().items()}
+
+    def to_recipe(self) -> dict[str, Any]:
+        """Return the values that differ from the defaults, as JSON values."""
+        return {
+            name: getattr(self, name)
+            for name in RULES
+            if getattr(self, name) != getattr(Settings, name)
+        }
+
+    @cached_property
+    def normalizer(self) -> Normalizer:
+        """The normalizer named by `method`, with the ε, groups and statistics in use."""
+        return self.adapt(NORMALIZERS[self.method])
+
+    @cached_property
+    def selected(self) -> tuple[Normalizer, Transform]:
+        """The normalizer and the transform of the selected cell."""
+        row, _, column = self.cell.partition(".")
+        if row in NORMALIZERS:
+            return self.adapt(NORMALIZERS[row]), TRANSFORMS[column]
+        center, _, scale = row.partition("-")
+        return self.adapt(Normalizer(center, scale)), TRANSFORMS[column]
+
+    @cached_property
+    def own_normalizer(self) -> Normalizer:
+        """The normalizer built from `center` and `scale`."""
+        groups = self.groups if "layer" in (self.center, self.scale) else 1
+        return self.adapt(Normalizer(self.center, self.scale, groups=groups))
+
+    def adapt(self, normalizer: Normalizer) -> Normalizer:
+        """Return a normalizer with the ε and statistics in use, and the groups where it has any."""
+        frozen = self.statistics == "frozen" and "batch" in normalizer.words
+        return replace(
+            normalizer,
+            eps=self.eps,
+            statistics="frozen" if frozen else "current",
+            groups=self.groups if normalizer.groups > 1 else 1,
+        )
+
+
+RULES: dict[str, Rule] = {f.name: f.metadata["rule"] for f in fields(Settings)}
+
+
+def describe(name: str) -> str:
+    """Return the rule of one setting, for the help of a widget or a command."""
+    return f"`{name}` is {RULES[name].sentence}."
+
+
+def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
+    """Return {"dataset": "iris"} from ["dataset=iris"].
+
+    Raises:
+        ValueError: a pair without "=".
+
+    """
+    query = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"A setting is written name=value; got {pair!r}.")
+        query[name] = value
+    return query
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _complaint(name: str, rule: Rule, value: object) -> str:
+    return f"`{name}` must be {rule.sentence}; got {str(value)[:60]!r}."

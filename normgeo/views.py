@@ -1,0 +1,197 @@
+"""Every picture as one pair: settings → result, result → figure.
+
+A page, an export, a notebook and the command line all go through `VIEWS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.datasets import Dataset
+from normgeo.effect import Effect, effect, shift_pattern
+from normgeo.figures.effect import effect_figure
+from normgeo.figures.floating_point import floating_point_figure
+from normgeo.invariance import Sweep, sweep
+from normgeo.normalizers import NORMALIZERS, Normalizer
+from normgeo.scene import Scene, scene
+from normgeo.settings import Settings
+from normgeo.tables import Table
+from normgeo.text import text
+from normgeo.transforms import Transform
+
+DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
+CHANGE = ("cell", "groups", "eps", "statistics", "delta", "index")
+
+FACTORS = (-3.0, -2.0, -1.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
+SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+SWEPT_CASES = 200
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """One picture.
+
+    Attributes:
+        name: its key. title: in a few words.
+        uses: the settings it depends on, which are what a cache needs to look at.
+        compute: settings → result; ValueError, in one sentence, where there is no picture.
+        figure: (result, theme) → plotly figure. table: result → the numbers in it.
+
+    """
+
+    name: str
+    title: str
+    uses: tuple[str, ...]
+    compute: Callable[[Settings], Any]
+    figure: Callable[[Any, str], go.Figure]
+    table: Callable[[Any], Table]
+
+    def recipe(self, settings: Settings) -> dict[str, Any]:
+        """Return what reproduces the picture: its name and the settings it depends on."""
+        used = {key: value for key, value in settings.to_recipe().items() if key in self.uses}
+        return {"view": self.name, "settings": used}
+
+    def code(self, settings: Settings) -> str:
+        """Return the lines of Python that make the figure."""
+        arguments = ", ".join(
+            f"{name}={value!r}" for name, value in self.recipe(settings)["settings"].items()
+        )
+        return (
+            "from normgeo.settings import Settings\n"
+            "from normgeo.views import VIEWS\n\n"
+            f"view = VIEWS[{self.name!r}]\n"
+            f"result = view.compute(Settings({arguments}))\n"
+            f"view.figure(result, {settings.theme!r}).show()\n"
+        )
+
+
+class EffectPicture(NamedTuple):
+    """An effect, on which data, and the strength at which its slider opens."""
+
+    effect: Effect
+    dataset: Dataset
+    start: float
+    notes: tuple[str, ...]
+
+
+def _effect(settings: Settings) -> EffectPicture:
+    chosen, transform = settings.selected
+    here = scene(settings, "raw", chosen)
+    row = settings.cell.partition(".")[0]
+    methods = {key: settings.adapt(NORMALIZERS[key]) for key in ("batch", "layer")}
+    methods.setdefault(row, chosen)
+    strengths = FACTORS if transform.rescales else SHIFTS
+    result = effect(
+        methods,
+        transform,
+        here.model.W,
+        here.X,
+        sorted({*strengths, settings.delta}),
+        gamma=_shift(settings, transform, here),
+        index=settings.index,
+    )
+    return EffectPicture(result, here.dataset, settings.delta, here.notes)
+
+
+def _shift(settings: Settings, transform: Transform, here: Scene) -> Any:
+    if transform.rescales:
+        return None
+    return shift_pattern(transform, here.model.W, here.X, np.random.default_rng(settings.seed))
+
+
+def _effect_table(picture: EffectPicture) -> Table:
+    rows = []
+    for name, method in picture.effect.methods.items():
+        for strength, after in zip(picture.effect.strengths, method.after, strict=True):
+            for h in range(len(after.z)):
+                values = (after.summed_inputs, after.mu, after.sigma, after.z)
+                numbers = [None if after.problem else float(value[h]) for value in values]
+                rows.append(
+                    (name, float(strength), picture.effect.case, h, *numbers,
+                     float(method.before.z[h]), after.problem)
+                )  # fmt: skip
+    columns = ("method", "strength", "case", "neuron", "a", "mu", "sigma", "z", "z_before",
+               "problem")  # fmt: skip
+    return Table(columns, tuple(rows), title=picture.effect.transform.label)
+
+
+class SweepPicture(NamedTuple):
+    """Sweeps of one cell, by number type and ε."""
+
+    normalizer: Normalizer
+    transform: Transform
+    sweeps: dict[str, Sweep]
+
+
+def _floating_point(settings: Settings) -> SweepPicture:
+    chosen, transform = settings.selected
+    here = scene(settings, "standardized", chosen)
+    W, X = here.model.W, here.X[:SWEPT_CASES]
+    reach = 24 if transform.rescales else 8
+    strengths = np.logspace(-reach, reach, 4 * reach + 1)
+    gamma = _shift(settings, transform, here)
+    if gamma is not None:
+        gamma = gamma[: transform.gamma_shape(W, X)[0]]
+    ideal = replace(chosen, eps=0.0)
+    curves = {
+        text("{dtype}, ε = 0", dtype=dtype): (ideal, dtype)
+        for dtype in ("float16", "float32", "float64")
+    }
+    if chosen.scale in ("batch", "layer"):
+        eps = chosen.eps or 1e-5
+        curves[text("float64, ε = {eps:g}", eps=eps)] = (replace(chosen, eps=eps), "float64")
+    sweeps = {
+        name: sweep(
+            normalizer, transform, W, X, strengths,
+            gamma=gamma, index=min(settings.index, len(X) - 1), dtype=dtype,
+        )
+        for name, (normalizer, dtype) in curves.items()
+    }  # fmt: skip
+    return SweepPicture(chosen, transform, sweeps)
+
+
+def _floating_point_figure(picture: SweepPicture, theme: str) -> go.Figure:
+    title = f"{picture.normalizer.title}: {picture.transform.label}"
+    return floating_point_figure(picture.sweeps, title, picture.transform.rescales, theme)
+
+
+def _floating_point_table(picture: SweepPicture) -> Table:
+    rows = tuple(
+        (name, result.dtype, float(strength), None if reason else float(change), reason)
+        for name, result in picture.sweeps.items()
+        for strength, change, reason in zip(
+            result.strengths, result.change, result.reasons, strict=True
+        )
+    )
+    return Table(("curve", "dtype", "strength", "change", "reason"), rows)
+
+
+VIEWS: dict[str, View] = {
+    view.name: view
+    for view in (
+        View(
+            "effect",
+            text("What a change does to z"),
+            (*DATA, *CHANGE),
+            _effect,
+            lambda picture, theme: effect_figure(
+                picture.effect, picture.dataset, picture.start, theme
+            ),
+            _effect_table,
+        ),
+        View(
+            "floating_point",
+            text("Invariance in floating point"),
+            (*DATA, *CHANGE),
+            _floating_point,
+            _floating_point_figure,
+            _floating_point_table,
+        ),
+    )
+}
