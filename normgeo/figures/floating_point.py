@@ -8,12 +8,12 @@ from itertools import groupby
 import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.figures.template import MEASURED, PREDICTED, SIZE, THEMES, dress
+from normgeo.figures.template import MEASURED, SIZE, THEMES, dress
 from normgeo.invariance import Sweep
 from normgeo.text import text
 
 FLOOR = 1e-18
-COLOURS = {"float64": "#0B7ABD", "float32": "#009469", "float16": "#D55E00"}
+COLOURS = ("#D55E00", "#009469", "#0B7ABD", "#BE5C88")
 
 
 def floating_point_figure(
@@ -27,12 +27,12 @@ def floating_point_figure(
     look = THEMES[theme]
     figure = go.Figure()
     for row, (name, sweep) in enumerate(sweeps.items()):
-        colour = COLOURS[sweep.dtype]
+        colour = COLOURS[row % len(COLOURS)]
         known = ~np.isnan(sweep.change)
         figure.add_scatter(
             x=sweep.strengths, y=np.where(known, np.maximum(sweep.change, FLOOR), np.nan),
             name=name, mode="lines+markers", connectgaps=False, marker={"size": 4},
-            line={"color": colour, "dash": MEASURED if "ε" not in name else PREDICTED, "width": 2},
+            line={"color": colour, "dash": MEASURED, "width": 2},
             customdata=sweep.change,
             hovertemplate=f"{name}: %{{x:.3g}} → %{{customdata:.3g}}<extra></extra>",
         )  # fmt: skip

@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 
 from normgeo.normalizers import Normalizer
 
+Figure = go.Figure
+
 FONT = "Source Sans 3, Source Sans Pro, Helvetica, Arial, DejaVu Sans, sans-serif"
 SIZE = 14
 
@@ -68,6 +70,7 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
         "ticklen": 4,
         "showline": True,
         "title": {"standoff": 8, "font": {"size": SIZE}},
+        "automargin": True,
         "tickfont": {"size": SIZE - 2, "color": look.muted},
     }
     template = go.layout.Template(
@@ -78,12 +81,14 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
             "xaxis": axis,
             "yaxis": axis,
             "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
-            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+            "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
+            "title": {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container",
+                      "yanchor": "top", "pad": {"t": 8}, "font": {"size": SIZE + 1}},
             "colorway": [*COLOURS.values(), OTHER],
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
-    )
-    margin = {"l": 56, "r": 16, "t": 48 if title else 28, "b": 48}
+    )  # fmt: skip
+    margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
     figure.update_layout(template=template, height=height, margin=margin, title_text=title)
     return figure
 

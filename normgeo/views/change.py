@@ -1,21 +1,17 @@
-"""Every picture as one pair: settings → result, result → figure.
-
-A page, an export, a notebook and the command line all go through `VIEWS`.
-"""
+"""The pictures of the Invariance page: what a change does to z, in numbers and in floats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from normgeo.datasets import Dataset
 from normgeo.effect import Effect, effect, shift_pattern
 from normgeo.figures.effect import effect_figure
 from normgeo.figures.floating_point import floating_point_figure
+from normgeo.figures.template import Figure
 from normgeo.invariance import Sweep, sweep
 from normgeo.normalizers import NORMALIZERS, Normalizer
 from normgeo.scene import Scene, scene
@@ -23,52 +19,13 @@ from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.transforms import Transform
+from normgeo.views.view import DATA, View
 
-DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
 CHANGE = ("cell", "groups", "eps", "statistics", "delta", "index")
 
 FACTORS = (-3.0, -2.0, -1.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 SWEPT_CASES = 200
-
-
-@final
-@dataclass(frozen=True)
-class View:
-    """One picture.
-
-    Attributes:
-        name: its key. title: in a few words.
-        uses: the settings it depends on, which are what a cache needs to look at.
-        compute: settings → result; ValueError, in one sentence, where there is no picture.
-        figure: (result, theme) → plotly figure. table: result → the numbers in it.
-
-    """
-
-    name: str
-    title: str
-    uses: tuple[str, ...]
-    compute: Callable[[Settings], Any]
-    figure: Callable[[Any, str], go.Figure]
-    table: Callable[[Any], Table]
-
-    def recipe(self, settings: Settings) -> dict[str, Any]:
-        """Return what reproduces the picture: its name and the settings it depends on."""
-        used = {key: value for key, value in settings.to_recipe().items() if key in self.uses}
-        return {"view": self.name, "settings": used}
-
-    def code(self, settings: Settings) -> str:
-        """Return the lines of Python that make the figure."""
-        arguments = ", ".join(
-            f"{name}={value!r}" for name, value in self.recipe(settings)["settings"].items()
-        )
-        return (
-            "from normgeo.settings import Settings\n"
-            "from normgeo.views import VIEWS\n\n"
-            f"view = VIEWS[{self.name!r}]\n"
-            f"result = view.compute(Settings({arguments}))\n"
-            f"view.figure(result, {settings.theme!r}).show()\n"
-        )
 
 
 class EffectPicture(NamedTuple):
@@ -156,7 +113,7 @@ def _floating_point(settings: Settings) -> SweepPicture:
     return SweepPicture(chosen, transform, sweeps)
 
 
-def _floating_point_figure(picture: SweepPicture, theme: str) -> go.Figure:
+def _floating_point_figure(picture: SweepPicture, theme: str) -> Figure:
     title = f"{picture.normalizer.title}: {picture.transform.label}"
     return floating_point_figure(picture.sweeps, title, picture.transform.rescales, theme)
 
@@ -172,26 +129,20 @@ def _floating_point_table(picture: SweepPicture) -> Table:
     return Table(("curve", "dtype", "strength", "change", "reason"), rows)
 
 
-VIEWS: dict[str, View] = {
-    view.name: view
-    for view in (
-        View(
-            "effect",
-            text("What a change does to z"),
-            (*DATA, *CHANGE),
-            _effect,
-            lambda picture, theme: effect_figure(
-                picture.effect, picture.dataset, picture.start, theme
-            ),
-            _effect_table,
-        ),
-        View(
-            "floating_point",
-            text("Invariance in floating point"),
-            (*DATA, *CHANGE),
-            _floating_point,
-            _floating_point_figure,
-            _floating_point_table,
-        ),
-    )
-}
+EFFECT = View(
+    "effect",
+    text("What a change does to z"),
+    (*DATA, *CHANGE),
+    _effect,
+    lambda picture, theme: effect_figure(picture.effect, picture.dataset, picture.start, theme),
+    _effect_table,
+)
+
+FLOATING_POINT = View(
+    "floating_point",
+    text("Invariance in floating point"),
+    (*DATA, *CHANGE),
+    _floating_point,
+    _floating_point_figure,
+    _floating_point_table,
+)
