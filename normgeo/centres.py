@@ -37,6 +37,8 @@ class Centre(ABC):
     """One word of a normalizer: the projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ."""
 
     key: ClassVar[str]
+    neuron_dimensions_lost: ClassVar[int] = 0
+    """How many of the K dimensions of a group of neurons the projection takes away."""
 
     def project_weights(self, W: Array, groups: int = 1) -> Array:
         """Return W̃ (…, H, D); linear and self-adjoint, over neurons and over features apart."""
@@ -109,6 +111,7 @@ class LayerCentre(Centre):
     """μ_n = mean of a_nh over the neurons h of a group: W̃ is W minus its mean row."""
 
     key = "layer"
+    neuron_dimensions_lost = 1
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
         if groups == 1:

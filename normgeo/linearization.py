@@ -76,7 +76,8 @@ class Linearization:
 
     def own_neuron(self) -> OwnNeuronLinearization:
         """Return the part of ∂z/∂W with ∂z_h/∂w_h only, as Eq. 13 and 14 have it."""
-        own = replace(self, centre=self.centre.own_neuron(), scale=self.scale.own_neuron())
+        scale = self.scale.own_neuron(self.centre.neuron_dimensions_lost)
+        own = replace(self, centre=self.centre.own_neuron(), scale=scale)
         return OwnNeuronLinearization(own)
 
     def _to_weights(self, R: Array, extra: Array | None) -> Array:

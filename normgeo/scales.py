@@ -55,8 +55,11 @@ class Scale(ABC):
         """Return this scale as at test time, its batch variance the constant v."""
         return self
 
-    def own_neuron(self) -> Scale:
-        """Return the scale that keeps each neuron's effect on itself only (Eq. 14)."""
+    def own_neuron(self, dimensions_lost: int) -> Scale:
+        """Return the scale that keeps each neuron's effect on itself only (Eq. 14).
+
+        `dimensions_lost` is the centre's `neuron_dimensions_lost`.
+        """
         return self
 
     def undefined(self, cases: int, neurons: int) -> str:
@@ -155,8 +158,8 @@ class LayerScale(AveragingScale):
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
         return None
 
-    def own_neuron(self) -> Scale:
-        return OwnNeuronLayerScale()
+    def own_neuron(self, dimensions_lost: int) -> Scale:
+        return OwnNeuronLayerScale(dimensions_lost)
 
     def undefined(self, cases: int, neurons: int) -> str:
         return layer_of_one("variance", neurons)
@@ -231,17 +234,23 @@ class FrozenScale(Scale):
 
 
 @final
+@dataclass(frozen=True)
 class OwnNeuronLayerScale(AveragingScale):
-    """The diagonal of the layer average, u_h/K: what Eq. 14 keeps of a shared statistic."""
+    """The diagonal of the layer average: what Eq. 14 keeps of a shared statistic.
+
+    z has mean 0 in a group after a layer centre, so ∂σ/∂a_h = z_h/K with or without one, but
+    the centre's own part has left of da_h only dc_h = (1 − 1/K) da_h: z_h da_h/K = z_h dc_h/(K − 1).
+    """
 
     key = "layer"
     shared_by_neurons = True
+    dimensions_lost: int
 
     def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
         return LayerScale().variance(C, W_centred, groups)
 
     def average(self, U: Array, groups: int = 1) -> Array:
-        own: Array = U / group_size(U.shape[-1], groups)
+        own: Array = U / (group_size(U.shape[-1], groups) - self.dimensions_lost)
         return own
 
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
