@@ -1,0 +1,93 @@
+"""Blocks of weights as vectors: their lengths, and angles that stay accurate when tiny."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.centres import CENTRES
+from normgeo.normalizers import Normalizer
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A split of the H neurons into B blocks of K, each of whose centred weights are one vector.
+
+    Attributes:
+        neurons: (B, K), the indices of each block's neurons.
+        homogeneous: whether a block may be scaled without changing z.
+        normalizer: whose centre is meant.
+
+    """
+
+    neurons: Array
+    homogeneous: bool
+    normalizer: Normalizer
+
+    @classmethod
+    def of(cls, normalizer: Normalizer, neurons: int) -> Blocks:
+        """Return the homogeneous blocks, or where there are none each neuron by itself."""
+        blocks = normalizer.homogeneous_blocks(neurons)
+        if blocks:
+            return cls(np.stack(blocks), True, normalizer)
+        return cls(np.arange(neurons)[:, None], False, normalizer)
+
+    def vectors(self, W: Array) -> Array:
+        """Return W̃ of W (H, D), or of a change of it, as one vector for each block, (B, K·D)."""
+        centre, groups = CENTRES[self.normalizer.center], self.normalizer.groups
+        rows: Array = centre.project_weights(W, groups)[self.neurons].reshape(len(self.neurons), -1)
+        return rows
+
+    def require_direction(self, W: Array) -> None:
+        """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
+        if self.homogeneous and not lengths(self.vectors(W)).all():
+            raise ValueError(
+                "A homogeneous block needs a direction to turn from; got one whose centred "
+                "weights are all zero. Start from other weights."
+            )
+
+    def replaced(self, W: Array, vectors: Array) -> Array:
+        """Return W (H, D) with `vectors` (B, K·D) as the centred weights of the blocks.
+
+        What the centre takes away, a mean row say, is left out: z does not see it.
+        """
+        changed = W.astype(np.float64)
+        changed[self.neurons] = vectors.reshape(*self.neurons.shape, -1)
+        return changed
+
+
+def dots(U: Array, V: Array) -> Array:
+    """Return u·v over the last axis of U and V (…, n)."""
+    products: Array = np.einsum("...i,...i->...", U, V)
+    return products
+
+
+def lengths(U: Array) -> Array:
+    """Return ‖u‖ over the last axis of U (…, n)."""
+    norms: Array = np.sqrt(dots(U, U))
+    return norms
+
+
+def cosines(U: Array, V: Array) -> Array:
+    """Return u·v/(‖u‖‖v‖) over the last axis of U and V (…, n); 0 where one is zero."""
+    product = lengths(U) * lengths(V)
+    return dots(U, V) / np.where(product > 0, product, 1.0)
+
+
+def angles_turned(U: Array, change: Array) -> Array:
+    """Return the angle in radians from u to u + δ, over the last axis (…, n); 0 where u is zero.
+
+        tan θ = ‖δ − (δ·û)û‖ / (‖u‖ + δ·û)
+
+    Taken from the change itself, so that an angle of 1e-12 keeps its digits (an arccosine of
+    the two directions loses all of them below 1e-8).
+    """
+    norm = lengths(U)
+    unit = U / np.where(norm > 0, norm, 1.0)[..., None]
+    along = dots(unit, change)
+    across = lengths(change - along[..., None] * unit)
+    return np.where(norm > 0, np.arctan2(across, norm + along), 0.0)
