@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
+
+
+def is_whole(value: object) -> bool:
+    """Whether `value` is an integer by type, Python's or NumPy's."""
+    return isinstance(value, Integral)
 
 
 def real_array(name: str, values: ArrayLike, ndim: int) -> Array:

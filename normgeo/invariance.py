@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from normgeo import exact
-from normgeo._arrays import Array, weights_and_inputs
+from normgeo._arrays import Array, real_array, weights_and_inputs
 from normgeo.normalizers import NORMALIZERS, Normalizer
 from normgeo.transforms import TRANSFORMS, Transform
 
@@ -138,21 +138,21 @@ def certify(
     'invariant only at ε = 0'
 
     """
-    used = Fraction(normalizer.eps if eps is None else eps)
+    asked = normalizer if eps is None else replace(normalizer, eps=eps)
     size = _certificate_shape(normalizer, shape)
     trial = _Trial.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
     ideal = replace(normalizer, eps=Fraction(0))
-    actual = replace(normalizer, eps=used)
+    actual = replace(normalizer, eps=Fraction(asked.eps))
 
     without_eps = trial.moved(ideal, transform)
-    witness = trial.moved(actual, transform) if used else without_eps
+    witness = trial.moved(actual, transform) if asked.eps else without_eps
     degree = _degree(ideal, transform, size)
     sign_flip = None
     if transform.rescales:
         flipped = replace(trial, parameters=Parameters(delta=-trial.delta))
         sign_flip = flipped.moved(actual, transform, flip=True) is None
     return Verdict(
-        replace(normalizer, eps=normalizer.eps if eps is None else eps),
+        asked,
         transform,
         invariant=witness is None,
         sign_flip=sign_flip,
@@ -305,35 +305,39 @@ def sweep(
         dtype: float16, float32 or float64.
 
     Raises:
-        ValueError: bad shapes or numbers, or a z that is undefined before any change.
+        ValueError: bad shapes or numbers, parameters that the change does not take, or a z that
+            is undefined or 0 everywhere before any change.
 
     """
     W64, X64 = weights_and_inputs(W, X)
-    normalizer.normalize(W64, X64, (W64, X64))
+    steps = real_array("strengths", strengths, 1).astype(np.float64)
+    if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
+        raise ValueError(
+            "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs equal "
+            "their means here. Use other weights or inputs."
+        )
     kind = np.dtype(dtype)
     with np.errstate(all="ignore"):
         W0, X0 = W64.astype(kind), X64.astype(kind)
         before, gap = _standardized(normalizer, W0, X0, (W0, X0))
         largest = np.abs(before.astype(np.float64)).max()
-        change, reasons = [], []
-        for strength in np.asarray(strengths, dtype=np.float64):
-            delta = kind.type(strength)
-            if transform.rescales and not (np.isfinite(delta) and delta):
-                change.append(np.nan)
-                reasons.append(f"{'under' if delta == 0 else 'over'}flow: δ is no {kind}")
-                continue
+
+        def measured(strength: float) -> tuple[float, str]:
+            delta, shift = None, gamma
             if transform.rescales:
-                W1, X1 = transform(W0, X0, delta=delta, index=index)
-            else:
-                shift = (strength * np.asarray(gamma, dtype=np.float64)).astype(kind)
-                W1, X1 = transform(W0, X0, gamma=shift, index=index)
-            after, reason = _standardized(normalizer, W1, X1, (W0, X0))
-            reasons.append(gap or reason)
-            moved = np.abs(after.astype(np.float64) - before).max() / largest
-            change.append(np.nan if gap or reason else moved)
-    return Sweep(
-        np.asarray(strengths, dtype=np.float64), np.array(change), tuple(reasons), str(kind)
-    )
+                delta = np.asarray(strength).astype(kind)[()]
+                if strength and not (delta and np.isfinite(delta)):
+                    return np.nan, f"{'overflow' if delta else 'underflow'}: δ is no {kind}"
+            elif gamma is not None:
+                shift = (strength * real_array("gamma", gamma, 1)).astype(kind)
+            changed = transform(W0, X0, delta=delta, gamma=shift, index=index)
+            after, reason = _standardized(normalizer, *changed, (W0, X0))
+            if gap or reason:
+                return np.nan, gap or reason
+            return np.abs(after.astype(np.float64) - before).max() / largest, ""
+
+        change, reasons = zip(*map(measured, steps), strict=True)
+    return Sweep(steps, np.array(change), reasons, str(kind))
 
 
 def _standardized(

@@ -17,7 +17,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo._arrays import Array, weights_and_inputs
+from normgeo._arrays import Array, is_whole, real_array, weights_and_inputs
 from normgeo.centres import CENTRES, Centre, group_size
 from normgeo.linearization import Linearization
 from normgeo.scales import SCALES, Scale
@@ -82,7 +82,7 @@ class Normalizer:
         ):
             if word not in words:
                 raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
-        if self.groups < 1 or self.groups != int(self.groups):
+        if not is_whole(self.groups) or self.groups < 1:
             raise ValueError(f"`groups` must be a whole number from 1 up; got {self.groups!r}.")
         if self.groups > 1 and "layer" not in self.words:
             raise ValueError(
@@ -112,11 +112,10 @@ class Normalizer:
         """Return the blocks of neurons whose centred weights may be scaled without changing z.
 
         One neuron each for a batch or weight scale, one group each where a layer statistic is
-        involved, none without a scale or with a frozen one. For ε > 0 this holds as far as
+        involved, none without a scale or with frozen statistics. For ε > 0 this holds as far as
         ε ≪ σ².
         """
-        frozen_scale = self.statistics == "frozen" and "batch" in self.words
-        if self.scale == "none" or frozen_scale:
+        if self.scale == "none" or self.statistics == "frozen":
             return []
         size = group_size(neurons, self.groups) if "layer" in self.words else 1
         return list(np.arange(neurons).reshape(-1, size))
@@ -150,7 +149,10 @@ class Normalizer:
         """
         weights, inputs = weights_and_inputs(W, X)
         at = self._linearize_checked(weights, inputs, reference)
-        A = inputs @ weights.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            A = inputs @ weights.T
+        if not np.isfinite(A).all():
+            raise _overflow(weights, inputs)
         return Normalized(A, A - at.z * at.sigma, at.sigma, at.z)
 
     def linearize(
@@ -162,12 +164,16 @@ class Normalizer:
     def _linearize_checked(
         self, W: Array, X: Array, reference: tuple[Array, Array] | None
     ) -> Linearization:
-        centre, scale = self._resolve(reference)
-        self._check_sizes(centre, scale, W, X)
-        W_centred, X_centred = centre.project(W, X, self.groups)
+        if reference is not None and self.statistics == "frozen":
+            reference = _checked_reference(reference, W)
         with np.errstate(over="ignore", invalid="ignore"):
+            centre, scale = self._resolve(reference)
+            self._check_sizes(centre, scale, W, X)
+            W_centred, X_centred = centre.project(W, X, self.groups)
             C, v = self._moments_of(centre, scale, W_centred, X_centred)
-            self._check_scale(scale, W, X, C, v)
+            if not (np.isfinite(C).all() and np.isfinite(v).all()):
+                raise _overflow(W, X)
+            self._check_scale(scale, W, X, v)
         sigma = np.sqrt(v)
         return Linearization(centre, scale, C / sigma, sigma, W_centred, X_centred, self.groups)
 
@@ -184,7 +190,7 @@ class Normalizer:
         W0, X0 = reference
         W_centred, X_centred = centre.project(W0, X0, self.groups)
         v0 = scale.variance(X_centred @ W_centred.mT, W_centred, self.groups)
-        return centre.freeze(W0, X0), scale.freeze(v0)
+        return centre.freeze(W0, X0), scale.freeze(v0, scale.uncentred(W0, X0, self.groups))
 
     def _moments_of(
         self, centre: Centre, scale: Scale, W_centred: Array, X_centred: Array
@@ -193,7 +199,7 @@ class Normalizer:
         v = scale.variance(C, W_centred, self.groups)
         if self.eps and scale.takes_eps:
             # A float would silently turn exact numbers into floats, and a Fraction the reverse.
-            v = v + (self.eps if v.dtype == object else float(self.eps))
+            v = v + (Fraction(self.eps) if v.dtype == object else float(self.eps))
         return C, v
 
     def _check_sizes(self, centre: Centre, scale: Scale, W: Array, X: Array) -> None:
@@ -203,24 +209,41 @@ class Normalizer:
         if reason:
             raise ValueError(reason)
 
-    def _check_scale(self, scale: Scale, W: Array, X: Array, C: Array, v: Array) -> None:
+    def _check_scale(self, scale: Scale, W: Array, X: Array, v: Array) -> None:
         """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
-        if not (np.isfinite(C).all() and np.isfinite(v).all()):
-            raise ValueError(
-                f"The summed inputs or their squares overflow {C.dtype}: the largest |x| is "
-                f"{np.abs(X).max():.3g} and the largest |w| {np.abs(W).max():.3g}. "
-                "Scale them down or use a wider type."
-            )
-        if self.scale == "none" or (self.eps and scale.takes_eps):
+        if self.scale == "none":
             return
-        raw = scale.variance(X @ W.T, W, self.groups)
-        rounding = max(*X.shape, len(W)) * float(np.finfo(v.dtype).eps) / 2
-        zero = v <= rounding**2 * raw
+        zero = v <= 0
+        if not (self.eps and scale.takes_eps):
+            uncentred = scale.uncentred(W, X, self.groups)
+            if not np.isfinite(uncentred).all():
+                raise _overflow(W, X)
+            # NumPy sums float16 in float32.
+            unit = float(np.finfo(np.result_type(v.dtype, np.float32)).eps) / 2
+            zero = v <= (max(*X.shape, len(W)) * unit) ** 2 * uncentred
         if zero.any():
             raise ValueError(
                 f"σ must not vanish, but {scale.zero_place(zero)}, so there is nothing to divide "
-                "by. Change that row, drop it, or use eps > 0 with a batch or layer scale."
+                "by. Change that row, drop it, or use a larger eps with a batch or layer scale."
             )
+
+
+def _overflow(W: Array, X: Array) -> ValueError:
+    return ValueError(
+        f"The summed inputs or their squares overflow {np.result_type(W, X)}: the largest |x| is "
+        f"{np.abs(X).max():.3g} and the largest |w| {np.abs(W).max():.3g}. "
+        "Scale them down or use a wider type."
+    )
+
+
+def _checked_reference(reference: tuple[Array, Array], W: Array) -> tuple[Array, Array]:
+    W0, X0 = (real_array(f"reference[{i}]", reference[i], 2) for i in (0, 1))
+    if W0.shape != W.shape or X0.shape[1] != W.shape[1]:
+        raise ValueError(
+            f"`reference` must be a batch (W, X) of the same layer, W of shape {W.shape} and X "
+            f"with {W.shape[1]} features; got shapes {W0.shape} and {X0.shape}."
+        )
+    return W0, X0
 
 
 def _named(name: str, center: str, scale: str, groups: int = 1) -> Normalizer:

@@ -51,7 +51,11 @@ class Scale(ABC):
         Meant for scales that are not `shared_by_neurons`: the others have no such row.
         """
 
-    def freeze(self, v: Array) -> Scale:
+    def uncentred(self, W: Array, X: Array, groups: int = 1) -> Array:
+        """Return what `variance` would be without a centre: a v far below it is rounding."""
+        return self.variance(X @ W.mT, W, groups)
+
+    def freeze(self, v: Array, uncentred: Array) -> Scale:
         """Return this scale as at test time, its batch variance the constant v."""
         return self
 
@@ -131,14 +135,14 @@ class BatchScale(AveragingScale):
         correlation: Array = at.z.T @ X_centred / len(at.z)
         return correlation
 
-    def freeze(self, v: Array) -> Scale:
-        return FrozenScale(v)
+    def freeze(self, v: Array, uncentred: Array) -> Scale:
+        return FrozenScale(v, uncentred)
 
     def undefined(self, cases: int, neurons: int) -> str:
         return batch_of_one("variance", cases)
 
     def zero_place(self, zero: Array) -> str:
-        return f"every case has the same summed input at neuron {np.flatnonzero(zero[0])[0]}"
+        return f"neuron {np.flatnonzero(zero[0])[0]} has a = μ in every case"
 
 
 @final
@@ -165,9 +169,7 @@ class LayerScale(AveragingScale):
         return layer_of_one("variance", neurons)
 
     def zero_place(self, zero: Array) -> str:
-        return (
-            f"all neurons of a group have the same summed input at case {np.argwhere(zero)[0][0]}"
-        )
+        return f"case {np.argwhere(zero)[0][0]} has a = μ at every neuron of a group"
 
 
 @final
@@ -212,9 +214,13 @@ class FrozenScale(Scale):
     key = "batch"
     takes_eps = True
     constant: Array
+    constant_uncentred: Array
 
     def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
         return self.constant
+
+    def uncentred(self, W: Array, X: Array, groups: int = 1) -> Array:
+        return self.constant_uncentred
 
     def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:
         change: Array = dC / at.sigma
@@ -227,10 +233,8 @@ class FrozenScale(Scale):
         return None
 
     def zero_place(self, zero: Array) -> str:
-        return (
-            "every case of the reference batch has the same summed input at neuron "
-            f"{np.flatnonzero(zero[0])[0]}"
-        )
+        neuron = np.flatnonzero(zero[0])[0]
+        return f"neuron {neuron} has a = μ in every case of the reference batch"
 
 
 @final
@@ -238,8 +242,8 @@ class FrozenScale(Scale):
 class OwnNeuronLayerScale(AveragingScale):
     """The diagonal of the layer average: what Eq. 14 keeps of a shared statistic.
 
-    z has mean 0 in a group after a layer centre, so ∂σ/∂a_h = z_h/K with or without one, but
-    the centre's own part has left of da_h only dc_h = (1 − 1/K) da_h: z_h da_h/K = z_h dc_h/(K − 1).
+    After a layer centre z has mean 0 in a group, so ∂σ/∂a_h = z_h/K with or without one; but of
+    da_h the centre's own part has left dc_h = (1 − 1/K) da_h, and z_h da_h/K = z_h dc_h/(K − 1).
     """
 
     key = "layer"

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo._arrays import Array
+from normgeo._arrays import Array, is_whole
 
 Factor = Any  # a float, a Fraction, or any other number type the arrays hold
 
@@ -54,6 +54,13 @@ class Shift(Operation):
         """Return the shape of γ for M (R, D)."""
 
 
+def _with_row(M: Array, index: int, row: Array) -> Array:
+    """Return a copy of M with another row, in a type that holds both: whole numbers may not."""
+    changed = M.astype(np.result_type(M, row))
+    changed[..., index, :] = row
+    return changed
+
+
 @final
 class AllRowsTimes(Rescaling):
     """Every row × δ."""
@@ -86,9 +93,7 @@ class OneRowTimes(Rescaling):
     key, symbol, one_row = "one_times", "one ×", True
 
     def rescale(self, M: Array, delta: Factor, index: int) -> Array:
-        changed = M.copy()
-        changed[..., index, :] = M[..., index, :] * delta
-        return changed
+        return _with_row(M, index, M[..., index, :] * delta)
 
 
 @final
@@ -98,9 +103,7 @@ class OneRowPlus(Shift):
     key, symbol, one_row = "one_plus", "one +", True
 
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
-        changed = M.copy()
-        changed[..., index, :] = M[..., index, :] + gamma
-        return changed
+        return _with_row(M, index, M[..., index, :] + gamma)
 
     def gamma_shape(self, M: Array) -> tuple[int]:
         return (M.shape[-1],)
@@ -184,7 +187,7 @@ class Transform:
         """
         M = W if self.matrix == "W" else X
         rows = M.shape[-2]
-        if not -rows <= index < rows:
+        if not (is_whole(index) and -rows <= index < rows):
             raise ValueError(
                 f"`index` must name one of the {rows} rows of {self.matrix} "
                 f"(0 to {rows - 1}); got {index}."
