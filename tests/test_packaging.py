@@ -1,0 +1,71 @@
+"""Requirements, locks, version and configuration agree with each other."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import normgeo
+
+ROOT = Path(__file__).parents[1]
+LOCKS = {"requirements.txt": "requirements.lock", "requirements-dev.in": "requirements-dev.lock"}
+
+
+def requirements(name: str) -> list[Requirement]:
+    lines = (ROOT / name).read_text("utf-8").splitlines()
+    wanted = (line.removesuffix(" \\") for line in lines)
+    return [Requirement(line) for line in wanted if re.match(r"[a-z0-9]", line)]
+
+
+@pytest.mark.parametrize(("source", "lock"), LOCKS.items())
+def test_lock_pins_what_the_requirements_allow(source: str, lock: str) -> None:
+    pins = requirements(lock)
+    for wanted in requirements(source):
+        # One for each range of Python versions.
+        exact = [next(iter(pin.specifier)) for pin in pins if pin.name == wanted.name]
+        assert exact, wanted
+        assert {pin.operator for pin in exact} == {"=="}
+        assert all(wanted.specifier.contains(pin.version) for pin in exact)
+
+
+def test_tests_run_on_the_versions_of_the_application() -> None:
+    assert set(requirements("requirements.lock")) <= set(requirements("requirements-dev.lock"))
+
+
+@pytest.mark.parametrize("name", [*LOCKS, *LOCKS.values()])
+def test_requirements_name_no_host(name: str) -> None:
+    assert not re.search(r"://|index-url|find-links", (ROOT / name).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("lock", LOCKS.values())
+def test_every_pin_has_a_hash(lock: str) -> None:
+    entries = re.split(r"\n(?=[a-z0-9])", (ROOT / lock).read_text("utf-8"))
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_citation_has_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {normgeo.__version__}\n" in citation
+
+
+def test_streamlit_knows_every_option(tmp_path: Path) -> None:
+    config = ROOT / ".streamlit" / "config.toml"
+    done = subprocess.run(
+        [sys.executable, "-m", "streamlit", "config", "show"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
+    said = done.stdout + done.stderr
+    assert "not a valid config option" not in said
+    for section, options in tomllib.loads(config.read_text("utf-8")).items():
+        assert f"[{section}]" in said
+        for option, value in options.items():
+            assert isinstance(value, dict) or re.search(rf"^{option} = ", said, re.M), option
