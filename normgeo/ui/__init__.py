@@ -1,0 +1,1 @@
+"""What the pages share on the screen: with them, the only place that imports Streamlit."""

@@ -1,0 +1,94 @@
+"""Widgets for settings, made from the rules of the settings; the URL holds their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from normgeo.centres import CENTRES
+from normgeo.datasets import DATASETS
+from normgeo.families import FAMILIES
+from normgeo.normalizers import NORMALIZERS
+from normgeo.scales import SCALES
+from normgeo.settings import RULES, Choice, Number, Settings, Whole
+from normgeo.text import text
+from normgeo.ui import url
+
+LABELS: Mapping[str, str] = {
+    "dataset": "data",
+    "features": "features",
+    "family": "output family",
+    "neurons": "neurons H (0: as the data has)",
+    "seed": "seed of the random weights",
+    "weights": "weights",
+    "ridge": "ridge penalty λ",
+    "method": "method",
+    "groups": "groups G",
+    "eps": "ε",
+    "statistics": "batch statistics",
+    "rows": "rows",
+    "columns": "columns",
+    "delta": "δ at the start",
+    "index": "neuron or case that changes",
+    "center": "centre: the mean over",
+    "scale": "scale: the spread over",
+    "neuron": "neuron",
+    "growth": "‖w‖ at the start",
+    "rate": "step size η",
+    "steps": "steps",
+}
+
+_WORDS = {"none": "nothing", "batch": "cases (batch)", "layer": "neurons (layer)",
+          "weight": "features (weight)"}  # fmt: skip
+
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "dataset": {key: source.title for key, source in DATASETS.items()},
+    "features": {"auto": "as suits the picture", "raw": "raw", "standardized": "standardized"},
+    "family": {"auto": "as the data has", **{key: f.title for key, f in FAMILIES.items()}},
+    "weights": {"random": "random", "fitted": "fitted"},
+    "method": {key: normalizer.title for key, normalizer in NORMALIZERS.items()},
+    "statistics": {"current": "of the current batch", "frozen": "frozen, as at test time"},
+    "rows": {"paper": "rows of the paper", "named": "all named rows", "grid": "all 4 × 4 rows"},
+    "columns": {"paper": "three operations", "all": "five operations"},
+    "center": {key: _WORDS[key] for key in CENTRES},
+    "scale": {key: _WORDS[key] for key in SCALES},
+}
+
+
+def controls(settings: Settings, names: Iterable[str], *, labels: bool = True) -> None:
+    """Draw a widget for each named setting; its key is the setting's name.
+
+    Call it inside a horizontal container, or any other. Without `labels` they are for screen
+    readers only, for the line of the heading.
+    """
+    for name in names:
+        _control(settings, name, labels)
+
+
+def _control(settings: Settings, name: str, label_visible: bool) -> None:
+    st.session_state[name] = getattr(settings, name)
+    rule, label = RULES[name], text(LABELS[name])
+    common: dict[str, Any] = {
+        "key": name, "on_change": _changed, "args": (name,), "width": 190,
+        "label_visibility": "visible" if label_visible else "collapsed",
+    }  # fmt: skip
+    if isinstance(rule, Choice):
+        words = OPTIONS.get(name, {})
+        st.selectbox(
+            label, rule.options, format_func=lambda option: text(words.get(option, option)),
+            **common,
+        )  # fmt: skip
+    elif isinstance(rule, Whole):
+        st.number_input(label, rule.low, rule.high, step=1, **common)
+    elif isinstance(rule, Number):
+        st.number_input(label, float(rule.low), float(rule.high), step=0.1, format="%g", **common)
+    else:
+        raise TypeError(f"There is no widget for the setting `{name}`.")
+
+
+def _changed(name: str) -> None:
+    value = st.session_state[name]
+    if value is not None:
+        url.change(**{name: value})

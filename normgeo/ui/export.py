@@ -1,0 +1,99 @@
+"""A figure on a page, and the slim row beneath it that takes it away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from normgeo.figures.browser import find_browser
+from normgeo.figures.export import STATIC, to_bytes
+from normgeo.settings import Settings
+from normgeo.tables import render
+from normgeo.text import text
+from normgeo.ui import cached
+from normgeo.ui.frame import explain
+from normgeo.views import VIEWS
+
+MIME = {
+    "html": "text/html", "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
+    "csv": "text/csv", "json": "application/json",
+}  # fmt: skip
+
+
+def show(name: str, settings: Settings, *, alt: str) -> Any:
+    """Draw a view with its export row; return its result, or None where there is no picture.
+
+    Args:
+        name: key of `VIEWS`. settings: of the picture.
+        alt: what the figure shows, in a sentence, for a screen reader.
+
+    """
+    try:
+        result = cached.result(name, settings)
+        figure = cached.figure(name, settings)
+    except ValueError as error:
+        explain(error)
+        return None
+    st.plotly_chart(
+        figure, key=f"figure_{name}", theme=None, alt=text(alt),
+        config={
+            "displaylogo": False,
+            "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}", "scale": 2},
+        },
+    )  # fmt: skip
+    _row(name, settings)
+    return result
+
+
+def _row(name: str, settings: Settings) -> None:
+    missing = _why_no_browser()
+    with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
+        for format in ("html", *STATIC):
+            _download(
+                name, format.upper(), format, partial(_figure_file, name, settings, format),
+                help=missing if format in STATIC else None,
+            )  # fmt: skip
+        _download(name, "CSV", "csv", partial(_table_file, name, settings))
+        _download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
+        with st.popover(text("Code"), type="tertiary"):
+            st.code(VIEWS[name].code(settings), language="python")
+
+
+def _download(
+    name: str, label: str, suffix: str, content: Callable[[], bytes], help: str | None = None
+) -> None:
+    """Draw a button that makes its file when it is clicked."""
+    st.download_button(
+        label, content, f"normgeo-{name}.{suffix}", MIME[suffix],
+        key=f"{name}_{suffix}", type="tertiary", on_click="ignore",
+        disabled=help is not None, help=help,
+    )  # fmt: skip
+
+
+def _figure_file(name: str, settings: Settings, format: str) -> bytes:
+    return to_bytes(cached.figure(name, settings), format, title=VIEWS[name].title)
+
+
+def _table_file(name: str, settings: Settings) -> bytes:
+    return render(VIEWS[name].table(cached.result(name, settings)), "csv").encode()
+
+
+def _recipe_file(name: str, settings: Settings) -> bytes:
+    recipe = VIEWS[name].recipe(settings)
+    return (json.dumps(recipe, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+@st.cache_resource(show_spinner=False)
+def _why_no_browser() -> str | None:
+    """Return why there are no static exports, in a sentence; None where there are."""
+    try:
+        found = find_browser()
+    except ValueError as error:
+        return str(error)
+    if found is None:
+        return text("PNG, SVG and PDF are drawn by a browser on the server, and it has none.")
+    return None

@@ -1,0 +1,45 @@
+"""The URL holds the state of a page: read, change, reset, and carry it from page to page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from normgeo.settings import Settings
+
+_LAST, _PAGE, _REFUSED = "_last_query", "_last_page", "_refused"
+
+
+def read(page: str) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings of the URL, and a sentence for each value that could not be used.
+
+    The navigation opens pages without a query: they then take over the settings of the page
+    before. Figures follow the theme of the page, unless the URL names one.
+    """
+    state = st.session_state
+    if not st.query_params and state.get(_PAGE, page) != page:
+        st.query_params.from_dict(state[_LAST])
+    settings, problems = Settings.from_query(st.query_params.to_dict())
+    state[_PAGE], state[_LAST] = page, settings.to_query()
+    if "theme" not in st.query_params:
+        settings = replace(settings, theme=st.context.theme.type or "light")
+    refused = state.pop(_REFUSED, "")
+    return settings, (*problems, refused) if refused else problems
+
+
+def change(**values: Any) -> None:
+    """Write new values of settings into the URL; a value against its rule is told and left out."""
+    settings, _ = Settings.from_query(st.query_params.to_dict())
+    try:
+        settings = replace(settings, **values)
+    except ValueError as error:
+        st.session_state[_REFUSED] = str(error)
+        return
+    st.query_params.from_dict(settings.to_query())
+
+
+def reset() -> None:
+    """Return to the defaults."""
+    st.query_params.clear()

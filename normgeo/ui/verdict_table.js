@@ -1,0 +1,101 @@
+// Builds the table from its data. A click reports its cell; arrow keys go from cell to cell.
+
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function head(data) {
+  const starts = new Set();
+  let column = 0;
+  const groups = data.groups.map((group) => {
+    starts.add(column);
+    column += group.span;
+    return make("th", { colspan: group.span, scope: "colgroup", class: "first" }, group.label);
+  });
+  const columns = data.columns.map(({ label, title }, i) =>
+    make("th", { scope: "col", title, class: starts.has(i) ? "first" : "" }, label),
+  );
+  return {
+    starts,
+    element: make("thead", {}, make("tr", {}, make("td", {}), ...groups),
+                  make("tr", {}, make("td", {}), ...columns)),
+  };
+}
+
+function body(data, starts, pick) {
+  const rows = data.rows.map((row) => {
+    const cells = row.cells.map((cell, i) => {
+      const button = make(
+        "button",
+        {
+          type: "button",
+          class: cell.state,
+          title: `${row.label}, ${data.columns[i].title}: ${cell.word}`,
+          tabindex: "-1",
+          "aria-pressed": String(cell.selected),
+          "data-cell": cell.cell,
+        },
+        make("span", { "aria-hidden": "true" }, cell.symbol),
+        make("span", { class: "word" }, cell.word),
+      );
+      button.onclick = () => pick(button);
+      return make("td", { class: starts.has(i) ? "first" : "" }, button);
+    });
+    return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
+  });
+  return make("tbody", {}, ...rows);
+}
+
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+function neighbour(button, key) {
+  const [down, right] = STEPS[key];
+  const place = button.closest("td");
+  const line = place.parentElement;
+  const row = line.parentElement.rows[line.rowIndex - 2 + down];
+  return row?.cells[place.cellIndex + right]?.querySelector("button");
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const table = parentElement.querySelector("table");
+  const content = JSON.stringify(data);
+  if (table.dataset.content === content) {
+    return;
+  }
+  const focused = table.getRootNode().activeElement?.dataset?.cell;
+
+  const enter = (button) => {
+    table.querySelector("button[tabindex='0']")?.setAttribute("tabindex", "-1");
+    button.setAttribute("tabindex", "0");
+  };
+  const pick = (button) => {
+    // Marked at once; the server's answer follows.
+    table.querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false");
+    button.setAttribute("aria-pressed", "true");
+    enter(button);
+    delete table.dataset.content;
+    setTriggerValue("picked", button.dataset.cell);
+  };
+
+  const { starts, element } = head(data);
+  table.className = data.rows.length > 12 ? "long" : data.rows.length < 5 ? "short" : "";
+  table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
+  table.dataset.content = content;
+  enter(table.querySelector("[aria-pressed=true]") ?? table.querySelector("button"));
+  table.onkeydown = (event) => {
+    const next = event.key in STEPS && neighbour(event.target, event.key);
+    if (next) {
+      event.preventDefault();
+      enter(next);
+      next.focus();
+    }
+  };
+  if (focused) {
+    table.querySelector(`[data-cell="${focused}"]`)?.focus();
+  }
+}
