@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite
+from sys import float_info
 from typing import Any, Protocol, final
 
 from normgeo.centres import CENTRES
@@ -113,6 +114,8 @@ class Cell:
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
+    if not abs(value) <= float_info.max:  # NaN, infinities, and whole numbers that no float holds
+        raise ValueError
     return float(value)
 
 
@@ -182,18 +185,29 @@ class Settings:
 
         Bad values and unknown names are left out, so the default stands in their place.
         """
-        values, problems = {}, []
-        for name, value in query.items():
-            if name not in RULES:
-                problems.append(f"There is no setting `{name}`; it was left out.")
-                continue
-            try:
-                values[name] = RULES[name].parse(value)
-            except (TypeError, ValueError):
-                default = getattr(cls, name)
-                complaint = _complaint(name, RULES[name], value)
-                problems.append(f"{complaint} The default, {default}, is used instead.")
-        return cls(**values), tuple(problems)
+        values, complaints = _parse(query)
+        return cls(**values), tuple(
+            f"{complaint} The default, {getattr(cls, name)}, is used instead."
+            if name in RULES
+            else f"{complaint} It was left out."
+            for name, complaint in complaints.items()
+        )
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> Settings:
+        """Return the settings of a recipe or a command, where nothing bad is replaced.
+
+        Nobody reads warnings beside a file: a picture of the defaults would pass for the one that
+        was asked for.
+
+        Raises:
+            ValueError: values against their rules or unknown names, a sentence for each.
+
+        """
+        values, complaints = _parse(recipe)
+        if complaints:
+            raise ValueError(" ".join(complaints.values()))
+        return cls(**values)
 
     def to_query(self) -> dict[str, str]:
         """Return the values that differ from the defaults, as text for a URL."""
@@ -260,6 +274,20 @@ def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"A setting is written name=value; got {pair!r}.")
         query[name] = value
     return query
+
+
+def _parse(query: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the good values, and a complaint about each bad one, by name."""
+    values, complaints = {}, {}
+    for name, value in query.items():
+        if name not in RULES:
+            complaints[name] = f"There is no setting {name[:60]!r}."
+            continue
+        try:
+            values[name] = RULES[name].parse(value)
+        except (TypeError, ValueError):
+            complaints[name] = _complaint(name, RULES[name], value)
+    return values, complaints
 
 
 def _text(value: object) -> str:
