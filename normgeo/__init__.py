@@ -4,11 +4,13 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from normgeo.dynamics import OPTIMIZERS, Trajectory, descend
 from normgeo.families import FAMILIES
 from normgeo.invariance import certify, invariance_table, sweep
 from normgeo.model import Fit, NormalizedGLM, fit
 from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
 from normgeo.transforms import TABLE_1, TRANSFORMS
+from normgeo.turn import TurnCurve, turn_against_norm
 from normgeo.witness import Witness, smallest_witness
 
 __version__ = "0.1.0"
@@ -17,16 +19,21 @@ __all__ = [
     "FAMILIES",
     "GRID",
     "NORMALIZERS",
+    "OPTIMIZERS",
     "TABLE_1",
     "TRANSFORMS",
     "Fit",
     "Normalized",
     "NormalizedGLM",
     "Normalizer",
+    "Trajectory",
+    "TurnCurve",
     "Witness",
     "certify",
+    "descend",
     "fit",
     "invariance_table",
     "smallest_witness",
     "sweep",
+    "turn_against_norm",
 ]

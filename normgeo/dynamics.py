@@ -73,7 +73,8 @@ class GradientDescent(Optimizer):
 
     def predicted_norms(self, rate: float, norms: Array, gradient_norms: Array) -> Array:
         squares = np.vstack([norms[:1] ** 2, (rate * gradient_norms) ** 2])
-        return np.sqrt(np.cumsum(squares, axis=0))
+        predicted: Array = np.sqrt(np.cumsum(squares, axis=0))
+        return predicted
 
 
 OPTIMIZERS: dict[str, Optimizer] = {optimizer.key: optimizer for optimizer in (GradientDescent(),)}

@@ -109,11 +109,14 @@ class BlockObjective:
 
     def at(self, w: Array) -> BlockPoint:
         """Return what the block's centred weights w (K·D,) make; raises where z is undefined."""
-        model = self.objective.model
-        theta = model.layout.pack(self.blocks.replaced(model.W, w), model.b, model.g)
-        at = self.objective.linearize(theta)
-        dW, _, _ = model.layout.split(self.objective.gradient(at))
+        at = self.objective.linearize(self.theta(w))
+        dW, _, _ = at.layout.split(self.objective.gradient(at))
         return BlockPoint(at, self.objective.loss(at), self.blocks.vectors(dW)[0])
+
+    def theta(self, w: Array) -> Array:
+        """Return θ (P,) of the model with w (K·D,) as the block's centred weights."""
+        model = self.objective.model
+        return model.layout.pack(self.blocks.replaced(model.W, w), model.b, model.g)
 
     def embed(self, dw: Array) -> Array:
         """Return the dθ (P,) that changes the block by dw (K·D,) and nothing else."""

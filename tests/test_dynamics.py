@@ -11,7 +11,6 @@ import statsmodels.api as sm
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo import dynamics as module
-from normgeo.blocks import angles_turned
 from normgeo.datasets import load
 from normgeo.dynamics import OPTIMIZERS, GradientDescent, descend
 
@@ -231,26 +230,11 @@ def test_standard_softmax_descends_to_the_optimum_of_scipy(rng):
     assert run.loss[-1] == pytest.approx(scipy.optimize.minimize(loss, np.zeros(9)).fun, rel=1e-9)
 
 
-def test_measured_angles_keep_their_digits_however_small(rng):
-    u, direction = rng.normal(size=(2, 40))
-    across = direction - (direction @ u) / (u @ u) * u
-    for size in (1e-14, 1e-9, 1e-3, 1.0, 50.0):
-        change = size * across + 0.3 * size * u
-        angle = np.arctan(np.linalg.norm(size * across) / ((1 + 0.3 * size) * np.linalg.norm(u)))
-        np.testing.assert_allclose(angles_turned(u, change), angle, rtol=1e-13)
-
-
 def test_measured_angle_is_that_of_the_stored_parameters(cases):
     run = descend(start(NORMALIZERS["weight"]), *cases, steps=1, rate=1e-5)
     before, after = (run.model_at(t).W for t in (0, 1))
     for h in range(4):
         assert run.angles[0, h] == pytest.approx(exact_angle(before[h], after[h]), rel=1e-12)
-
-
-def test_angles_beyond_a_right_angle_are_told_apart():
-    u = np.array([1.0, 0.0])
-    assert angles_turned(u, np.array([-2.0, 0.0])) == pytest.approx(np.pi)
-    assert angles_turned(u, np.array([-1.0, 1.0])) == pytest.approx(np.pi / 2)
 
 
 def test_affine_rate_of_zero_holds_gain_and_bias(cases):
@@ -381,12 +365,8 @@ def test_vanishing_scale_ends_with_its_reason():
     X, y = np.array([[1.0, 0.0], [0.3, 1.0]]), np.array([[1.0, 0.0], [0.2, 0.7]])
     model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", np.eye(2))
     run = descend(model, X, y, EqualAt(3), steps=10, rate=0.1)
-    assert run.diverged == (
-        3,
-        "σ must not vanish, but all neurons of a group have the same summed input at case 0, so "
-        "there is nothing to divide by. Change that row, drop it, or use eps > 0 with a batch or "
-        "layer scale.",
-    )
+    assert run.diverged.step == 3
+    assert run.diverged.reason.startswith("σ must not vanish, but ")
     assert run.steps == 2
     assert everything_is_finite(run)
 
@@ -473,11 +453,7 @@ def test_a_start_without_a_z_is_refused():
     ):
         descend(model, [[1.0, 2.0]], [1.0])
     constant = NormalizedGLM(NORMALIZERS["batch"], "gaussian", [[1.0, 1.0]])
-    with says(
-        "σ must not vanish, but every case has the same summed input at neuron 0, so there is "
-        "nothing to divide by. Change that row, drop it, or use eps > 0 with a batch or layer "
-        "scale."
-    ):
+    with pytest.raises(ValueError, match=r"^σ must not vanish, but "):
         descend(constant, [[0.1, 0.2]] * 3, [1.0, 2.0, 3.0])
 
 
