@@ -1,0 +1,178 @@
+"""The smallest witness of every "no": true, exact, of a legal shape, and smallest indeed."""
+
+import re
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify, smallest_witness
+
+CELLS = {
+    f"{'-'.join(words)}-{key}": (GRID[words], TRANSFORMS[key])
+    for words in GRID
+    for key in TRANSFORMS
+}
+NO = {name: cell for name, cell in CELLS.items() if not certify(*cell).invariant}
+every_no = pytest.mark.parametrize(("normalizer", "transform"), NO.values(), ids=NO.keys())
+
+
+def whole(array):
+    return np.array(array.tolist(), dtype=float)
+
+
+def check(witness, normalizer, transform):
+    """The claims of a witness, in exact arithmetic and again in floating point."""
+    before, after, parameters = witness.before, witness.after, witness.parameters
+    arrays = [*before, *after] + ([] if parameters.gamma is None else [parameters.gamma])
+    assert {type(value) for array in arrays for value in array.ravel()} == {Fraction}
+    entries = [before.W, before.X] + ([] if parameters.gamma is None else [parameters.gamma])
+    assert {int(value) for array in entries for value in array.ravel()} <= {-2, -1, 0, 1, 2}
+    assert parameters.delta == (2 if transform.rescales else None)
+    assert parameters.row == 0
+
+    reference = whole(before.W), whole(before.X)
+    changed = parameters.apply(transform, before.W, before.X)
+    squares = []
+    for side, (W, X), z2 in (
+        (before, (before.W, before.X), witness.z_squared),
+        (after, changed, witness.z_squared_after),
+    ):
+        assert (side.W == W).all()
+        assert (side.X == X).all()
+        C, v = normalizer.moments(W, X, (before.W, before.X))
+        assert (side.C == C).all()
+        assert (side.v == v).all()
+        assert (side.v > 0).all()
+        v = np.broadcast_to(side.v, side.C.shape)
+        assert side.C[witness.place] ** 2 / v[witness.place] == z2
+        squares.append(normalizer.normalize(whole(W), whole(X), reference).z ** 2)
+    assert witness.z_squared != witness.z_squared_after
+    assert squares[0][witness.place] == pytest.approx(float(witness.z_squared), abs=1e-12)
+    assert squares[1][witness.place] == pytest.approx(float(witness.z_squared_after), abs=1e-12)
+
+    (N, D), H = before.X.shape, len(before.W)
+    words, groups = normalizer.words, normalizer.groups
+    assert "batch" not in words or N >= 3
+    assert "layer" not in words or H >= 3 * groups
+    assert normalizer.center != "weight" or D >= 2
+
+
+@every_no
+def test_every_no_has_a_witness_that_holds(normalizer, transform):
+    check(smallest_witness(normalizer, transform), normalizer, transform)
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "transform"),
+    [cell for name, cell in CELLS.items() if name not in NO],
+    ids=[name for name in CELLS if name not in NO],
+)
+def test_a_yes_has_none_and_says_so(normalizer, transform):
+    sentence = (
+        f"A witness shows that z moves, but {normalizer.title} is invariant to {transform.label}: "
+        "there is none. Ask `certify` for the verdict first."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        smallest_witness(normalizer, transform)
+
+
+def test_layer_norm_moves_when_all_cases_are_shifted_by_a_unit_vector():
+    witness = smallest_witness(NORMALIZERS["layer"], TRANSFORMS["dataset_recentering"])
+    assert witness.before.W.tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert witness.before.X.tolist() == [[1, 0]]
+    assert witness.parameters.gamma.tolist() == [0, 1]
+    assert witness.place == (0, 0)
+    assert (witness.z_squared, witness.z_squared_after) == (2, Fraction(1, 2))
+
+
+def test_batch_norm_moves_when_one_case_is_doubled():
+    witness = smallest_witness(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"])
+    assert witness.before.W.tolist() == [[1]]
+    assert witness.before.X.tolist() == [[1], [1], [0]]
+    assert witness.after.X.tolist() == [[2], [1], [0]]
+    assert (witness.z_squared, witness.z_squared_after) == (Fraction(1, 2), Fraction(3, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("weight", "weight_matrix_recentering"),
+        ("weight", "weight_vector_offsets"),
+        ("rms", "weight_vector_rescaling"),
+        ("batch", "case_rescaling"),
+    ],
+)
+def test_nothing_smaller_moves_z(name, key):
+    """Every table of integers of fewer entries, or as many with a smaller sum, leaves |z| alone."""
+    normalizer, transform = NORMALIZERS[name], TRANSFORMS[key]
+    witness = smallest_witness(normalizer, transform)
+    parts = [witness.before.W, witness.before.X]
+    if witness.parameters.gamma is not None:
+        parts.append(witness.parameters.gamma)
+    size = sum(part.size for part in parts), sum(abs(part).sum() for part in parts)
+    least = 3 if "batch" in normalizer.words else 1, 3 if "layer" in normalizer.words else 1
+    tried = 0
+    for N, H, D in product(range(least[0], 4), range(least[1], 4), range(1, 3)):
+        W, X = np.zeros((H, D)), np.zeros((N, D))
+        shift = None if transform.rescales else transform.gamma_shape(W, X)[0]
+        count = W.size + X.size + (shift or 0)
+        if count > size[0]:
+            continue
+        for entries in product(range(-2, 3), repeat=count):
+            if (count, np.abs(entries).sum()) >= size:
+                continue
+            W, X, gamma = np.split(np.array(entries, dtype=float), [H * D, (H + N) * D])
+            W, X = W.reshape(H, D), X.reshape(N, D)
+            given = {"delta": 2.0} if transform.rescales else {"gamma": gamma}
+            C, v = normalizer.moments(W, X)
+            C1, v1 = normalizer.moments(*transform(W, X, **given))
+            tried += 1
+            if v.min() > 1e-9 and v1.min() > 1e-9:
+                np.testing.assert_allclose(C1**2 * v, C**2 * v1, atol=1e-9)
+    assert tried > 20
+
+
+@pytest.mark.parametrize("key", TRANSFORMS)
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        NORMALIZERS["group"],
+        Normalizer("none", "layer", groups=2),
+        Normalizer("batch", "batch", statistics="frozen"),
+        Normalizer("batch", "weight", statistics="frozen"),
+        Normalizer("layer", "batch", statistics="frozen"),
+        Normalizer("batch", "batch", eps=1e-5),
+        Normalizer("layer", "layer", eps=1e-30),
+        Normalizer("none", "layer", eps=Fraction(1, 2)),
+    ],
+    ids=[
+        "group",
+        "rms groups",
+        "frozen",
+        "frozen weight",
+        "frozen layer",
+        "eps",
+        "tiny eps",
+        "half",
+    ],
+)
+def test_groups_frozen_statistics_and_any_eps_have_theirs(normalizer, key):
+    transform = TRANSFORMS[key]
+    if certify(normalizer, transform).invariant:
+        with pytest.raises(ValueError, match="there is none"):
+            smallest_witness(normalizer, transform)
+    else:
+        witness = smallest_witness(normalizer, transform)
+        assert witness.normalizer == normalizer
+        check(witness, normalizer, transform)
+
+
+def test_a_search_among_many_groups_gives_up_in_a_sentence():
+    sentence = (
+        "The search for a witness that dataset re-centering moves the z of (layer, layer) has "
+        "become too large; got groups=4. Use fewer groups, or the counterexample of `certify`."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        smallest_witness(Normalizer("layer", "layer", groups=4), TRANSFORMS["dataset_recentering"])
