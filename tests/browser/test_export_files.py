@@ -1,0 +1,147 @@
+"""Exported files: static ones have their format's shape, HTML is drawn and slides offline."""
+
+import asyncio
+import threading
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from playwright.sync_api import Browser, Page
+
+from normgeo.figures import export
+from normgeo.figures.export import BrowserMissing, to_bytes, write
+from normgeo.settings import Settings
+from normgeo.views import VIEWS
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def figure() -> go.Figure:
+    """The effect of a change, with its slider."""
+    view = VIEWS["effect"]
+    figure = view.figure(view.compute(Settings(delta=3)), "light")
+    figure.update_layout(width=640, height=400)
+    return figure
+
+
+def size_of_png(content: bytes) -> tuple[int, int]:
+    assert content[:16] == b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+    return int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
+
+
+def check(format: str, content: bytes) -> None:
+    if format == "png":
+        assert size_of_png(content) == (1280, 800)
+    elif format == "svg":
+        root = ET.fromstring(content)
+        assert root.tag == f"{SVG}svg"
+        assert (root.get("width"), root.get("height")) == ("640", "400")
+        words = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
+        assert "layer norm" in words, "text stays text"
+        assert "✓ invariant" in words
+    else:
+        assert content.startswith(b"%PDF-")
+        assert content.rstrip().endswith(b"%%EOF")
+        assert content.count(b"/Type /Page\n") == 1
+
+
+@pytest.mark.parametrize("format", export.STATIC)
+def test_static_files_have_the_shape_of_their_format(
+    format: str, figure: go.Figure, tmp_path: Path
+) -> None:
+    target = tmp_path / f"effect.{format}"
+    write(figure, target)
+    check(format, target.read_bytes())
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_one_browser_draws_several_figures(figure: go.Figure) -> None:
+    with export.browser() as draw:
+        for format in export.STATIC:
+            check(format, to_bytes(figure, format, draw=draw))
+
+
+def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:
+    """Streamlit runs its callbacks in threads, and some hosts inside an event loop."""
+    drawn: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: drawn.append(to_bytes(figure, "png"))) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    async def inside_a_loop() -> bytes:
+        return to_bytes(figure, "png")
+
+    for content in (*drawn, asyncio.run(inside_a_loop())):
+        check("png", content)
+    assert len(drawn) == 2
+
+
+def test_a_browser_that_does_not_start_is_one_sentence(
+    figure: go.Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "find_browser", lambda: "/bin/true")
+    sentence = (
+        r"^The browser /bin/true does not start\. Set BROWSER_PATH to another one, or choose "
+        r"HTML\.$"
+    )
+    with pytest.raises(BrowserMissing, match=sentence):
+        to_bytes(figure, "png")
+
+
+@pytest.fixture
+def open_file(browser: Browser) -> Callable[[Path], Page]:
+    """Opens a file in a browser without a network; the test fails where the page complains."""
+    complaints: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+
+    def opener(file: Path) -> Page:
+        page = context.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda r: None if r.url == file.as_uri() else complaints.append(r.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield opener
+    context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_exported_page_is_drawn_offline(
+    name: str, open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    view = VIEWS[name]
+    write(view.figure(view.compute(Settings()), "dark"), tmp_path / "a.html", title=view.title)
+    page = open_file(tmp_path / "a.html")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert page.title() == view.title
+    box = page.locator(".js-plotly-plot").bounding_box()
+    assert box is not None
+    assert box["width"] == pytest.approx(1280, abs=20)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_slider_of_an_exported_page_works_offline(
+    open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    view = VIEWS["effect"]
+    write(view.figure(view.compute(Settings(delta=3)), "light"), tmp_path / "a.html")
+    page = open_file(tmp_path / "a.html")
+    page.locator(".slider-group").wait_for()
+    label = page.locator(".slider-label").first
+    assert label.text_content() == "δ = 3", "it opens where it was made, and does not play"
+    image = "JSON.stringify(document.querySelector('.js-plotly-plot').calcdata[1][0].z)"
+    before = page.evaluate(image)
+    rail = page.locator(".slider-rail-touch-rect").bounding_box()
+    assert rail is not None
+    page.mouse.click(rail["x"] + 2, rail["y"] + rail["height"] / 2)
+    page.wait_for_function("document.querySelector('.slider-label').textContent === 'δ = -3'")
+    assert page.evaluate(image) != before

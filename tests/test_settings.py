@@ -1,0 +1,165 @@
+"""Settings survive a URL and a recipe, and every bad value is named."""
+
+import json
+import re
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer
+from normgeo.settings import (
+    RULES,
+    Cell,
+    Choice,
+    Number,
+    Rule,
+    Settings,
+    Whole,
+    describe,
+    parse_pairs,
+)
+
+
+def values_of(rule: Rule) -> st.SearchStrategy[object]:
+    """Values that the rule allows; a new kind of rule must say what those are."""
+    match rule:
+        case Choice(options):
+            return st.sampled_from(options)
+        case Whole(low, high):
+            return st.integers(low, high)
+        case Number(low, high, nonzero):
+            return st.floats(low, high).filter(lambda x: x != 0 or not nonzero)
+        case Cell():
+            rows = [*NORMALIZERS, *map("-".join, GRID)]
+            return st.builds("{}.{}".format, st.sampled_from(rows), st.sampled_from([*TRANSFORMS]))
+    raise TypeError(f"No values are known for {rule}.")
+
+
+any_settings = st.fixed_dictionaries(
+    {}, optional={name: values_of(rule) for name, rule in RULES.items()}
+).map(lambda values: Settings(**values))
+
+# One bad value of every kind for every rule.
+BAD = {
+    Choice: ["", "no such word", 3, None, [], True],
+    Whole: ["", "two", "1.5", "-1", "1e2", str(10**12), 1.5, -1, True, None, [], float("nan"),
+            float("inf"), 10**400, "9" * 5000],
+    Number: ["", "nan", "inf", "-inf", "1e400", "a lot", "-1e9", 1e9, True, None, {}, float("nan"),
+             float("-inf"), -(10**400)],
+    Cell: ["", ".", "layer", "layer.", ".case_rescaling", "layer.no_change",
+           "nobody.case_rescaling", "layer-nobody.case_rescaling",
+           "layer-layer-layer.case_rescaling", 3, None],
+}  # fmt: skip
+BAD_VALUES = [
+    pytest.param(name, value, id=f"{name}={str(value)[:20]!r}")
+    for name, rule in RULES.items()
+    for value in BAD[type(rule)]
+]
+
+
+@given(any_settings)
+def test_a_url_keeps_the_settings(settings: Settings) -> None:
+    query = settings.to_query()
+    assert all(isinstance(value, str) for value in query.values())
+    assert Settings.from_query(query) == (settings, ())
+
+
+@given(any_settings)
+def test_a_recipe_keeps_the_settings(settings: Settings) -> None:
+    recipe = json.loads(json.dumps(settings.to_recipe(), allow_nan=False))
+    assert Settings.from_recipe(recipe) == settings
+
+
+@given(any_settings)
+def test_equal_settings_are_one_cache_key(settings: Settings) -> None:
+    assert hash(Settings(**settings.to_recipe())) == hash(settings)
+
+
+def test_defaults_leave_no_trace_in_a_url() -> None:
+    assert Settings().to_query() == {}
+    assert Settings(delta=3).to_query() == {}
+    assert Settings(delta=0.5, dataset="iris").to_query() == {"dataset": "iris", "delta": "0.5"}
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
+def test_a_url_names_and_replaces_a_bad_value(name: str, value: object) -> None:
+    settings, problems = Settings.from_query({"steps": "7", name: value})
+    assert getattr(settings, name) == getattr(Settings(), name)
+    assert name == "steps" or settings.steps == 7
+    (problem,) = problems
+    assert problem == (
+        f"`{name}` must be {RULES[name].sentence}; got {str(value)[:60]!r}. "
+        f"The default, {getattr(Settings(), name)}, is used instead."
+    )
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
+def test_a_recipe_refuses_a_bad_value(name: str, value: object) -> None:
+    sentence = f"`{name}` must be {RULES[name].sentence}; got {str(value)[:60]!r}."
+    for refuse in (lambda: Settings.from_recipe({name: value}), lambda: Settings(**{name: value})):
+        with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
+            refuse()
+
+
+def test_an_unknown_name_is_named() -> None:
+    settings, problems = Settings.from_query({"detla": "3", "seed": "1"})
+    assert settings == Settings(seed=1)
+    assert problems == ("There is no setting 'detla'. It was left out.",)
+
+
+def test_a_recipe_names_everything_that_is_wrong_at_once() -> None:
+    with pytest.raises(ValueError, match=re.escape(
+        "There is no setting 'detla'. `eps` must be a number from 0 to 1; got '-1'."
+    ) + "$"):  # fmt: skip
+        Settings.from_recipe({"detla": 3, "eps": -1, "seed": 1})
+
+
+@given(st.dictionaries(st.sampled_from([*RULES, "other"]), st.text(max_size=80)))
+def test_whatever_a_url_says_there_are_settings(query: dict[str, str]) -> None:
+    settings, problems = Settings.from_query(query)
+    assert len(problems) <= len(query)
+    assert Settings.from_query(settings.to_query()) == (settings, ())
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Settings().delta = 2  # type: ignore[misc]
+
+
+def test_describe_states_the_rule() -> None:
+    assert describe("eps") == "`eps` is a number from 0 to 1."
+    assert describe("delta") == "`delta` is a number from -100 to 100, not 0."
+
+
+def test_pairs_are_split_at_the_first_equals_sign() -> None:
+    assert parse_pairs(["dataset=iris", "cell=a=b"]) == {"dataset": "iris", "cell": "a=b"}
+    with pytest.raises(ValueError, match=r"^A setting is written name=value; got 'iris'\.$"):
+        parse_pairs(["iris"])
+
+
+# What the settings name.
+
+
+def test_the_selected_cell_is_a_name_or_two_words() -> None:
+    change = TRANSFORMS["case_rescaling"]
+    named = Settings(cell="layer.case_rescaling", eps=0.5)
+    assert named.selected == (Normalizer("layer", "layer", eps=0.5), change)
+    assert Settings(cell="layer-layer.case_rescaling", eps=0.5).selected == named.selected
+
+
+def test_groups_reach_only_the_methods_that_have_groups() -> None:
+    assert Settings(method="group", groups=5).normalizer.groups == 5
+    assert Settings(method="layer", groups=5).normalizer.groups == 1
+
+
+def test_frozen_statistics_reach_only_batch_statistics() -> None:
+    assert Settings(method="batch", statistics="frozen").normalizer.statistics == "frozen"
+    assert Settings(method="layer", statistics="frozen").normalizer.statistics == "current"
+
+
+@given(any_settings)
+def test_all_settings_name_normalizers(settings: Settings) -> None:
+    for normalizer in (settings.normalizer, settings.selected[0], settings.own_normalizer):
+        assert normalizer.eps == settings.eps
