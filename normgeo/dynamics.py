@@ -217,7 +217,7 @@ def descend(
     update = rule.start(_rates(model.layout, rate, affine))
     point = _point(objective, blocks, model.pack().astype(np.float64))
     stride = -(-(int(steps) + 1) * point.theta.nbytes // CHECKPOINT_BYTES)
-    points, turns, kept = [point.summary], [], {0: point.theta}
+    loss, norms, turns, kept = [point.loss], [point.norms], [], {0: point.theta}
     diverged = None
     with suppress(StopIteration):
         if callback is not None:
@@ -228,14 +228,14 @@ def descend(
             except ValueError as error:
                 diverged = Divergence(step, str(error))
                 break
-            points.append(point.summary)
+            loss.append(point.loss)
+            norms.append(point.norms)
             turns.append(turn)
             if step % stride == 0:
                 kept[step] = point.theta
             if callback is not None:
                 callback(step, point.loss)
     kept[len(turns)] = point.theta
-    loss, norms = zip(*points, strict=True)
     by_quantity = np.reshape(turns, (len(turns), 3, len(blocks.neurons))).swapaxes(0, 1)
     gradient_norms, angles, radial = by_quantity
     return Trajectory(
@@ -255,23 +255,20 @@ def descend(
 
 
 class _Point(NamedTuple):
-    """Where a run is: θ, the linearization there, the loss, and W̃ as block vectors."""
+    """Where a run is: θ, the linearization there, the loss, w̃ of each block and ‖w̃‖."""
 
     theta: Array
     at: ModelLinearization
     loss: float
     vectors: Array
-
-    @property
-    def summary(self) -> tuple[float, Array]:
-        """What is kept of every point: the loss and ‖w̃‖ (B,)."""
-        return self.loss, lengths(self.vectors)
+    norms: Array
 
 
 def _point(objective: Objective, blocks: Blocks, theta: Array) -> _Point:
     at = objective.linearize(theta)
     W, _, _ = at.layout.split(theta)
-    return _Point(theta, at, objective.loss(at), blocks.vectors(W))
+    vectors = blocks.vectors(W)
+    return _Point(theta, at, objective.loss(at), vectors, lengths(vectors))
 
 
 def _advance(
@@ -298,7 +295,7 @@ def _advance(
                 "The gradient or the next parameters, or their squares, exceed the largest float."
             )
         after = _point(objective, blocks, theta)
-        if not np.isfinite(lengths(after.vectors)).all():
+        if not np.isfinite(after.norms).all():
             raise ValueError("The norm of a block of weights exceeds the largest float.")
     return after, turn
 
