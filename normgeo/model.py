@@ -228,6 +228,11 @@ class NormalizedGLM:
 
     def residual(self, s: Array, targets: Array) -> Array:
         """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
+        if targets.shape != s.shape:
+            raise ValueError(
+                "`y` must have one value for each case and output, "
+                f"shape {s.shape}; got shape {targets.shape}."
+            )
         difference: Array = (targets - self.family.mean(s)) / (len(s) * self.phi)
         return difference
 
