@@ -4,8 +4,10 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from normgeo.divergence import kl
 from normgeo.dynamics import OPTIMIZERS, Trajectory, descend
 from normgeo.families import FAMILIES
+from normgeo.fisher import Fisher, fisher
 from normgeo.invariance import certify, invariance_table, sweep
 from normgeo.model import Fit, NormalizedGLM, fit
 from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
@@ -22,6 +24,7 @@ __all__ = [
     "OPTIMIZERS",
     "TABLE_1",
     "TRANSFORMS",
+    "Fisher",
     "Fit",
     "Normalized",
     "NormalizedGLM",
@@ -31,8 +34,10 @@ __all__ = [
     "Witness",
     "certify",
     "descend",
+    "fisher",
     "fit",
     "invariance_table",
+    "kl",
     "smallest_witness",
     "sweep",
     "turn_against_norm",

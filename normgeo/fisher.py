@@ -1,0 +1,198 @@
+"""The Fisher information of a normalized GLM (Eq. 10 to 13), one linear operator.
+
+    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ,    F = E_x[ Jᵀ (A''/φ) J ],    J = ∂s/∂θ
+
+It is the expected Fisher (over y, from the model), per case (E_x is the mean over the N cases).
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import LinearOperator, cg
+
+from normgeo._arrays import Array, real_array
+from normgeo.families import Family
+from normgeo.fisher_storage import MAX_BYTES, STORAGES
+from normgeo.fisher_structure import FisherStructure
+from normgeo.linearization import OwnNeuronLinearization
+from normgeo.model import ModelLinearization, NormalizedGLM
+
+COUPLINGS = ("exact", "paper")
+
+
+@final
+class Fisher(LinearOperator):
+    """The expected Fisher information of a normalized GLM, per case (Eq. 10 and 13).
+
+        F = E_x[ Jᵀ (A''/φ) J ],    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ nats per case
+
+    A symmetric, positive semi-definite operator on θ (P,), in the order of `layout`: `F @ v`,
+    `F.matvec(v)`, `F.matmat(V)`, and whatever scipy does with linear operators.
+
+    Attributes:
+        kind: what it is, in words.
+        coupling: "exact", all of J; or "paper", each neuron's outputs by its own parameters
+            only, as in Eq. 13 with Eq. 14: the same without a layer statistic.
+        form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
+        phi: φ, the dispersion. N: the number of cases. layout: where W, b and g are in θ.
+
+    Raises:
+        ValueError: an unknown form, or a matrix that would take more than 2 GiB.
+
+    Source: sections 5.2.1 and 5.2.2.
+
+    """
+
+    kind = "expected Fisher information, per case"
+
+    def __init__(
+        self, linearization: ModelLinearization, family: Family, phi: float, form: str = "operator"
+    ) -> None:
+        _one_of("form", form, tuple(STORAGES))
+        own = isinstance(linearization.normalized, OwnNeuronLinearization)
+        self.coupling = "paper" if own else "exact"
+        self.form = form
+        self.phi = phi
+        self.N = len(linearization.s)
+        self.layout = linearization.layout
+        self._storage = STORAGES[form].of(FisherStructure(linearization, family, phi))
+        P = self.layout.size
+        super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.kind}; {self.coupling} coupling, {self.form} form, "
+            f"P={self.layout.size}, N={self.N}, phi={self.phi:g}>"
+        )
+
+    def quad(self, v: ArrayLike) -> float:
+        """Return vᵀFv, for v (P,): twice the KL of a small step v, in nats per case."""
+        return float(self.restrict(np.reshape(v, (-1, 1)))[0, 0])
+
+    def restrict(self, V: ArrayLike) -> Array:
+        """Return VᵀFV (k, k), the Fisher on the span of the columns of V (P, k)."""
+        columns = real_array("V", V, 2)
+        if len(columns) != self.layout.size:
+            raise ValueError(
+                f"A vector of parameters must have {self.layout.size} entries; got {len(columns)}."
+            )
+        R = self._storage.restrict(columns)
+        symmetric: Array = (R + R.T) / 2
+        return symmetric
+
+    def diagonal(self) -> Array:
+        """Return the diagonal of F, (P,)."""
+        return self._storage.diagonal()
+
+    def trace(self) -> float:
+        """Return the trace of F."""
+        return float(self.diagonal().sum())
+
+    def block(self, i: int, j: int) -> Array:
+        """Return the block of neurons i and j, (P/H, P/H), in the order [w, b, g].
+
+        Raises:
+            ValueError: there is no such neuron.
+
+        """
+        H = self.layout.neurons
+        if not (0 <= i < H and 0 <= j < H):
+            raise ValueError(f"Neurons are numbered from 0 to {H - 1}; got block({i}, {j}).")
+        return self._storage.block(i, j)
+
+    def to_dense(self, max_bytes: float = MAX_BYTES) -> Array:
+        """Return F (P, P), exactly symmetric; read-only where that is how it is stored.
+
+        Raises:
+            ValueError: it would take more than `max_bytes`.
+
+        """
+        return self._storage.to_dense(max_bytes)
+
+    def weights(self, max_bytes: float = MAX_BYTES) -> Array:
+        """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""
+        places = self.layout.weights
+        among: Array = self.to_dense(max_bytes)[np.ix_(places, places)]
+        return among
+
+    def solve(
+        self,
+        b: ArrayLike,
+        damping: float = 0.0,
+        *,
+        rtol: float = 1e-8,
+        max_iterations: int | None = None,
+    ) -> Array:
+        """Return x (P,) with (F + damping I) x = b, by conjugate gradients.
+
+        Args:
+            b: (P,). damping: 0 or more; F itself is singular where the model has symmetries.
+            rtol: of the residual against ‖b‖. max_iterations: 10 P where None.
+
+        Raises:
+            ValueError: a negative damping, or a b of another shape.
+            RuntimeError: the residual stayed above rtol ‖b‖.
+
+        """
+        if not (isfinite(damping) and damping >= 0):
+            raise ValueError(f"`damping` must be a finite number from 0 up; got {damping}.")
+        target = real_array("b", b, 1)
+        damped = LinearOperator(
+            self.shape, matvec=lambda v: self.matvec(v) + damping * v, dtype=self.dtype
+        )
+        x, failed = cg(damped, target, rtol=rtol, maxiter=max_iterations)
+        if failed:
+            left = float(np.linalg.norm(damped.matvec(x) - target) / np.linalg.norm(target))
+            raise RuntimeError(
+                f"Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
+                f"{failed} iterations it is {left:.2g}. Use more damping (it is {damping:g}), "
+                "a larger rtol or more iterations."
+            )
+        return np.asarray(x)
+
+    def _matvec(self, x: Array) -> Array:
+        return self._storage.times(x.reshape(-1, 1))[:, 0]
+
+    def _matmat(self, X: Array) -> Array:
+        return self._storage.times(X)
+
+    def _adjoint(self) -> Fisher:
+        return self
+
+    def _transpose(self) -> Fisher:
+        return self
+
+
+def fisher(
+    model: NormalizedGLM, X: ArrayLike, form: str = "operator", coupling: str = "exact"
+) -> Fisher:
+    """Return the expected Fisher information of a model over the cases X (N, D), per case.
+
+    Args:
+        model: where in θ. X: the cases of P(x).
+        form: "operator", "dense" or "blocks". coupling: "exact" or "paper"; see `Fisher`.
+
+    Raises:
+        ValueError: an unknown word, what the model refuses, or more than 2 GiB to store.
+
+    The standard Gaussian model has F = E[ [[xxᵀ, x], [xᵀ, 1]] ] / φ (Eq. 12):
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[1.0]], phi=0.5)
+    >>> fisher(model, [[1.0], [3.0]]).to_dense()
+    array([[10.,  4.],
+           [ 4.,  2.]])
+
+    """
+    _one_of("coupling", coupling, COUPLINGS)
+    at = model.linearize(X)
+    return Fisher(at if coupling == "exact" else at.own_neuron(), model.family, model.phi, form)
+
+
+def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
