@@ -63,9 +63,8 @@ def verdict_table(
             )
             + ".",
             text(
-                "The rows of W are weight vectors, those of X are cases. "
-                "× multiplies rows by {delta}, + adds γ to them, own + adds to each a number of "
-                "its own.",
+                "The rows of W are weight vectors, those of X are cases; × multiplies them by "
+                "{delta}, + adds the same γ, own + a number of its own to each.",
                 delta="δ < 0" if negative else "δ > 0",
             ),
         ),
