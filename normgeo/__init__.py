@@ -4,13 +4,20 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from normgeo.axes import shared_statistics
+from normgeo.batch import batch_drift, batch_noise
 from normgeo.divergence import kl
+from normgeo.doubling import DoublingRow, doubling_table
 from normgeo.dynamics import OPTIMIZERS, Trajectory, descend
 from normgeo.families import FAMILIES
 from normgeo.fisher import Fisher, fisher
 from normgeo.invariance import certify, invariance_table, sweep
+from normgeo.memory import jacobian_norms
 from normgeo.model import Fit, NormalizedGLM, fit
+from normgeo.network import Network
 from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
+from normgeo.recurrent import Recurrence, run_recurrence
+from normgeo.training import History, hold_out, train
 from normgeo.transforms import TABLE_1, TRANSFORMS
 from normgeo.turn import TurnCurve, turn_against_norm
 from normgeo.witness import Witness, smallest_witness
@@ -24,21 +31,33 @@ __all__ = [
     "OPTIMIZERS",
     "TABLE_1",
     "TRANSFORMS",
+    "DoublingRow",
     "Fisher",
     "Fit",
+    "History",
+    "Network",
     "Normalized",
     "NormalizedGLM",
     "Normalizer",
+    "Recurrence",
     "Trajectory",
     "TurnCurve",
     "Witness",
+    "batch_drift",
+    "batch_noise",
     "certify",
     "descend",
+    "doubling_table",
     "fisher",
     "fit",
+    "hold_out",
     "invariance_table",
+    "jacobian_norms",
     "kl",
+    "run_recurrence",
+    "shared_statistics",
     "smallest_witness",
     "sweep",
+    "train",
     "turn_against_norm",
 ]

@@ -20,6 +20,8 @@ from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
 from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
+TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher")
+
 
 class Rule(Protocol):
     """What the values of one setting may be."""
@@ -139,7 +141,8 @@ class Settings:
         delta: δ, or the factor on γ, of the starting frame. index: the neuron or case that changes.
         center, scale: the two words of one's own normalizer.
         neuron: whose weight vector grows. growth: ‖w‖ of the starting frame over its first value.
-        rate: η. steps: of a descent.
+        rate: η; 0 takes one whose first step is half as long as the weights. steps: of a descent.
+        tab: which depth of a page is open; "auto" takes what suits the picture.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -169,6 +172,7 @@ class Settings:
     growth: float = _setting(1.0, Number(0.125, 64))
     rate: float = _setting(1.0, Number(1e-6, 1e6))
     steps: int = _setting(100, Whole(1, 10_000))
+    tab: str = _setting("auto", Choice(TABS))
     theme: str = _setting("light", Choice(("light", "dark")))
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ LAYERS = (
     ("normgeo.witness", "normgeo.effect", "normgeo.objective", "normgeo.fisher_structure"),
     ("normgeo.fisher_storage",),
     ("normgeo.fisher", "normgeo.divergence"),
-    ("normgeo.dynamics", "normgeo.turn", "normgeo.loss_plane"),
+    ("normgeo.dynamics", "normgeo.turn", "normgeo.loss_plane", "normgeo.doubling"),
     ("normgeo.settings", "normgeo.tables"),
     ("normgeo.verdict_tables",),
     ("normgeo.scene",),

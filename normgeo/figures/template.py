@@ -12,7 +12,8 @@ from normgeo.normalizers import Normalizer
 
 Figure = go.Figure
 
-FONT = "Source Sans 3, Source Sans Pro, Helvetica, Arial, DejaVu Sans, sans-serif"
+# Names with a digit need quotes, or the browser drops the whole list.
+FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 SIZE = 14
 
 # Line style carries the same meaning everywhere.
