@@ -71,6 +71,13 @@ class Effect:
     row_after: Array
     methods: Mapping[str, MethodEffect]
 
+    @property
+    def told(self) -> int:
+        """The neuron whose numbers are told: the one that changes, or one with a large z."""
+        if self.transform.matrix == "W":
+            return self.index
+        return int(np.abs(next(iter(self.methods.values())).before.z).argmax())
+
 
 def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Generator) -> Array:
     """Return γ of unit strength for a shift: the mean row, or random scalars for offsets.

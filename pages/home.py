@@ -1,3 +1,32 @@
-from normgeo.ui import frame
+import streamlit as st
+
+from normgeo.text import text
+from normgeo.ui import export, frame, reading, tour, verdict_table
+from normgeo.verdict_tables import COLUMNS
 
 settings = frame.begin("home", "What does each method average?", controls=("dataset",))
+
+left, right = st.columns([720, 480], gap="medium")
+with left:
+    export.show(
+        "averages",
+        settings,
+        alt="Three grids with what is averaged lit: one neuron over the cases in batch norm, one "
+        "case over the neurons in layer norm, one weight vector over its features in weight norm. "
+        "Below each the same in integers, with the arithmetic.",
+    )
+with right:
+    st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))
+    verdict_table.draw(
+        reading.rows(settings, "paper"),
+        COLUMNS["paper"],
+        key="table",
+        caption="Whether z stays the same, for each method (row) and change (column)",
+        on_pick=lambda cell: st.switch_page(
+            "pages/invariance.py", query_params={**settings.to_query(), "cell": cell}
+        ),
+    )
+    st.caption(reading.legend())
+    st.markdown(f"{reading.duality(settings)} · {reading.agreement(settings)}")
+
+tour.draw()

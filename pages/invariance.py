@@ -1,8 +1,9 @@
 import streamlit as st
 
-from normgeo.ui import export, frame, url, verdict_table
+from normgeo.ui import cell, export, frame, reading, url, verdict_table
 from normgeo.ui.controls import controls
-from normgeo.verdict_tables import COLUMNS, ROWS
+from normgeo.ui.tabs import tabs
+from normgeo.verdict_tables import COLUMNS
 
 settings = frame.begin(
     "invariance",
@@ -10,18 +11,30 @@ settings = frame.begin(
     controls=("dataset",),
     more=("delta", "index", "neurons", "weights", "seed", "eps", "statistics", "groups"),
 )
+
 left, right = st.columns([540, 700], gap="medium")
 with left:
     verdict_table.draw(
-        ROWS[settings.rows],
+        reading.rows(settings, settings.rows),
         COLUMNS[settings.columns],
         key="table",
-        caption="x",
+        caption="Whether z stays the same, for each method (row) and change (column)",
         selected=settings.selected,
         negative=settings.delta < 0,
-        on_pick=lambda cell: url.change(cell=cell),
+        on_pick=lambda picked: url.change(cell=picked, tab="auto"),
     )
+    st.caption(reading.legend())
+    st.markdown(f"{reading.duality(settings)} · {reading.agreement(settings)}")
     with st.container(horizontal=True):
         controls(settings, ("rows", "columns"), labels=False)
+    if settings.rows == "grid":
+        for rule in reading.RULES:
+            st.markdown(rule)
 with right:
-    export.show("effect", settings, alt="z before and after")
+    export.show("effect", settings, alt="z before and after the change, method under method.")
+
+titles = {name: title for name, (title, _) in cell.DEPTHS.items()}
+for name, tab in tabs(settings, titles, cell.opening(settings)).items():
+    if tab.open:
+        with tab:
+            cell.DEPTHS[name][1](settings)

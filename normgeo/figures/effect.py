@@ -125,7 +125,7 @@ def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[
     what = _row_name(effect)
     for place, words in ((1, what), (len(effect.methods), _changed_name(effect, strength))):
         captions.append(_caption(figure, 2 * place - 1, words, look.muted))
-    neuron = _told_neuron(effect)
+    neuron = effect.told
     for place, method in enumerate(effect.methods.values(), start=1):
         lines = (
             f"<b>{method.normalizer.title}</b>  {_verdict(method, effect, step)}",
@@ -152,14 +152,6 @@ def _row_name(effect: Effect) -> str:
 def _changed_name(effect: Effect, strength: float) -> str:
     sign = "×" if effect.transform.rescales else "+ γ ×"
     return text("the same, {sign} {strength:g}", sign=sign, strength=strength)
-
-
-def _told_neuron(effect: Effect) -> int:
-    """Return the neuron whose numbers are told: the one that changes, or a large one."""
-    if effect.transform.matrix == "W":
-        return effect.index
-    first = next(iter(effect.methods.values()))
-    return int(np.abs(first.before.z).argmax())
 
 
 def _verdict(method: MethodEffect, effect: Effect, step: int) -> str:

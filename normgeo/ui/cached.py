@@ -17,12 +17,12 @@ from normgeo.normalizers import Normalizer
 from normgeo.settings import Settings
 from normgeo.transforms import Transform
 from normgeo.views import VIEWS
-from normgeo.witness import Witness, smallest_witness
+from normgeo.witness import smallest_witness
 
 Values = tuple[tuple[str, Any], ...]
 
 verdict = lru_cache(maxsize=4096)(certify)
-"""`certify`, remembered."""
+witness = lru_cache(maxsize=1024)(smallest_witness)
 
 
 def result(name: str, settings: Settings) -> Any:
@@ -49,12 +49,6 @@ def verdicts(
         for row, normalizer in normalizers.items()
         for column, transform in transforms.items()
     }
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def witness(cell: tuple[Normalizer, Transform]) -> Witness:
-    """Return the smallest witness of a cell (it has none where it is invariant: ValueError)."""
-    return smallest_witness(*cell)
 
 
 def _used(name: str, settings: Settings) -> Values:

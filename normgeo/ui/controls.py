@@ -57,21 +57,27 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def controls(settings: Settings, names: Iterable[str], *, labels: bool = True) -> None:
-    """Draw a widget for each named setting; its key is the setting's name.
+def controls(
+    settings: Settings, names: Iterable[str], *, labels: bool = True, prefix: str = ""
+) -> None:
+    """Draw a widget for each named setting, in a horizontal container or any other.
 
-    Call it inside a horizontal container, or any other. Without `labels` they are for screen
-    readers only, for the line of the heading.
+    Args:
+        settings: what the widgets show. names: of settings.
+        labels: False keeps them for screen readers, in the line of a heading.
+        prefix: of the widgets' keys, which are the names otherwise; for a second widget of one
+            setting on a page.
+
     """
     for name in names:
-        _control(settings, name, labels)
+        _control(settings, name, prefix + name, labels)
 
 
-def _control(settings: Settings, name: str, label_visible: bool) -> None:
-    st.session_state[name] = getattr(settings, name)
+def _control(settings: Settings, name: str, key: str, label_visible: bool) -> None:
+    st.session_state[key] = getattr(settings, name)
     rule, label = RULES[name], text(LABELS[name])
     common: dict[str, Any] = {
-        "key": name, "on_change": _changed, "args": (name,), "width": 190,
+        "key": key, "on_change": _changed, "args": (name, key), "width": 190,
         "label_visibility": "visible" if label_visible else "collapsed",
     }  # fmt: skip
     if isinstance(rule, Choice):
@@ -88,7 +94,7 @@ def _control(settings: Settings, name: str, label_visible: bool) -> None:
         raise TypeError(f"There is no widget for the setting `{name}`.")
 
 
-def _changed(name: str) -> None:
-    value = st.session_state[name]
+def _changed(name: str, key: str) -> None:
+    value = st.session_state[key]
     if value is not None:
         url.change(**{name: value})

@@ -30,21 +30,24 @@ function head(data) {
 function body(data, starts, pick) {
   const rows = data.rows.map((row) => {
     const cells = row.cells.map((cell, i) => {
-      const button = make(
-        "button",
-        {
+      const sign = make("span", { "aria-hidden": "true" }, cell.symbol);
+      const word = make("span", { class: "word" }, cell.word);
+      const title = `${row.label}, ${data.columns[i].title}: ${cell.word}`;
+      let content;
+      if (data.buttons) {
+        content = make("button", {
           type: "button",
+          title,
           class: cell.state,
-          title: `${row.label}, ${data.columns[i].title}: ${cell.word}`,
           tabindex: "-1",
           "aria-pressed": String(cell.selected),
           "data-cell": cell.cell,
-        },
-        make("span", { "aria-hidden": "true" }, cell.symbol),
-        make("span", { class: "word" }, cell.word),
-      );
-      button.onclick = () => pick(button);
-      return make("td", { class: starts.has(i) ? "first" : "" }, button);
+        }, sign, word);
+        content.onclick = () => pick(content);
+      } else {
+        content = make("span", { class: `cell ${cell.state}`, title }, sign, word);
+      }
+      return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
     return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
   });
@@ -86,7 +89,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.className = data.rows.length > 12 ? "long" : data.rows.length < 5 ? "short" : "";
   table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
   table.dataset.content = content;
-  enter(table.querySelector("[aria-pressed=true]") ?? table.querySelector("button"));
+  if (data.buttons) {
+    enter(table.querySelector("[aria-pressed=true]") ?? table.querySelector("button"));
+  }
   table.onkeydown = (event) => {
     const next = event.key in STEPS && neighbour(event.target, event.key);
     if (next) {

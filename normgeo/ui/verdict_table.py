@@ -29,17 +29,15 @@ def draw(
     selected: tuple[Normalizer, Transform] | None = None,
     negative: bool = False,
     on_pick: Callable[[str], None] | None = None,
-) -> str | None:
+) -> None:
     """Draw the verdict of every normalizer (row) on every transform (column).
 
     Args:
         normalizers, transforms: by name, as in a cell, "layer.case_rescaling".
         key: of the element. caption: what the table answers, for a screen reader.
         selected: the cell that is marked. negative: re-scalings are by δ < 0.
-        on_pick: takes the cell that is clicked, before the page runs again.
-
-    Returns:
-        The cell that was just clicked, if any.
+        on_pick: takes the cell that is clicked, before the page runs again; without it the
+            cells are no buttons.
 
     """
 
@@ -48,9 +46,7 @@ def draw(
             on_pick(st.session_state[key].picked)
 
     content = data(normalizers, transforms, caption, selected, negative)
-    result = _table(data=content, key=key, on_picked_change=picked)
-    cell: str | None = result.picked
-    return cell
+    _table(data={**content, "buttons": on_pick is not None}, key=key, on_picked_change=picked)
 
 
 def data(

@@ -1,8 +1,9 @@
 """Every picture by its name: what a page, an export, a notebook and the command line go through."""
 
+from normgeo.views.average import AVERAGES
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
 
-VIEWS: dict[str, View] = {view.name: view for view in (EFFECT, FLOATING_POINT)}
+VIEWS: dict[str, View] = {view.name: view for view in (AVERAGES, EFFECT, FLOATING_POINT)}

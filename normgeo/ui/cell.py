@@ -1,0 +1,245 @@
+"""What stands behind a cell of the table: why, how sure, and a counterexample to write down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import log10
+
+import numpy as np
+import streamlit as st
+
+from normgeo.effect import Moments
+from normgeo.invariance import Verdict
+from normgeo.laws import Law, Laws, laws
+from normgeo.normalizers import Normalizer
+from normgeo.settings import Settings
+from normgeo.text import text
+from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.ui import cached, export, tex, verdict_table
+from normgeo.ui.controls import controls
+from normgeo.ui.frame import explain
+
+OVER = {"batch": "the cases", "layer": "the neurons", "weight": "the features"}
+
+SHIFT = {
+    ("all_plus", "W"): "s = γ·x, the same for all neurons of a case",
+    ("one_plus", "W"): "s = γ·x, in one neuron only",
+    ("own_plus", "W"): "s = cₕ times the sum of x, each neuron its own",
+    ("all_plus", "X"): "s = γ·w, the same for all cases of a neuron",
+    ("one_plus", "X"): "s = γ·w, in one case only",
+    ("own_plus", "X"): "s = cₙ times the sum of w, each case its own",
+}
+
+
+def why(settings: Settings) -> None:
+    """Draw one line of algebra with today's numbers: how a, μ and σ moved."""
+    normalizer, transform = settings.selected
+    try:
+        picture = cached.result("effect", settings)
+    except ValueError as error:
+        explain(error)
+        return
+    effect = picture.effect
+    method = next(m for m in effect.methods.values() if m.normalizer == normalizer)
+    step = int(np.abs(effect.strengths - picture.start).argmin())
+    after, h = method.after[step], effect.told
+    strength = float(effect.strengths[step])
+    if after.problem:
+        st.info(after.problem)
+        return
+    found = laws(normalizer, transform)
+    takes_eps = bool(normalizer.eps) and normalizer.scale in ("batch", "layer")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.latex(_algebra(found, method.verdict, strength, takes_eps))
+        st.latex(rf"z = {_fraction(method.before, h)} \quad\longrightarrow\quad "
+                 rf"z' = {_fraction(after, h)}")  # fmt: skip
+        if transform.rescales:
+            st.markdown(text("Here δ = {delta:g}, at the start of the slider.", delta=strength))
+    with right:
+        st.markdown("\n".join(f"- {line}" for line in _reasons(found, normalizer, transform)))
+
+
+def certificate(settings: Settings) -> None:
+    """Draw what the verdict rests on: the proof's size and error, or the counterexample."""
+    verdict = cached.verdict(*settings.selected)
+    N, H, D = verdict.shape
+    subject = text(
+        "**{normalizer}, {transform}: {word}.**", word=verdict.word,
+        normalizer=verdict.normalizer.title, transform=verdict.transform.label,
+    )  # fmt: skip
+    if verdict.witness is None:
+        st.markdown(subject)
+        st.markdown(
+            text(
+                "Proved at N = {N}, H = {H}, D = {D} in exact arithmetic: z′ = z is a polynomial "
+                "identity of degree {degree} at most, and it held at {draws} draw of random "
+                "integers below 2⁶¹. A false identity passes with a probability below "
+                "10{exponent}.",
+                N=N, H=H, D=D, degree=verdict.degree, draws=verdict.draws,
+                exponent=_superscript(int(np.ceil(log10(verdict.error_bound)))),
+            )
+        )  # fmt: skip
+        return
+    n, h = verdict.witness.place
+    ratio = verdict.witness.ratio
+    st.markdown(subject)
+    moved = (
+        text("z′²/z² = {ratio:.6g}", ratio=float(ratio)) if ratio is not None
+        else text("z = 0 becomes z′ ≠ 0")
+    )  # fmt: skip
+    st.markdown(
+        text(
+            "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}: at "
+            "case {n}, neuron {h}, {moved}. Its numbers:",
+            N=N, H=H, D=D, n=n, h=h, moved=moved,
+        )
+    )  # fmt: skip
+    st.code(_counterexample(verdict), language=None)
+
+
+def blackboard(settings: Settings) -> None:
+    """Draw the smallest integers at which z moves."""
+    normalizer, transform = settings.selected
+    verdict = cached.verdict(normalizer, transform)
+    if verdict.invariant:
+        st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
+        return
+    try:
+        found = cached.witness(normalizer, transform)
+    except ValueError as error:
+        explain(error)
+        return
+    n, h = found.place
+    M = transform.matrix
+    before, after = (getattr(side, M) for side in (found.before, found.after))
+    other = "X" if M == "W" else "W"
+    if found.parameters.gamma is None:
+        change = rf"\delta = {tex.number(found.parameters.delta or 1)}"
+    else:
+        change = rf"\gamma = {tex.matrix(found.parameters.gamma)}"
+    st.markdown(
+        text(
+            "The smallest integers at which {transform} moves the z of {normalizer}:",
+            transform=transform.label, normalizer=normalizer.title,
+        )
+    )  # fmt: skip
+    st.latex(
+        rf"{other} = {tex.matrix(getattr(found.before, other))} \qquad "
+        rf"{M} = {tex.matrix(before)} \;\xrightarrow{{\;{change}\;}}\; {M}' = {tex.matrix(after)}"
+    )
+    st.latex(
+        rf"z_{{{n + 1}{h + 1}}}^2 = \frac{{(a-\mu)^2}}{{\sigma^2}} = "
+        rf"\frac{{{tex.number(found.before.C[n, h])}^2}}"
+        rf"{{{tex.number(np.broadcast_to(found.before.v, found.before.C.shape)[n, h])}}} = "
+        rf"{tex.number(found.z_squared)} \quad\neq\quad "
+        rf"\frac{{{tex.number(found.after.C[n, h])}^2}}"
+        rf"{{{tex.number(np.broadcast_to(found.after.v, found.after.C.shape)[n, h])}}} = "
+        rf"{tex.number(found.z_squared_after)}"
+    )
+
+
+def floating_point(settings: Settings) -> None:
+    """Draw how exact the verdict is in floating point."""
+    export.show(
+        "floating_point", settings,
+        alt="Largest change of z against the strength of the change, a line for each number type.",
+    )  # fmt: skip
+
+
+def own(settings: Settings) -> None:
+    """Draw the row of one's own normalizer: two words, groups, ε, frozen."""
+    with st.container(horizontal=True):
+        controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
+    verdict_table.draw(
+        {"own": settings.own_normalizer}, TRANSFORMS, key="own_table",
+        caption="The verdicts on your own normalizer",
+    )  # fmt: skip
+
+
+DEPTHS: Mapping[str, tuple[str, Callable[[Settings], None]]] = {
+    "why": ("Why", why),
+    "certificate": ("Certificate", certificate),
+    "floating_point": ("Floating point", floating_point),
+    "blackboard": ("Blackboard", blackboard),
+    "own": ("Build your own", own),
+}
+
+
+def opening(settings: Settings) -> str:
+    """Return the depth that a cell opens with: a ✗ shows its smallest counterexample."""
+    return "why" if cached.verdict(*settings.selected).invariant else "blackboard"
+
+
+def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) -> str:
+    size = r"\delta" if strength > 0 else r"|\delta|"
+    a = {Law.SAME: "a", Law.SCALED: r"\delta a", Law.SHIFTED: "(a + s)"}[found.summed_input]
+    mu = {
+        Law.ABSENT: "", Law.SAME: r" - \mu", Law.SCALED: r" - \delta\mu",
+        Law.SHIFTED: r" - (\mu + s)", Law.OTHERWISE: r" - \mu'",
+    }[found.mean]  # fmt: skip
+    sigma = {
+        Law.ABSENT: "1", Law.SAME: r"\sigma", Law.SCALED: rf"{size}\sigma",
+        Law.OTHERWISE: r"\sigma'",
+    }[found.scale]  # fmt: skip
+    if takes_eps:
+        v = {Law.SAME: "v", Law.SCALED: r"\delta^2 v", Law.OTHERWISE: "v'"}[found.scale]
+        sigma = rf"\sqrt{{{v} + \varepsilon}}"
+    if verdict.invariant:
+        end = "= -z" if strength < 0 and verdict.sign_flip else "= z"
+    else:
+        end = r"\neq z"
+    return rf"z' = \frac{{{a}{mu}}}{{{sigma}}} {end}"
+
+
+def _fraction(case: Moments, h: int) -> str:
+    a, mu, sigma, z = (float(v[h]) for v in (case.summed_inputs, case.mu, case.sigma, case.z))
+    sign = "-" if mu >= 0 else "+"
+    numerator = f"{tex.number(a)} {sign} {tex.number(abs(mu))}" if mu else tex.number(a)
+    return rf"\frac{{{numerator}}}{{{tex.number(sigma)}}} = {tex.number(z)}"
+
+
+def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[str]:
+    """Return a sentence each for a, μ, σ, and for what was not changed."""
+    key = (transform.operation.key, transform.matrix)
+    a = {
+        Law.SCALED: text("**a** becomes δ a."),
+        Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=text(SHIFT.get(key, ""))),
+    }[found.summed_input]
+    over = {word: text(OVER.get(word, "")) for word in normalizer.words}
+    mu = {
+        Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
+        Law.SAME: text("**μ** stays."),
+        Law.SCALED: text("**μ** becomes δ μ with it."),
+        Law.SHIFTED: text("**μ**, over {over}, moves by the same s and takes it off again.",
+                          over=over[normalizer.center]),
+        Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=over[normalizer.center]),
+    }[found.mean]  # fmt: skip
+    sigma = {
+        Law.ABSENT: text("**σ** = 1: nothing divides the factor out."),
+        Law.SAME: text("**σ** stays."),
+        Law.SCALED: text("**σ** becomes δ σ: the factor cancels."),
+        Law.OTHERWISE: text("**σ**, over {over}, does not follow.", over=over[normalizer.scale]),
+    }[found.scale]
+    lines = [a, mu, sigma]
+    if found.elsewhere:
+        lines.append(text("z moves where nothing was changed, too: the statistic is shared."))
+    return lines
+
+
+def _counterexample(verdict: Verdict) -> str:
+    witness = verdict.witness
+    if witness is None:
+        return ""
+    parts = [("W", witness.W), ("X", witness.X)]
+    if witness.parameters.gamma is not None:
+        parts.append(("γ", witness.parameters.gamma[None]))
+    lines = [] if witness.parameters.delta is None else [f"δ = {witness.parameters.delta}"]
+    for name, values in parts:
+        lines += [f"{name} ="] + ["  " + "  ".join(f"{value!s:>20}" for value in row)
+                                  for row in values]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _superscript(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

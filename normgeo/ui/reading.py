@@ -1,0 +1,65 @@
+"""How to read the table of verdicts: its signs, its symmetry, its rules, and the paper's table."""
+
+from __future__ import annotations
+
+from normgeo.claims import compare_with_table_1
+from normgeo.normalizers import Normalizer
+from normgeo.settings import Settings
+from normgeo.text import text
+from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.ui import cached
+from normgeo.verdict_tables import COLUMNS, ROWS
+
+RULES = (
+    "**Re-centring is decided by the centre:** layer gives W all +, batch gives X all +, weight "
+    "gives both own +; nothing gives one +.",
+    "**Re-scaling is decided by the scale:** any gives W all ×; batch and layer give X all ×; "
+    "batch and weight give W one ×, unless the centre is layer; layer gives X one ×, unless the "
+    "centre is batch.",
+)
+
+
+def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
+    """Return the rows of a table, with the settings' ε, groups and statistics.
+
+    The paper's three put batch above layer norm: halves exchanged are seen best side by side.
+    """
+    keys = ("batch", "layer", "weight") if which == "paper" else ROWS[which]
+    return {key: settings.adapt(ROWS[which][key]) for key in keys}
+
+
+def legend() -> str:
+    """Return what the signs mean."""
+    return text("✓ invariant   ✗ not   ± z changes its sign (δ < 0)   ≈ only at ε = 0")
+
+
+def duality(settings: Settings) -> str:
+    """Return whether layer norm's row is batch norm's with its halves exchanged."""
+    verdicts = cached.verdicts(rows(settings, "paper"), TRANSFORMS)
+    if all(
+        verdicts["layer", key].symbol == verdicts["batch", _dual(transform).key].symbol
+        for key, transform in TRANSFORMS.items()
+    ):
+        return text("layer norm = batch norm with W and X exchanged")
+    return text("with frozen statistics, layer norm is no longer batch norm with W and X exchanged")
+
+
+def agreement(settings: Settings) -> str:
+    """Return how many cells of the paper's Table 1 hold for the settings."""
+    found = compare_with_table_1(cached.verdicts(rows(settings, "paper"), COLUMNS["paper"]))
+    words = text(
+        "{agreeing} of {cells} cells agree with the paper",
+        agreeing=found.agreeing, cells=found.cells,
+    )  # fmt: skip
+    if found.differing:
+        return text("{words}, whose table is for ε = 0 and current statistics", words=words)
+    return words
+
+
+def _dual(transform: Transform) -> Transform:
+    """Return the same operation on the other matrix."""
+    return next(
+        other
+        for other in TRANSFORMS.values()
+        if other.operation is transform.operation and other.matrix != transform.matrix
+    )
