@@ -44,6 +44,7 @@ LAYERS = (
         "normgeo.turn",
         "normgeo.loss_plane",
         "normgeo.doubling",
+        "normgeo.ellipse",
         "normgeo.memory",
         "normgeo.training",
     ),
