@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -51,6 +52,19 @@ OTHER = "#A56E00"
 def method_colour(normalizer: Normalizer) -> str:
     """Return the colour of a normalizer, the same on every page and on light and dark paper."""
     return COLOURS.get(normalizer.words, OTHER)
+
+
+def blend(paper: str, colour: str, share: float) -> str:
+    """Return the mixture of two colours "#rrggbb" with a share of the second."""
+    pairs = ((int(paper[i : i + 2], 16), int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2, 5 times powers of ten between two numbers, or only the powers over 4 decades."""
+    digits = (1, 2, 5) if high < 1e4 * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [digit * 10.0**power for power in powers for digit in digits]
 
 
 def ink_scale(theme: str) -> list[list[Any]]:
