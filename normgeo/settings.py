@@ -20,7 +20,8 @@ from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
 from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
-TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher")
+TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
+        "equation")  # fmt: skip
 
 
 class Rule(Protocol):
@@ -170,7 +171,7 @@ class Settings:
     scale: str = _setting("batch", Choice(tuple(SCALES)))
     neuron: int = _setting(0, Whole(0, 255))
     growth: float = _setting(1.0, Number(0.125, 64))
-    rate: float = _setting(1.0, Number(1e-6, 1e6))
+    rate: float = _setting(0.0, Number(0, 1e6))
     steps: int = _setting(100, Whole(1, 10_000))
     tab: str = _setting("auto", Choice(TABS))
     theme: str = _setting("light", Choice(("light", "dark")))
