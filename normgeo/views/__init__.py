@@ -2,8 +2,11 @@
 
 from normgeo.views.average import AVERAGES
 from normgeo.views.change import EFFECT, FLOATING_POINT
+from normgeo.views.learning_rate import DESCENT, DOUBLING, ELLIPSE, TURN
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
 
-VIEWS: dict[str, View] = {view.name: view for view in (AVERAGES, EFFECT, FLOATING_POINT)}
+VIEWS: dict[str, View] = {
+    view.name: view for view in (AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE)
+}

@@ -1,0 +1,393 @@
+"""The plane of a weight vector and its gradient beside the angle per step: one slider for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log2, tan
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo._arrays import Array
+from normgeo.figures.template import (
+    CLAIM,
+    MEASURED,
+    PREDICTED,
+    SIZE,
+    THEMES,
+    add_slider,
+    blend,
+    dress,
+    log_ticks,
+    method_colour,
+)
+from normgeo.loss_plane import LossPlane
+from normgeo.normalizers import Normalizer
+from normgeo.text import text
+from normgeo.turn import TurnCurve
+
+SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own
+LEVELS = 9  # of the loss, each in a colour of its own
+RINGS = 40  # where the loss depends on the norm, for ε > 0
+PIXELS = 450  # of the plane's reach, roughly: no arrow is all head
+LEFT, RIGHT = (0.0, 0.455), (0.605, 1.0)
+
+
+def turn_figure(
+    curve: TurnCurve,
+    planes: Sequence[LossPlane],
+    normalizer: Normalizer,
+    *,
+    name: str,
+    symbol: str,
+    start: float,
+    theme: str,
+) -> go.Figure:
+    """Draw one gradient step at several norms: in the plane of ŵ and −Ĝ, and as angle per step.
+
+    Args:
+        curve: measured at the norms of the frames. planes: the loss by angle, at one norm or more.
+        normalizer: for its colour. name, symbol: of the block and its norm.
+        start: the norm at which the slider opens. theme: of the figure.
+
+    """
+    look, colour = THEMES[theme], method_colour(normalizer)
+    opening = _place(curve, start)
+    figure = go.Figure()
+    farthest = max(_reach(curve, step) for step in range(len(curve.norms)))
+    figure.add_traces(_wedges(planes, 3 * farthest, colour, theme))
+    figure.add_traces(_lines(curve, colour, look.ink, look.muted))
+    moving = list(range(len(figure.data), len(figure.data) + 2 * len(SHOWN) + 3))
+    figure.add_traces(_moving(curve, opening, colour, look.ink))
+
+    dress(figure, theme, height=500)
+    _axes(figure, curve, name, symbol)
+    figure.update_layout(
+        margin={"l": 8, "r": 8, "t": 34, "b": 40},
+        legend={"x": 1, "y": 1.01, "xanchor": "right", "font": {"size": SIZE - 1}},
+        **_view(curve, opening),
+        annotations=_captions(curve, opening, normalizer, symbol, theme),
+    )
+    frames = [
+        go.Frame(
+            name=factor_name(norm),
+            traces=moving,
+            data=_moving(curve, step, colour, look.ink),
+            layout={
+                "annotations": _captions(curve, step, normalizer, symbol, theme),
+                **_view(curve, step),
+            },
+        )
+        for step, norm in enumerate(curve.norms)
+    ]
+    add_slider(figure, frames, start=opening, prefix=f"{symbol} = ", theme=theme)
+    figure.update_layout({"sliders[0].pad": {"t": 104, "b": 0}})
+    return figure
+
+
+def factor_name(k: float) -> str:
+    """Return "2√2" for 2.828…, "3" for 3.
+
+    >>> factor_name(8**0.5), factor_name(0.5), factor_name(3.0)
+    ('2√2', '0.5', '3')
+
+    """
+    halves = round(2 * log2(k))
+    if halves % 2 and halves > 0 and abs(k / 2 ** (halves / 2) - 1) < 1e-9:
+        whole = 2 ** (halves // 2)
+        return f"{whole if whole > 1 else ''}√2"
+    return f"{k:.3g}"
+
+
+# The plane.
+
+
+def _wedges(
+    planes: Sequence[LossPlane], radius: float, colour: str, theme: str
+) -> list[go.Scatter]:
+    """Return the loss as filled wedges, a trace for each level, and the bar that names them."""
+    losses = np.concatenate([plane.loss for plane in planes])
+    low, high = float(np.nanmin(losses)), float(np.nanmax(losses))
+    edges = np.linspace(low, high, LEVELS + 1)
+    shades = [blend(THEMES[theme].paper, colour, 0.62 * i / (LEVELS - 1)) for i in range(LEVELS)]
+    outlines: list[list[Array]] = [[] for _ in shades]
+    for fine, loss, inner, outer in _rings(planes, radius):
+        level = np.where(np.isnan(loss), -1, np.digitize(loss, edges[1:-1]))
+        for run in np.split(np.arange(len(fine)), np.flatnonzero(np.diff(level)) + 1):
+            if level[run[0]] >= 0:
+                end = min(run[-1] + 1, len(fine) - 1)
+                outlines[level[run[0]]].append(_sector(fine[run[0]], fine[end], inner, outer))
+    traces = []
+    for shade, sectors, below, above in zip(shades, outlines, edges[:-1], edges[1:], strict=True):
+        if not sectors:
+            continue
+        gap = np.full((1, 2), np.nan)
+        points = np.concatenate([part for sector in sectors for part in (sector, gap)])
+        words = text("loss {low:.4g} to {high:.4g} nats per case", low=below, high=above)
+        traces.append(
+            go.Scatter(
+                x=_rounded(points[:, 0]), y=_rounded(points[:, 1]), mode="lines", fill="toself",
+                fillcolor=shade, line={"color": shade, "width": 1}, hoveron="fills", name=words,
+                text=words, hoverinfo="text", showlegend=False,
+            )
+        )  # fmt: skip
+    scale = [[(i + j) / LEVELS, shade] for i, shade in enumerate(shades) for j in (0, 1)]
+    bar = {
+        "title": {"text": text("loss, nats<br>per case"), "side": "top"}, "thickness": 10,
+        "outlinewidth": 0, "x": LEFT[1] + 0.008, "xanchor": "left", "y": 0.5, "len": 0.96,
+        "nticks": 5, "tickfont": {"size": SIZE - 2, "color": THEMES[theme].muted},
+    }  # fmt: skip
+    marker = {"colorscale": scale, "cmin": low, "cmax": high, "color": [low], "opacity": 0,
+              "showscale": True, "colorbar": bar}  # fmt: skip
+    traces.append(
+        go.Scatter(x=[0], y=[0], mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
+    )
+    return traces
+
+
+def _rings(planes: Sequence[LossPlane], radius: float) -> list[tuple[Array, Array, float, float]]:
+    """Return (angles, loss, inner, outer radius): one ring of all radii where there is one plane.
+
+    Between planes at several norms the loss is interpolated in log r.
+    """
+    angles = np.linspace(-np.pi, np.pi, 1441 if len(planes) == 1 else 361)
+    losses = np.stack([np.interp(angles, plane.angles, plane.loss) for plane in planes])
+    if len(planes) == 1:
+        return [(angles, losses[0], 0.0, radius)]
+    logs = np.log([plane.norm for plane in planes])
+    edges = np.linspace(logs[0], logs[-1], RINGS + 1)
+    rings = []
+    for i, (low, high) in enumerate(pairwise(edges)):
+        middle = (low + high) / 2
+        j = int(np.clip(np.searchsorted(logs, middle), 1, len(logs) - 1))
+        share = (middle - logs[j - 1]) / (logs[j] - logs[j - 1])
+        loss = (1 - share) * losses[j - 1] + share * losses[j]
+        inner = 0.0 if i == 0 else float(np.exp(low))
+        rings.append((angles, loss, inner, radius if i == RINGS - 1 else float(np.exp(high))))
+    return rings
+
+
+def _sector(start: float, end: float, inner: float, outer: float) -> Array:
+    """Return the outline of a part of a ring, or of a wedge where `inner` is 0, (M, 2)."""
+    arc = np.linspace(start, end, 2 + int((end - start) / np.radians(15)))
+    circle = np.column_stack([np.cos(arc), np.sin(arc)])
+    back = inner * circle[::-1] if inner else np.zeros((1, 2))
+    return np.concatenate([outer * circle, back, outer * circle[:1]])
+
+
+def _steps(curve: TurnCurve, step: int, colour: str, ink: str) -> list[go.Scatter]:
+    """Return the gradient steps in the plane as a frame shows them, its own last."""
+    reach = _reach(curve, step)
+    still = [_arrow(curve, _place(curve, norm), reach, color=ink, width=2.0) for norm in SHOWN]
+    moving = _arrow(curve, step, reach, color=colour, width=4.0)
+    return [trace for arrow in (*still, moving) for trace in arrow]
+
+
+def _arrow(
+    curve: TurnCurve, step: int, reach: float, *, color: str, width: float
+) -> tuple[go.Scatter, go.Scatter]:
+    """Return one gradient step: its foot, the ray it ends on and the angle; and its arrow."""
+    norm, angle = float(curve.norms[step]), float(curve.angles[step])
+    length = norm * np.tan(angle)
+    arc = np.linspace(0, angle, 12)
+    mark = 0.6 * norm * np.column_stack([np.cos(arc), np.sin(arc)])
+    gap = [np.nan, np.nan]
+    turn = np.concatenate([mark, [gap, [0.0, 0.0], [norm, length], gap, [norm, 0.0]]])
+    head = min(7 + width, max(3.0, length / reach * PIXELS))
+    return (
+        go.Scatter(
+            x=_rounded(turn[:, 0]), y=_rounded(turn[:, 1]), mode="lines+markers",
+            line={"color": color, "width": width / 2}, hoverinfo="skip", showlegend=False,
+            marker={"size": [0] * (len(turn) - 1) + [4 + width], "color": color, "opacity": 1,
+                    "line": {"width": 0}},
+        ),
+        go.Scatter(
+            x=_rounded(np.array([norm, norm])), y=_rounded(np.array([0.0, length])),
+            mode="lines+markers", line={"color": color, "width": width}, showlegend=False,
+            marker={"symbol": "arrow", "size": head, "color": color, "angleref": "previous",
+                    "opacity": 1, "line": {"width": 0}},
+            hoverinfo="text", text=_step_words(curve, step),
+        ),
+    )  # fmt: skip
+
+
+def _step_words(curve: TurnCurve, step: int) -> str:
+    return text(
+        "norm {norm:.4g}: loss {loss:.6g}, gradient {gradient:.4g}, turn {angle:.4g}°",
+        norm=curve.norms[step],
+        loss=curve.loss[step],
+        gradient=curve.gradient_norms[step],
+        angle=np.degrees(curve.angles[step]),
+    )
+
+
+def _reach(curve: TurnCurve, step: int) -> float:
+    """Return how far the plane must show for a step's arrow to be seen."""
+    norm, angle = float(curve.norms[step]), float(curve.angles[step])
+    return max(4.6, 1.15 * norm, 2.2 * norm * tan(min(angle, 1.5)))
+
+
+def _view(curve: TurnCurve, step: int) -> dict[str, Any]:
+    """Return the part of the plane that a frame shows; the wedges look the same at any zoom."""
+    reach = _reach(curve, step)
+    return {
+        "xaxis.range": [-0.12 * reach, reach],
+        "yaxis.range": [-0.16 * reach, 0.42 * reach],
+    }
+
+
+# The angle per step.
+
+
+def _lines(curve: TurnCurve, colour: str, ink: str, muted: str) -> list[go.Scatter]:
+    def line(angles: Array, name: str, **style: Any) -> go.Scatter:
+        return go.Scatter(
+            x=curve.norms, y=np.degrees(angles), name=name, mode="lines", line=style,
+            xaxis="x2", yaxis="y2",
+            hovertemplate=text("{name}: {angle}<extra></extra>", name=name, angle="%{y:.4g}°"),
+        )  # fmt: skip
+
+    claim = text("the paper’s “½”: slope −1")
+    predicted = text("predicted: slope −2")
+    return [
+        line(curve.angles, text("measured"), color=colour, width=5, dash=MEASURED),
+        line(curve.predicted_angles, predicted, color=ink, width=1.8, dash=PREDICTED),
+        line(curve.halved_angles, claim, color=muted, width=2, dash=CLAIM),
+    ]
+
+
+def _moving(curve: TurnCurve, step: int, colour: str, ink: str) -> list[go.Scatter]:
+    """Return what a frame moves: the steps in the plane, and the dot on the line."""
+    degrees = float(np.degrees(curve.angles[step]))
+    dot = go.Scatter(
+        x=[curve.norms[step]], y=[degrees], mode="markers+text", text=[f"<b>{degrees:.3g}°</b>"],
+        textposition="bottom left", textfont={"size": SIZE + 1, "color": ink},
+        marker={"size": 14, "color": colour, "line": {"color": ink, "width": 2}},
+        xaxis="x2", yaxis="y2", showlegend=False, cliponaxis=False, hoverinfo="skip",
+    )  # fmt: skip
+    return [*_steps(curve, step, colour, ink), dot]
+
+
+# Axes and words.
+
+
+def _axes(figure: go.Figure, curve: TurnCurve, name: str, symbol: str) -> None:
+    figure.update_layout(
+        xaxis={"domain": LEFT, "title": text("along the weights ŵ"), "showgrid": False,
+               "zeroline": False},
+        yaxis={"title": text("against the gradient −Ĝ"), "showgrid": False, "zeroline": False,
+               "scaleanchor": "x", "automargin": True},
+    )  # fmt: skip
+    seen = np.degrees(np.concatenate([curve.angles, curve.halved_angles]))
+    seen = seen[seen > 0]
+    first, last = np.log10(curve.norms[[0, -1]])
+    figure.update_layout(
+        xaxis2={"domain": RIGHT, "anchor": "y2", "type": "log",
+                "title": text("norm of the {name} {symbol}", name=name, symbol=symbol),
+                # Room for the number at the left of the first dot.
+                "range": [first - 0.17 * (last - first), last + 0.04 * (last - first)],
+                "tickvals": 2.0 ** np.arange(-3, 7), "ticktext": _powers_of_two()},
+        yaxis2={"domain": (0, 1), "anchor": "x2", "type": "log",
+                "title": text("angle turned by one step θ"),
+                "range": np.log10([seen.min() / 1.6, min(2.2 * seen.max(), 160)]),
+                "tickvals": log_ticks(seen.min(), seen.max()), "ticksuffix": "°"},
+    )  # fmt: skip
+
+
+def _powers_of_two() -> list[str]:
+    return ["⅛", "¼", "½", *(str(2**i) for i in range(7))]
+
+
+def _captions(
+    curve: TurnCurve, step: int, normalizer: Normalizer, symbol: str, theme: str
+) -> list[dict[str, Any]]:
+    """Return all words of a frame: what is seen, the steps' turns, the factors."""
+    title = text(
+        "<b>{method}</b>: one step of gradient descent, η = {rate:.3g}",
+        method=normalizer.title,
+        rate=curve.rate,
+    )
+    reach, norm = _reach(curve, step), float(curve.norms[step])
+    own = (norm,) if norm > 1.5 * SHOWN[-1] else ()
+    named = [n for n in (*SHOWN, *own) if n / reach > 0.2]
+    words = [_paper(title, LEFT[0], 1, yanchor="bottom", yshift=6)]
+    for n in named:
+        words += _step_captions(curve, _place(curve, n), symbol)
+    return words + _factors(curve, step, symbol, THEMES[theme].muted)
+
+
+def _step_captions(curve: TurnCurve, step: int, symbol: str) -> list[dict[str, Any]]:
+    """Return the words at the tip and at the foot of one step."""
+    norm, angle = float(curve.norms[step]), float(curve.angles[step])
+    factor = fraction_name(float(curve.gradient_norms[step]) / curve.here.gradient_norm)
+    tip = text("gradient × {factor}<br>turn {angle:.3g}°", factor=factor, angle=np.degrees(angle))
+    foot = factor_name(norm) if norm != SHOWN[0] else f"{symbol} = {factor_name(norm)}"
+    font = {"size": SIZE - 2}
+    return [
+        {"x": norm, "y": norm * np.tan(angle), "text": tip, "yanchor": "bottom", "yshift": 4,
+         "font": font},
+        {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, "font": font},
+    ]  # fmt: skip
+
+
+def _factors(curve: TurnCurve, step: int, symbol: str, muted: str) -> list[dict[str, Any]]:
+    """Return the row of today's numbers: by what factor each quantity has changed."""
+    here, k = curve.here, float(curve.factors[step])
+    loss, gradient, angle = (
+        float(v[step]) for v in (curve.loss, curve.gradient_norms, curve.angles)
+    )
+    degrees, before = np.degrees(angle), np.degrees(here.angle)
+    turn = np.tan(angle) / np.tan(here.angle)
+    columns = (
+        (symbol, k, text("1 → {after}", after=factor_name(k))),
+        (text("gradient ‖G‖"), gradient / here.gradient_norm,
+         _movement(here.gradient_norm, gradient, 1 / k)),
+        (text("turn per step, tan θ"), turn, _movement(before, degrees, 1 / k**2, "°")),
+        (text("loss"), loss / here.loss, _movement(here.loss, loss, 1.0)),
+    )  # fmt: skip
+    return [
+        _paper(
+            f'<span style="font-size:{SIZE + 8}px"><b>× {factor:.3g}</b></span>  {what}<br>'
+            f'<span style="color:{muted}">{moved}</span>',
+            place, 0, yanchor="top", yshift=-54,
+        )
+        for place, (what, factor, moved) in zip((0, 0.13, 0.43, 0.77), columns, strict=True)
+    ]  # fmt: skip
+
+
+def _movement(before: float, after: float, predicted: float, unit: str = "") -> str:
+    return text(
+        "{before:.3g}{unit} → {after:.3g}{unit}, predicted × {factor}",
+        before=before,
+        after=after,
+        unit=unit,
+        factor=fraction_name(predicted),
+    )
+
+
+def fraction_name(factor: float) -> str:
+    """Return "½" for 0.5, "1/64" for a 64th, 0.354 for what is no power of two.
+
+    >>> fraction_name(0.25), fraction_name(1 / 64), fraction_name(0.3)
+    ('¼', '1/64', '0.3')
+
+    """
+    whole = round(1 / factor) if factor else 0
+    if whole < 1 or abs(whole * factor - 1) > 1e-6 or whole & (whole - 1):
+        return f"{factor:.3g}"
+    return {1: "1", 2: "½", 4: "¼", 8: "⅛"}.get(whole, f"1/{whole}")
+
+
+def _place(curve: TurnCurve, norm: float) -> int:
+    return int(np.abs(curve.norms - norm).argmin())
+
+
+def _paper(words: str, x: float, y: float, **place: Any) -> dict[str, Any]:
+    return {"text": words.replace("-", "−"), "x": x, "y": y, "xref": "paper", "yref": "paper",
+            "xanchor": "left", "align": "left", "font": {"size": SIZE}, **place}  # fmt: skip
+
+
+def _rounded(values: Array) -> Array:
+    return np.round(values, 4).astype(np.float32)
