@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from normgeo.claims import compare_with_table_1
+from typing import Any
+
+from normgeo.claims.table_1 import compare_with_table_1
 from normgeo.normalizers import Normalizer
 from normgeo.settings import Settings
 from normgeo.text import text
@@ -30,7 +32,7 @@ def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
 
 def legend() -> str:
     """Return what the signs mean."""
-    return text("✓ invariant   ✗ not   ± z changes its sign (δ < 0)   ≈ only at ε = 0")
+    return text("✓ invariant · ✗ not invariant · ± sign flip, δ < 0 · ≈ only at ε = 0")
 
 
 def duality(settings: Settings) -> str:
@@ -54,6 +56,25 @@ def agreement(settings: Settings) -> str:
     if found.differing:
         return text("{words}, whose table is for ε = 0 and current statistics", words=words)
     return words
+
+
+def remarks(picture: Any) -> str:
+    """Return what belongs beneath the picture of an effect: its notes, and a warning of signs."""
+    notes = list(picture.notes) if picture is not None else []
+    if picture is not None:
+        sizes = {
+            len(method.before.z) // method.normalizer.groups: method.normalizer.title
+            for method in picture.effect.methods.values()
+            if method.normalizer.words == ("layer", "layer")
+        }
+        if 2 in sizes:
+            notes.append(
+                text(
+                    "With two neurons the z of {name} is only a sign: always +1 and −1.",
+                    name=sizes[2],
+                )
+            )
+    return " ".join(notes)
 
 
 def _dual(transform: Transform) -> Transform:
