@@ -31,7 +31,10 @@ with left:
         for rule in reading.RULES:
             st.markdown(rule)
 with right:
-    export.show("effect", settings, alt="z before and after the change, method under method.")
+    picture = export.show(
+        "effect", settings, alt="z before and after the change, method under method."
+    )
+left.caption(reading.remarks(picture))
 
 titles = {name: title for name, (title, _) in cell.DEPTHS.items()}
 for name, tab in tabs(settings, titles, cell.opening(settings)).items():

@@ -72,7 +72,7 @@ def _draw_real(figure: go.Figure, average: Average, column: int, theme: str) -> 
         )  # fmt: skip
     figure.update_xaxes(
         title={"text": across, "standoff": 4}, showticklabels=False, ticks="", showline=False,
-        showgrid=False, row=1, col=column,
+        showgrid=False, zeroline=False, row=1, col=column,
     )  # fmt: skip
     figure.update_yaxes(
         title={"text": down, "standoff": 4}, showticklabels=False, ticks="", showline=False,
@@ -88,11 +88,11 @@ def _draw_integers(figure: go.Figure, average: Average, column: int, theme: str)
         text=_whole(average.values), texttemplate="%{text}", hoverinfo="skip",
         textfont={"size": SIZE + 2, "color": look.ink}, row=2, col=column,
     )  # fmt: skip
-    hidden = {"showticklabels": False, "ticks": "", "showline": False, "showgrid": False}
-    x = f"x{3 + column}"
-    figure.update_xaxes(hidden, constrain="domain", row=2, col=column)
+    hidden = {"showticklabels": False, "ticks": "", "showline": False, "showgrid": False,
+              "zeroline": False, "constrain": "domain"}  # fmt: skip
+    figure.update_xaxes(hidden, row=2, col=column)
     figure.update_yaxes(
-        hidden, autorange="reversed", constrain="domain", scaleanchor=x, zeroline=False,
+        hidden, autorange="reversed", scaleanchor=f"x{3 + column}",
         title={"text": average.matrix, "standoff": 4}, row=2, col=column,
     )  # fmt: skip
 
@@ -105,9 +105,10 @@ def _frame(figure: go.Figure, average: Average, row: int, column: int, colour: s
     figure.add_shape(type="rect", line={"color": colour, "width": 3}, row=row, col=column, **box)
     if average.mark is not None:
         n, h = average.mark
-        figure.add_shape(
-            type="circle", x0=h - 0.38, x1=h + 0.38, y0=n - 0.38, y1=n + 0.38,
-            line={"color": colour, "width": 2}, row=row, col=column,
+        figure.add_scatter(
+            x=[h], y=[n], mode="markers", hoverinfo="skip", row=row, col=column,
+            marker={"symbol": "circle-open", "color": colour, "size": 12 if row == 1 else 34,
+                    "line": {"width": 2}},
         )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
     for place, method in enumerate(methods, start=1):
         for trace in _dots(method, opening, theme):
             figure.add_trace(trace, row=place, col=2)
-    dress(figure, theme, height=200 * len(methods) + 60)
+    dress(figure, theme, height=460 if last < 3 else 530)
     figure.update_layout(margin={"l": 16, "r": 8, "t": 44, "b": 40})
     _axes(figure, effect, dataset)
     figure.update_layout(showlegend=False, annotations=_captions(figure, effect, opening, theme))
@@ -99,7 +99,8 @@ def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
         figure.update_yaxes(range=[-reach, reach], title="z", zeroline=True, row=place, col=2)
         figure.update_xaxes(
             dtick=max(1, len(method.before.z) // 10),
-            title=text("neuron h") if place == rows else "", row=place, col=2,
+            title=text("neuron h") if place == rows else "", showticklabels=place == rows,
+            row=place, col=2,
         )  # fmt: skip
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     for place in {1, rows}:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log10
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, log10
 
 import numpy as np
 import streamlit as st
 
 from normgeo.effect import Moments
-from normgeo.invariance import Verdict
+from normgeo.invariance import Counterexample, Verdict
 from normgeo.laws import Law, Laws, laws
 from normgeo.normalizers import Normalizer
 from normgeo.settings import Settings
@@ -36,8 +38,8 @@ def why(settings: Settings) -> None:
     normalizer, transform = settings.selected
     try:
         picture = cached.result("effect", settings)
-    except ValueError as error:
-        explain(error)
+    except ValueError:
+        st.markdown(text("There are no numbers for this cell; the reason stands above."))
         return
     effect = picture.effect
     method = next(m for m in effect.methods.values() if m.normalizer == normalizer)
@@ -52,50 +54,48 @@ def why(settings: Settings) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.latex(_algebra(found, method.verdict, strength, takes_eps))
-        st.latex(rf"z = {_fraction(method.before, h)} \quad\longrightarrow\quad "
-                 rf"z' = {_fraction(after, h)}")  # fmt: skip
-        if transform.rescales:
-            st.markdown(text("Here δ = {delta:g}, at the start of the slider.", delta=strength))
+        st.latex(
+            rf"\begin{{aligned}} z &= {_fraction(method.before, h)} \\[0.5em] "
+            rf"z' &= {_fraction(after, h)} \end{{aligned}}"
+        )
     with right:
-        st.markdown("\n".join(f"- {line}" for line in _reasons(found, normalizer, transform)))
+        lines = [
+            text(
+                "Neuron {h} of case {n}, before and after, where the slider starts ({name} = "
+                "{strength:g}):",
+                h=h, n=effect.case, name="δ" if transform.rescales else "γ ×", strength=strength,
+            ),
+            *_reasons(found, normalizer, transform),
+        ]  # fmt: skip
+        st.markdown("\n- ".join(lines))
 
 
 def certificate(settings: Settings) -> None:
     """Draw what the verdict rests on: the proof's size and error, or the counterexample."""
     verdict = cached.verdict(*settings.selected)
-    N, H, D = verdict.shape
-    subject = text(
-        "**{normalizer}, {transform}: {word}.**", word=verdict.word,
-        normalizer=verdict.normalizer.title, transform=verdict.transform.label,
+    st.markdown(
+        text(
+            "**{normalizer}, {transform}: {word}.**", word=verdict.word,
+            normalizer=verdict.normalizer.title, transform=verdict.transform.label,
+        )
     )  # fmt: skip
+    if verdict.only_without_eps:
+        normalizer, transform = settings.selected
+        st.markdown(text("At ε = 0: ") + _proof(cached.verdict(_at(normalizer, 0), transform)))
+        st.markdown(text("At ε = {eps:g}:", eps=float(normalizer.eps)))
     if verdict.witness is None:
-        st.markdown(subject)
-        st.markdown(
-            text(
-                "Proved at N = {N}, H = {H}, D = {D} in exact arithmetic: z′ = z is a polynomial "
-                "identity of degree {degree} at most, and it held at {draws} draw of random "
-                "integers below 2⁶¹. A false identity passes with a probability below "
-                "10{exponent}.",
-                N=N, H=H, D=D, degree=verdict.degree, draws=verdict.draws,
-                exponent=_superscript(int(np.ceil(log10(verdict.error_bound)))),
-            )
-        )  # fmt: skip
+        st.markdown(_proof(verdict))
         return
+    N, H, D = verdict.shape
     n, h = verdict.witness.place
-    ratio = verdict.witness.ratio
-    st.markdown(subject)
-    moved = (
-        text("z′²/z² = {ratio:.6g}", ratio=float(ratio)) if ratio is not None
-        else text("z = 0 becomes z′ ≠ 0")
-    )  # fmt: skip
     st.markdown(
         text(
             "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}: at "
             "case {n}, neuron {h}, {moved}. Its numbers:",
-            N=N, H=H, D=D, n=n, h=h, moved=moved,
+            N=N, H=H, D=D, n=n, h=h, moved=_moved(verdict.witness.ratio),
         )
     )  # fmt: skip
-    st.code(_counterexample(verdict), language=None)
+    st.code(_counterexample(verdict.witness), language=None)
 
 
 def blackboard(settings: Settings) -> None:
@@ -105,8 +105,9 @@ def blackboard(settings: Settings) -> None:
     if verdict.invariant:
         st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
         return
+    eps = Fraction(f"{float(normalizer.eps):g}") if verdict.only_without_eps else Fraction(0)
     try:
-        found = cached.witness(normalizer, transform)
+        found = cached.witness(_at(normalizer, eps), transform)
     except ValueError as error:
         explain(error)
         return
@@ -130,10 +131,10 @@ def blackboard(settings: Settings) -> None:
     )
     st.latex(
         rf"z_{{{n + 1}{h + 1}}}^2 = \frac{{(a-\mu)^2}}{{\sigma^2}} = "
-        rf"\frac{{{tex.number(found.before.C[n, h])}^2}}"
+        rf"\frac{{{_square(found.before.C[n, h])}}}"
         rf"{{{tex.number(np.broadcast_to(found.before.v, found.before.C.shape)[n, h])}}} = "
         rf"{tex.number(found.z_squared)} \quad\neq\quad "
-        rf"\frac{{{tex.number(found.after.C[n, h])}^2}}"
+        rf"\frac{{{_square(found.after.C[n, h])}}}"
         rf"{{{tex.number(np.broadcast_to(found.after.v, found.after.C.shape)[n, h])}}} = "
         rf"{tex.number(found.z_squared_after)}"
     )
@@ -167,8 +168,11 @@ DEPTHS: Mapping[str, tuple[str, Callable[[Settings], None]]] = {
 
 
 def opening(settings: Settings) -> str:
-    """Return the depth that a cell opens with: a ✗ shows its smallest counterexample."""
-    return "why" if cached.verdict(*settings.selected).invariant else "blackboard"
+    """Return the depth that a cell opens with: the smallest counterexample of a ✗."""
+    verdict = cached.verdict(*settings.selected)
+    if verdict.only_without_eps:
+        return "floating_point"
+    return "why" if verdict.invariant else "blackboard"
 
 
 def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) -> str:
@@ -199,6 +203,11 @@ def _fraction(case: Moments, h: int) -> str:
     return rf"\frac{{{numerator}}}{{{tex.number(sigma)}}} = {tex.number(z)}"
 
 
+def _square(value: Fraction) -> str:
+    plain = value.denominator == 1 and value >= 0
+    return f"{tex.number(value)}^2" if plain else rf"\left({tex.number(value)}\right)^2"
+
+
 def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[str]:
     """Return a sentence each for a, μ, σ, and for what was not changed."""
     key = (transform.operation.key, transform.matrix)
@@ -227,17 +236,39 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
     return lines
 
 
-def _counterexample(verdict: Verdict) -> str:
-    witness = verdict.witness
-    if witness is None:
-        return ""
-    parts = [("W", witness.W), ("X", witness.X)]
-    if witness.parameters.gamma is not None:
-        parts.append(("γ", witness.parameters.gamma[None]))
-    lines = [] if witness.parameters.delta is None else [f"δ = {witness.parameters.delta}"]
-    for name, values in parts:
-        lines += [f"{name} ="] + ["  " + "  ".join(f"{value!s:>20}" for value in row)
-                                  for row in values]  # fmt: skip
+def _at(normalizer: Normalizer, eps: Fraction | int) -> Normalizer:
+    return replace(normalizer, eps=eps)
+
+
+def _proof(verdict: Verdict) -> str:
+    """Return how a "yes" is known."""
+    N, H, D = verdict.shape
+    return text(
+        "Proved at N = {N}, H = {H}, D = {D} in exact arithmetic: z′ = z is a polynomial identity "
+        "of degree {degree} at most, and it held at {draws} draw of random integers below 2⁶¹. "
+        "A false identity passes with a probability below 10{exponent}.",
+        N=N, H=H, D=D, degree=verdict.degree, draws=verdict.draws,
+        exponent=_superscript(ceil(log10(verdict.error_bound))),
+    )  # fmt: skip
+
+
+def _moved(ratio: Fraction | None) -> str:
+    """Return by how much z² moved, also where it is very little."""
+    if ratio is None:
+        return text("z = 0 becomes z′ ≠ 0")
+    if abs(ratio - 1) < Fraction(1, 10**5):
+        return text("z′²/z² = 1 {change:+.3g}", change=float(ratio - 1))
+    return text("z′²/z² = {ratio:.6g}", ratio=float(ratio))
+
+
+def _counterexample(witness: Counterexample) -> str:
+    """Return δ or γ, W and X, in full."""
+    delta, gamma = witness.parameters.delta, witness.parameters.gamma
+    matrices = {"W": witness.W, "X": witness.X} | ({} if gamma is None else {"γ": gamma[None]})
+    lines = [] if delta is None else [f"δ = {delta}"]
+    for name, values in matrices.items():
+        lines.append(f"{name} =")
+        lines += ["  ".join(f"{value!s:>22}" for value in row) for row in values]
     return "\n".join(lines)
 
 

@@ -20,6 +20,7 @@ _HERE = Path(__file__).parent
 PAGES = (
     {"page": "pages/home.py", "title": "Home", "default": True},
     {"page": "pages/invariance.py", "title": "Invariance"},
+    {"page": "pages/learning_rate.py", "title": "Learning rate"},
 )
 
 
@@ -51,7 +52,10 @@ def begin(
         st.title(text(question), anchor=False, width="stretch")
         draw_controls(settings, controls, labels=False)
         if more:
-            with st.popover(text("Settings"), key="settings"):
+            with (
+                st.popover(text("Settings"), key="settings"),
+                st.container(horizontal=True, key="settings_inside"),
+            ):
                 draw_controls(settings, more)
         _copy_link(data={"label": text("Copy link"), "done": text("Copied")},
                    key="copy_link", width="content")  # fmt: skip

@@ -117,8 +117,9 @@ WAYS = (
 
 def draw() -> None:
     """Draw the ways in beside each other."""
-    for column, way in zip(st.columns(len(WAYS), gap="medium"), WAYS, strict=True):
-        with column:
+    for number, column in enumerate(st.columns(len(WAYS), gap="medium")):
+        way = WAYS[number]
+        with column, st.container(key=f"way_{number}"):
             st.subheader(text(way.title), anchor=False)
             for step in way.steps:
                 page = f"pages/{step.page}.py"

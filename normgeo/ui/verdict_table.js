@@ -32,7 +32,7 @@ function body(data, starts, pick) {
     const cells = row.cells.map((cell, i) => {
       const sign = make("span", { "aria-hidden": "true" }, cell.symbol);
       const word = make("span", { class: "word" }, cell.word);
-      const title = `${row.label}, ${data.columns[i].title}: ${cell.word}`;
+      const title = `${row.title}, ${data.columns[i].title}: ${cell.word}`;
       let content;
       if (data.buttons) {
         content = make("button", {
@@ -49,7 +49,7 @@ function body(data, starts, pick) {
       }
       return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
-    return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
+    return make("tr", {}, make("th", { scope: "row", title: row.title }, row.label), ...cells);
   });
   return make("tbody", {}, ...rows);
 }
@@ -86,7 +86,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 
   const { starts, element } = head(data);
-  table.className = data.rows.length > 12 ? "long" : data.rows.length < 5 ? "short" : "";
+  table.classList.toggle("short", data.rows.length < 5);
+  table.classList.toggle("long", data.rows.length > 12);
+  table.classList.toggle("wide", data.columns.length > 6);
   table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
   table.dataset.content = content;
   if (data.buttons) {

@@ -71,7 +71,8 @@ def data(
         ],
         "rows": [
             {
-                "label": text(normalizer.title),
+                "label": _label(row, normalizer),
+                "title": text(normalizer.title),
                 "cells": [
                     _cell(f"{row}.{column}", verdicts[row, column], negative,
                           (normalizer, transform) == selected)
@@ -88,6 +89,12 @@ def symbol_and_word(verdict: Verdict, negative: bool) -> tuple[str, str]:
     if negative and verdict.sign_flip:
         return "±", text("sign flip")
     return verdict.symbol, text(verdict.word)
+
+
+def _label(row: str, normalizer: Normalizer) -> str:
+    """Return a row's name: the two words where the table is about words, as in "batch-layer"."""
+    name = ", ".join(normalizer.words) if "-" in row else text(normalizer.title)
+    return text("{name}, frozen", name=name) if normalizer.statistics == "frozen" else name
 
 
 def _cell(cell: str, verdict: Verdict, negative: bool, selected: bool) -> dict[str, Any]:

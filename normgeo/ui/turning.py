@@ -1,0 +1,115 @@
+"""What stands behind the turn of a step: the descent, the Fisher information, the equation."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from normgeo.settings import Settings
+from normgeo.tables import Table, render
+from normgeo.text import text
+from normgeo.turn import TurnCurve
+from normgeo.ui import cached, export, tex
+from normgeo.ui.frame import explain
+from normgeo.views import VIEWS
+
+
+def descent(settings: Settings) -> None:
+    """Draw the same function trained from three norms."""
+    export.show(
+        "descent",
+        settings,
+        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
+        "measured solid, predicted dashed. The larger the norm, the slower the start.",
+    )
+
+
+def fisher(settings: Settings) -> None:
+    """Draw the doubling table, and ellipses of equal KL."""
+    st.markdown(
+        text(
+            "The paper says that the curvature along the direction of $w_i$ changes by ½ when its "
+            "norm doubles. The ½ is right for the gradient, for the length $ds$ and for the mixed "
+            "blocks of $F$. The curvature itself, the block of $F$ of the doubled weights, changes "
+            "by ¼; and along $w_i$ there is no curvature, before or after."
+        )
+    )
+    left, right = st.columns([600, 600], gap="medium")
+    with left:
+        picture = export.show(
+            "doubling",
+            settings,
+            alt="The factor of each quantity when the norm doubles, predicted and measured; the "
+            "table beside has the same numbers.",
+        )
+    if picture is None:
+        return
+    with right:
+        st.markdown(render(_without_empty(VIEWS["doubling"].table(picture)), "markdown"))
+    export.show(
+        "ellipse",
+        settings,
+        alt="Left, in a plane across the weights: ellipses of equal KL, twice as large where the "
+        "norm is doubled. Right, in a plane with the weights in it: a wedge.",
+    )
+
+
+def equation(settings: Settings) -> None:
+    """Write the law of the turn with today's numbers in it."""
+    try:
+        curve = cached.result("turn", settings).curve
+    except ValueError as error:
+        explain(error)
+        return
+    step = _told(curve, settings.growth)
+    k, eta = float(curve.factors[step]), tex.number(curve.rate)
+    left, right = st.columns(2, gap="large")
+    with left:
+        G, after = curve.here.gradient_norm, float(curve.gradient_norms[step])
+        lines = (
+            r"\tan\theta &= \frac{\eta\,\lVert G\rVert}{\lVert w\rVert}",
+            _turn(eta, G, curve.here.norm, curve.here.angle),
+            _turn(eta, after, k, float(curve.angles[step])),
+            r"\lVert w_{t+1}\rVert^2 &= \lVert w_t\rVert^2 + \eta^2\lVert G\rVert^2",
+            rf"&= 1 + {eta}^2 \cdot {tex.number(G)}^2 = {tex.number(1 + (curve.rate * G) ** 2)}",
+        )
+        st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+    with right:
+        for line in (
+            "z does not change with ‖w‖: the loss is constant along the ray, and the gradient "
+            "G = ∂L/∂w has no part along w.",
+            "Gradient half, radius double, so the turn is a quarter.",
+            "The step is tangent, so the norm can only grow, and every step makes the next one "
+            "turn less: on the unit sphere the learning rate is η/‖w‖².",
+            "For small angles θ is tan θ; both are exact at ε = 0.",
+        ):
+            st.markdown(f"- {text(line)}")
+        st.caption(text("Section 5.2.2 of the paper; van Laarhoven 2017."))
+
+
+def _told(curve: TurnCurve, growth: float) -> int:
+    """Return the norm whose numbers are plugged in: that of the slider, or the doubled one."""
+    norm = 2.0 if growth == 1 else growth
+    return int(np.abs(curve.norms - norm).argmin())
+
+
+def _turn(eta: str, gradient: float, norm: float, angle: float) -> str:
+    numbers = rf"\frac{{{eta} \cdot {tex.number(gradient)}}}{{{tex.number(norm)}}}"
+    return (
+        rf"\lVert w\rVert = {tex.number(norm)}:\quad \tan\theta &= {numbers} = "
+        rf"{tex.number(np.tan(angle))}, \quad \theta = {tex.number(np.degrees(angle))}^\circ"
+    )
+
+
+def _without_empty(table: Table) -> Table:
+    """Return the table without columns that hold nothing."""
+    kept = [i for i in range(len(table.columns)) if any(row[i] != "" for row in table.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return Table(tuple(table.columns[i] for i in kept), rows, table.title, notes=table.notes)
+
+
+DEPTHS = {
+    "descent": (text("Watch it train"), descent),
+    "fisher": (text("In Fisher terms"), fisher),
+    "equation": (text("Equation"), equation),
+}
