@@ -43,7 +43,9 @@ class JacobianNorms:
     notes: tuple[str, ...]
 
 
-def jacobian_norms(past: Run, *, points: int = 200, callback: Progress | None = None) -> JacobianNorms:
+def jacobian_norms(
+    past: Run, *, points: int = 200, callback: Progress | None = None
+) -> JacobianNorms:
     """Return ‖∂h^T/∂h^t‖ (spectral norm) for t up to T = `past.steps`, for each sequence.
 
     The product is scaled after each factor, and its logarithm kept, so that norms far beyond the
@@ -64,7 +66,9 @@ def jacobian_norms(past: Run, *, points: int = 200, callback: Progress | None = 
     wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
     if _only_a_sign(past.recurrence.layer):
         times = np.array(sorted(wanted))
-        return JacobianNorms(times, np.where(times[:, None] < T, -np.inf, np.zeros(S)), (SIGN_NOTE,))
+        return JacobianNorms(
+            times, np.where(times[:, None] < T, -np.inf, np.zeros(S)), (SIGN_NOTE,)
+        )
     product, exponent = np.broadcast_to(np.eye(H), (S, H, H)), np.zeros(S)
     reached, norms = [T], [np.zeros(S)]
     with suppress(StopIteration):
