@@ -87,7 +87,7 @@ def batch_noise(
     values = real_array("A", A, 2).astype(np.float64)
     N = len(values)
     asked = _checked_sizes(sizes, N)
-    if batches < 2:
+    if batches < 2 or batches != int(batches):
         raise ValueError(f"`batches` must be a whole number from 2 up; got {batches}.")
     mean, spread = values.mean(axis=0), np.ptp(values, axis=0)
     if not spread.all():
@@ -102,7 +102,7 @@ def batch_noise(
     with suppress(StopIteration):
         for m in asked:
             moments = np.array(
-                [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(batches)]
+                [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(int(batches))]
             )
             means, deviations = moments[:, 0], moments[:, 1] - 1
             rows.append([_rms(means), _rms(deviations), deviations.mean(axis=0)])
@@ -176,7 +176,7 @@ def batch_drift(
             "Training computes with the statistics of its batch; got a normalizer with frozen "
             "ones, which have no drift. Use statistics='current'."
         )
-    if batches < 1:
+    if batches < 1 or batches != int(batches):
         raise ValueError(f"`batches` must be a whole number from 1 up; got {batches}.")
     weights, inputs = weights_and_inputs(W, X)
     asked = _checked_sizes(sizes, len(inputs))
@@ -186,7 +186,7 @@ def batch_drift(
     with suppress(StopIteration):
         for m in asked:
             squares, reason = [], ""
-            for _ in range(batches):
+            for _ in range(int(batches)):
                 cases = _draw(rng, len(inputs), m, replacement=False)
                 try:
                     z = normalizer.linearize(weights, inputs[cases]).z

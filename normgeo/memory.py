@@ -60,10 +60,10 @@ def jacobian_norms(
         ValueError: points below 2.
 
     """
-    if points < 2:
+    if points < 2 or points != int(points):
         raise ValueError(f"`points` must be a whole number from 2 up; got {points}.")
     T, S, H = past.summed_inputs.shape
-    wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
+    wanted = set(np.linspace(0, T, min(int(points), T + 1)).round().astype(int).tolist())
     if _only_a_sign(past.recurrence.layer):
         times = np.array(sorted(wanted))
         return JacobianNorms(

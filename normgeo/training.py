@@ -128,8 +128,8 @@ def train(
     """
     rule = rule_of(optimizer)
     N = len(data.X_train)
-    _require_whole("batch_size", batch_size, N)
-    _require_whole("epochs", epochs)
+    batch_size = _whole("batch_size", batch_size, N)
+    epochs = _whole("epochs", epochs)
     if not (isfinite(rate) and rate > 0):
         raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
     family, outputs = network.output.family, len(network.output.W)
@@ -152,7 +152,7 @@ def train(
             except ValueError as error:
                 if not losses:
                     raise
-                ended = Ended(len(losses) + 1, str(error))
+                ended = Ended(len(losses) + 1, f"{error} A smaller `rate` may avoid it.")
                 break
             losses.append(loss)
             running = _updated(running, current, at, X)
@@ -248,7 +248,8 @@ def _shuffled(
             yield order[start:end]
 
 
-def _require_whole(name: str, value: float, highest: float = inf) -> None:
+def _whole(name: str, value: float, highest: float = inf) -> int:
     if not (1 <= value <= highest and float(value).is_integer()):
         bound = "up" if highest == inf else f"to {highest}, the number of training cases"
         raise ValueError(f"`{name}` must be a whole number from 1 {bound}; got {value!r}.")
+    return int(value)

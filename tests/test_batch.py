@@ -340,8 +340,8 @@ def test_callbacks_are_called_and_stop(summed, digits, rng):
             lambda rng: batch_noise(np.eye(3), rng, sizes=[1.5]),
         ),
         (
-            "`batches` must be a whole number from 2 up; got 1.",
-            lambda rng: batch_noise(np.eye(3), rng, batches=1),
+            "`batches` must be a whole number from 2 up; got 2.5.",
+            lambda rng: batch_noise(np.eye(3), rng, batches=2.5),
         ),
         (
             "Neuron 1 has the same summed input in every case, so σ = 0 and there is no noise to "

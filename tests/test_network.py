@@ -414,7 +414,7 @@ def test_divergence_ends_a_run_with_its_step_and_keeps_what_it_has(few):
     assert step == len(run.train_loss) + 1
     assert reason == (
         "The summed inputs or their squares overflow float64: the largest |x| is 2.78e+239 and the "
-        "largest |w| 5.67e+119. Scale them down or use a wider type."
+        "largest |w| 5.67e+119. Scale them down or use a wider type. A smaller `rate` may avoid it."
     )
     assert np.isfinite(run.train_loss).all()
     assert np.isfinite(run.network.pack()).all()
@@ -429,7 +429,11 @@ def test_parameters_beyond_floating_point_end_a_run(few):
             return lambda theta, gradient: theta * next(factors) * 10
 
     run = on(few, "layer", optimizer=Leap(), batch_size=50)
-    assert run.ended == (3, "The gradient or the parameters after it exceed the largest float.")
+    assert run.ended == (
+        3,
+        "The gradient or the parameters after it exceed the largest float. "
+        "A smaller `rate` may avoid it.",
+    )
     np.testing.assert_allclose(run.network.pack(), run.start.pack() * 1e4)
 
 
@@ -515,7 +519,7 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
         ),
         (
             "`epochs` must be a whole number from 1 up; got 0.",
-            lambda few: on(few, "layer", batch_size=10, epochs=0),
+            lambda few: on(few, "layer", batch_size=10.0, epochs=0),
         ),
         (
             "`rate` must be a finite number above 0; got nan.",

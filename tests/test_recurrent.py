@@ -402,8 +402,8 @@ def test_callback_is_called_and_stops_both_ways(rng, sequences):
             lambda r, X: run_recurrence(r, X, factors=[1, -1]),
         ),
         (
-            "`points` must be a whole number from 2 up; got 1.",
-            lambda r, X: jacobian_norms(run_recurrence(r, X), points=1),
+            "`points` must be a whole number from 2 up; got 2.5.",
+            lambda r, X: jacobian_norms(run_recurrence(r, X), points=2.5),
         ),
         (
             "A layer computes with current statistics; got a normalizer with frozen ones. "
