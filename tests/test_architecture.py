@@ -17,6 +17,7 @@ LAYERS = (
     ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations", "normgeo.rules"),
     ("normgeo.scales",),
     ("normgeo.linearization",),
+    ("normgeo.fixed_cases",),
     ("normgeo.normalizers", "normgeo.transforms", "normgeo.families"),
     ("normgeo.model", "normgeo.invariance", "normgeo.blocks", "normgeo.datasets"),
     (
@@ -53,7 +54,7 @@ LAYERS = (
     ("normgeo.scene",),
     ("normgeo",),
     ("normgeo.figures.template", "normgeo.figures.browser"),
-    ("normgeo.figures.export",),
+    ("normgeo.figures.export", "normgeo.figures.wedges"),
     ("normgeo.figures",),
     ("normgeo.views",),
     ("normgeo.ui", "normgeo.__main__"),

@@ -45,9 +45,8 @@ def doubling_figure(
     for row in rows:
         if row.reason:
             figure.add_annotation(
-                x=float(row.predicted), y=row.quantity, text=text("not measured: {why}",
-                why=row.reason[0].lower() + row.reason[1:]), xanchor="left", xshift=14,
-                font={"size": SIZE - 2, "color": look.muted},
+                x=float(row.predicted), y=row.quantity, text=text("not measured"), xanchor="left",
+                xshift=14, hovertext=row.reason, font={"size": SIZE - 2, "color": look.muted},
             )  # fmt: skip
     figure.add_vline(x=0.5, line={"color": look.muted, "dash": CLAIM, "width": 2},
                      layer="below")  # fmt: skip
@@ -56,7 +55,8 @@ def doubling_figure(
     figure.update_layout(margin={"l": 8, "r": 8, "t": 62, "b": 40}, hovermode="closest",
                          legend={"x": 1, "xanchor": "right"})  # fmt: skip
     figure.add_annotation(
-        x=0.5, y=1, yref="paper", yanchor="bottom", text=text("the paper’s “½”"),
+        x=0.5, y=0, yref="paper", xanchor="left", yanchor="bottom", xshift=6,
+        text=text("the paper’s “½”"),
         font={"size": SIZE - 1, "color": look.muted},
     )  # fmt: skip
     figure.update_xaxes(

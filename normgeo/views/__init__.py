@@ -2,7 +2,8 @@
 
 from normgeo.views.average import AVERAGES
 from normgeo.views.change import EFFECT, FLOATING_POINT
-from normgeo.views.learning_rate import DESCENT, DOUBLING, ELLIPSE, TURN
+from normgeo.views.doubling import DOUBLING, ELLIPSE
+from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]

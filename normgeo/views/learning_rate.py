@@ -1,133 +1,29 @@
-"""The pictures of the Learning rate page: how far one step turns, and what follows of it."""
+"""How far one step of gradient descent turns the weights, and what becomes of a run."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, lengths
-from normgeo.doubling import DoublingRow, doubling_table
 from normgeo.dynamics import Trajectory, descend
-from normgeo.ellipse import EqualKLPicture, equal_kl
 from normgeo.figures.descent import descent_figure
-from normgeo.figures.doubling import doubling_figure
-from normgeo.figures.ellipse import ellipse_figure
 from normgeo.figures.template import Figure
 from normgeo.figures.turn import turn_figure
 from normgeo.loss_plane import LossPlane, loss_plane
-from normgeo.model import NormalizedGLM
 from normgeo.normalizers import Normalizer
-from normgeo.objective import BlockObjective
 from normgeo.scales import SCALES
-from normgeo.scene import Scene, scene
 from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.turn import TurnCurve, turn_against_norm
+from normgeo.views.block import BLOCK, at_norm, subject
 from normgeo.views.view import DATA, View
 
-BLOCK = ("method", "groups", "eps", "statistics", "neuron")
 STARTS = (1.0, 2.0, 4.0)
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
-FLAT = 1e-11  # of the loss: a smaller slope, per radian, is rounding
-
-
-class Subject(NamedTuple):
-    """One homogeneous block of a model on data, all blocks scaled to norm 1.
-
-    Attributes:
-        scene: the data, and the model as it was. model: the same function at ‖w‖ = 1.
-        block: the number of the block. objective: the loss as a function of it.
-        name: of the block, "neuron 3". symbol: of its norm.
-
-    """
-
-    scene: Scene
-    model: NormalizedGLM
-    block: int
-    objective: BlockObjective
-    name: str
-    symbol: str
-
-
-def subject(settings: Settings) -> Subject:
-    """Return the block that the settings name.
-
-    Raises:
-        ValueError: no such neuron, no homogeneous block, or a block that nothing can turn.
-
-    """
-    here = scene(settings, "standardized")
-    method, H = here.model.normalizer, len(here.model.W)
-    if settings.neuron >= H:
-        raise ValueError(
-            text(
-                "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose another.",
-                last=H - 1,
-                neuron=settings.neuron,
-            )
-        )
-    blocks = method.homogeneous_blocks(H)
-    if not blocks:
-        raise ValueError(_no_block(method))
-    block = next(i for i, neurons in enumerate(blocks) if settings.neuron in neurons)
-    here.model.linearize(here.X)  # undefined z is the better complaint
-    model = at_norm(here.model, 1.0)
-    objective = BlockObjective(model, here.X, here.y, block)
-    point = objective.at(objective.own)
-    if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
-        raise ValueError(_flat(method, len(blocks[block])))
-    return Subject(here, model, block, objective, *_name(method, blocks[block], len(blocks)))
-
-
-def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
-    """Return the same function with every homogeneous block scaled to one norm (at ε = 0)."""
-    blocks = Blocks.of(model.normalizer, len(model.W))
-    blocks.require_direction(model.W)
-    vectors = blocks.vectors(model.W)
-    W = blocks.replaced(model.W, norm * vectors / lengths(vectors)[:, None])
-    return model.unpack(model.layout.pack(W, model.b, model.g))
-
-
-def _name(method: Normalizer, neurons: Array, blocks: int) -> tuple[str, str]:
-    """Return how to call a block, and the symbol of its norm."""
-    symbol = "‖W̃‖" if method.center in ("layer", "weight") else "‖W‖"
-    if len(neurons) == 1:
-        return text("weights of neuron {h}", h=neurons[0]), symbol.lower()
-    if blocks == 1:
-        return text("weights of the layer"), symbol
-    return text("weights of neurons {a}–{b}", a=neurons[0], b=neurons[-1]), symbol
-
-
-def _no_block(method: Normalizer) -> str:
-    if method.scale == "none":
-        return text(
-            "{method} does not divide by a scale, so a longer weight vector is another function, "
-            "with a larger output: no law ties the turn of a step to ‖w‖. Choose a method with a "
-            "scale: batch norm, weight norm or layer norm.",
-            method=method.title.capitalize(),
-        )
-    return text(
-        "With frozen statistics {method} divides by a constant, so a longer weight vector is "
-        "another function: no law ties the turn of a step to ‖w‖. Choose current statistics.",
-        method=method.title,
-    )
-
-
-def _flat(method: Normalizer, neurons: int) -> str:
-    if method.words == ("layer", "layer") and neurons == 2:
-        return text(
-            "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
-            "has no gradient and no step turns anything. Take three neurons or more to a group.",
-            method=method.title,
-        )
-    return text(
-        "The loss does not change where these weights turn: their gradient is zero, so no step "
-        "turns them. Choose another method, another neuron or other data.",
-    )
 
 
 def _rate(settings: Settings, *gradients: Array) -> float:
@@ -279,110 +175,4 @@ DESCENT = View(
     _descent,
     _descent_figure,
     _descent_table,
-)
-
-
-class EllipsePicture(NamedTuple):
-    """Equal KL around a block before and after it doubles.
-
-    Attributes:
-        normalizer: the method. measured: at ‖w‖ = 1 and 2.
-        name, symbol: of the block and its norm. notes: sentences for the reader.
-
-    """
-
-    normalizer: Normalizer
-    measured: EqualKLPicture
-    name: str
-    symbol: str
-    notes: tuple[str, ...]
-
-
-def _ellipse(settings: Settings) -> EllipsePicture:
-    it = subject(settings)
-    rng = np.random.default_rng((settings.seed, 1))  # the weights were drawn from the seed itself
-    measured = equal_kl(it.model, it.scene.X, it.scene.y, (1.0, 2.0), block=it.block, rng=rng)
-    return EllipsePicture(it.model.normalizer, measured, it.name, it.symbol, it.scene.notes)
-
-
-def _ellipse_figure(picture: EllipsePicture, theme: str) -> Figure:
-    return ellipse_figure(
-        picture.measured,
-        picture.normalizer,
-        name=picture.name,
-        symbol=picture.symbol,
-        theme=theme,
-    )
-
-
-def _ellipse_table(picture: EllipsePicture) -> Table:
-    rows = tuple(
-        (at.norm, *quadratic, *true)
-        for at in picture.measured.at
-        for quadratic, true in zip(at.ellipse.tolist(), at.contour.tolist(), strict=True)
-    )
-    names = ("norm", "ellipse_along_gradient", "ellipse_across", "kl_along_gradient", "kl_across")
-    title = text("Steps dw with KL = {c:g} nats", c=picture.measured.level)
-    return Table(names, rows, title=title)
-
-
-ELLIPSE = View(
-    "ellipse",
-    text("Equal KL around the weights, before and after they double"),
-    (*DATA, *BLOCK),
-    _ellipse,
-    _ellipse_figure,
-    _ellipse_table,
-)
-
-
-class DoublingPicture(NamedTuple):
-    """What doubling a block does.
-
-    Attributes:
-        normalizer: the method. rows: a quantity each, predicted and measured.
-        name, symbol: of the block and its norm. notes: sentences for the reader.
-
-    """
-
-    normalizer: Normalizer
-    rows: tuple[DoublingRow, ...]
-    name: str
-    symbol: str
-    notes: tuple[str, ...]
-
-
-def _doubling(settings: Settings) -> DoublingPicture:
-    it = subject(settings)
-    rows = doubling_table(it.model, it.scene.X, it.scene.y, it.block)
-    return DoublingPicture(it.model.normalizer, rows, it.name, it.symbol, it.scene.notes)
-
-
-def _doubling_figure(picture: DoublingPicture, theme: str) -> Figure:
-    return doubling_figure(picture.rows, picture.normalizer, name=picture.name, theme=theme)
-
-
-def _doubling_table(picture: DoublingPicture) -> Table:
-    half = Fraction(1, 2)
-    rows = tuple(
-        (text(row.quantity), _factor(row.predicted), row.measured,
-         "✓" if row.predicted == half else "✗", text(row.reason))
-        for row in picture.rows
-    )  # fmt: skip
-    title = text("{method}, {name} doubled", method=picture.normalizer.title, name=picture.name)
-    names = ("quantity", "predicted", "measured", "the paper's ½ fits", "why no measurement")
-    return Table(names, rows, title)
-
-
-def _factor(predicted: Fraction) -> str:
-    return {"1/4": "× ¼", "1/2": "× ½", "1": "× 1"}.get(str(predicted), str(predicted))
-
-
-DOUBLING = View(
-    "doubling",
-    text("What doubling the weights does"),
-    (*DATA, *BLOCK),
-    _doubling,
-    _doubling_figure,
-    _doubling_table,
 )
