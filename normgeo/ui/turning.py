@@ -45,7 +45,7 @@ def fisher(settings: Settings) -> None:
     if picture is None:
         return
     with right:
-        st.markdown(render(_without_empty(VIEWS["doubling"].table(picture)), "markdown"))
+        st.markdown(render(_short(VIEWS["doubling"].table(picture)), "markdown"))
     export.show(
         "ellipse",
         settings,
@@ -73,7 +73,7 @@ def equation(settings: Settings) -> None:
             r"\lVert w_{t+1}\rVert^2 &= \lVert w_t\rVert^2 + \eta^2\lVert G\rVert^2",
             rf"&= 1 + {eta}^2 \cdot {tex.number(G)}^2 = {tex.number(1 + (curve.rate * G) ** 2)}",
         )
-        st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+        st.latex(r"\begin{aligned}" + r"\\[10pt] ".join(lines) + r"\end{aligned}")
     with right:
         for line in (
             "z does not change with ‖w‖: the loss is constant along the ray, and the gradient "
@@ -101,11 +101,15 @@ def _turn(eta: str, gradient: float, norm: float, angle: float) -> str:
     )
 
 
-def _without_empty(table: Table) -> Table:
-    """Return the table without columns that hold nothing."""
-    kept = [i for i in range(len(table.columns)) if any(row[i] != "" for row in table.rows)]
-    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return Table(tuple(table.columns[i] for i in kept), rows, table.title, notes=table.notes)
+def _short(table: Table) -> Table:
+    """Return the doubling table in four narrow columns, with the reasons below it."""
+    quantity, predicted, _, fits, _ = table.columns
+    rows = tuple(
+        (what, factor, "—" if found is None else f"{found:.4g}", half)
+        for what, factor, found, half, _ in table.rows
+    )
+    reasons = tuple(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])
+    return Table((quantity, predicted, "measured", fits), rows, notes=reasons)
 
 
 DEPTHS = {

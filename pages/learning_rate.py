@@ -1,0 +1,29 @@
+import streamlit as st
+
+from normgeo.ui import export, frame, turning
+from normgeo.ui.tabs import tabs
+
+settings = frame.begin(
+    "learning_rate",
+    "Why does a large weight vector turn slowly?",
+    controls=("method", "dataset"),
+    more=("neuron", "growth", "rate", "steps", "neurons", "weights", "seed", "family", "eps",
+          "statistics", "groups"),
+)  # fmt: skip
+
+picture = export.show(
+    "turn",
+    settings,
+    alt="Left: the plane of a weight vector and its negative gradient. The loss is constant along "
+    "rays; at norms 1, 2 and 4 the gradient is 1, ½ and ¼ as long and turns the vector by ever "
+    "smaller angles. Right: the angle per step falls with slope −2 on logarithmic axes.",
+)
+
+if picture is not None:
+    titles = {name: title for name, (title, _) in turning.DEPTHS.items()}
+    for name, tab in tabs(settings, titles, "descent").items():
+        if tab.open:
+            with tab:
+                turning.DEPTHS[name][1](settings)
+    for note in picture.notes:
+        st.caption(note)
