@@ -1,0 +1,94 @@
+"""Pages without a browser: what they show, found by key."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page and what is on it; `app` has the widgets by key."""
+
+    app: AppTest
+
+    def open(self, page: str, **query: str) -> None:
+        """Follow a link, or the navigation where there is no query."""
+        self.app.query_params.clear()
+        for name, value in query.items():
+            self.app.query_params[name] = value
+        self.app.switch_page(f"pages/{page}.py").run()
+        assert [error.message for error in self.app.exception] == []
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of the URL."""
+        return {
+            name: value if isinstance(value, str) else value[-1]
+            for name, value in self.app.query_params.items()
+        }
+
+    @property
+    def words(self) -> str:
+        """All text outside of figures and tables."""
+        kinds = (self.app.title, self.app.markdown, self.app.caption, self.app.latex, self.app.info)
+        return "\n".join(e.value for kind in kinds for e in kind)
+
+    @property
+    def warnings(self) -> list[str]:
+        return [warning.value for warning in self.app.warning]
+
+    def _element(self, kind: str, key: str) -> Any:
+        (found,) = [e for e in self.app.get(kind) if e.proto.id.endswith(f"-{key}")]
+        return found.proto
+
+    def table(self, key: str = "table") -> dict[str, Any]:
+        """The data of a verdict table, as the browser gets it."""
+        content: dict[str, Any] = json.loads(self._element("bidi_component", key).json)
+        return content
+
+    def signs(self, key: str = "table") -> dict[str, str]:
+        """The signs of each row in one word, {"batch norm": "✓✗✓✓✓✗"}."""
+        return {
+            row["label"]: "".join(cell["symbol"] for cell in row["cells"])
+            for row in self.table(key)["rows"]
+        }
+
+    @property
+    def pressed(self) -> list[str]:
+        """The cells that are marked."""
+        rows = self.table()["rows"]
+        return [cell["cell"] for row in rows for cell in row["cells"] if cell["selected"]]
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the views on the page."""
+        return [e.proto.id.rpartition("figure_")[2] for e in self.app.get("plotly_chart")]
+
+    def figure(self, name: str) -> dict[str, Any]:
+        """The figure of a view, as plotly gets it."""
+        spec: dict[str, Any] = json.loads(self._element("plotly_chart", f"figure_{name}").spec)
+        return spec
+
+    def captions(self, name: str) -> str:
+        """The words that stand in a figure."""
+        notes = self.figure(name)["layout"]["annotations"]
+        return "\n".join(note["text"] for note in notes)
+
+
+@pytest.fixture
+def shown() -> Callable[..., Shown]:
+    """Opens a page in a new session, `shown("invariance", cell="layer.case_rescaling")`."""
+
+    def opener(page: str, **query: str) -> Shown:
+        found = Shown(AppTest.from_file(APP, default_timeout=60))
+        found.open(page, **query)
+        return found
+
+    return opener

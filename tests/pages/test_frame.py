@@ -1,0 +1,60 @@
+"""The state of a session: from the URL, through the pages, and back to the defaults."""
+
+import pytest
+
+from normgeo.settings import RULES, Cell, Choice
+from normgeo.ui.controls import LABELS, OPTIONS
+from normgeo.ui.frame import PAGES
+
+
+@pytest.mark.parametrize("page", [page["page"] for page in PAGES])
+def test_page_opens_with_one_question_as_its_heading(shown, page):
+    found = shown(page.removeprefix("pages/").removesuffix(".py"))
+    (heading,) = found.app.title
+    assert heading.value.endswith("?")
+    assert found.warnings == []
+
+
+def test_settings_go_along_with_the_navigation(shown):
+    session = shown("invariance", dataset="wine", seed="3")
+    session.open("home")
+    assert session.query == {"dataset": "wine", "seed": "3"}
+    assert session.app.selectbox(key="dataset").value == "wine"
+
+
+def test_link_with_a_query_is_taken_as_it_is(shown):
+    session = shown("invariance", dataset="wine", seed="3")
+    session.open("home", dataset="iris")
+    assert session.query == {"dataset": "iris"}
+
+
+def test_reset_forgets_also_for_the_next_page(shown):
+    session = shown("invariance", dataset="wine")
+    session.app.button(key="reset").click().run()
+    assert session.query == {}
+    assert session.app.selectbox(key="dataset").value == "digits"
+    session.open("home")
+    assert session.query == {}
+
+
+def test_back_to_a_page_without_a_query_is_the_default(shown):
+    session = shown("invariance", dataset="wine")
+    session.app.query_params.clear()
+    session.app.run()
+    assert session.app.selectbox(key="dataset").value == "digits"
+
+
+def test_bad_value_goes_away_with_the_next_change(shown):
+    session = shown("home", colour="red")
+    assert len(session.warnings) == 1
+    session.app.selectbox(key="dataset").select("iris").run()
+    assert session.warnings == []
+    assert session.query == {"dataset": "iris"}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_widget_has_words_for_every_option(name):
+    rule = RULES[name]
+    assert not isinstance(rule, Cell)
+    if isinstance(rule, Choice):
+        assert set(OPTIONS[name]) == set(rule.options)

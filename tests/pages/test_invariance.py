@@ -1,0 +1,249 @@
+"""Invariance: the table, the picture, and what stands behind a cell."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from normgeo import GRID, NORMALIZERS, TRANSFORMS, certify
+from normgeo.datasets import DATASETS
+
+PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
+QUESTION = "What may change while z stays the same?"
+
+
+@pytest.fixture(scope="module")
+def digit_sums() -> np.ndarray:
+    """A = X Wᵀ of the digits under the default weights, apart from the application, (N, 10)."""
+    X = load_digits().data
+    X = X[:, X.std(axis=0) > 0]
+    return X @ np.random.default_rng(0).standard_normal((10, X.shape[1])).T / X.shape[1] ** 0.5
+
+
+def start(page) -> str:
+    """The label of the frame that the figure opens with."""
+    slider = page.figure("effect")["layout"]["sliders"][0]
+    return slider["steps"][slider["active"]]["label"]
+
+
+def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown):
+    page = shown("invariance")
+    assert page.app.title[0].value == QUESTION
+    assert page.signs() == PAPER
+    assert page.pressed == ["layer.case_rescaling"]
+    assert page.figures == ["effect"]
+    assert "<b>batch norm</b>  ✗ not invariant" in page.captions("effect")
+    assert "<b>layer norm</b>  ✓ invariant" in page.captions("effect")
+    assert start(page) == "3"
+    assert "18 of 18 cells agree with the paper" in page.words
+    assert "layer norm = batch norm with W and X exchanged" in page.words
+    assert "Constant features are left out of the computation: pixel_0_0" in page.words
+    assert page.query == {}
+
+
+def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
+    page = shown("invariance")
+    A = digit_sums
+    h = int(np.abs((A[0] - A.mean(axis=0)) / A.std(axis=0)).argmax())
+    a, mu, sigma = A[0, h], A[0].mean(), A[0].std()
+    symbols, numbers = (latex.value for latex in page.app.latex)
+    assert r"\frac{\delta a - \delta\mu}{\delta\sigma} = z" in symbols
+    assert rf"\frac{{{a:.3g} - {mu:.3g}}}{{{sigma:.3g}}} = {(a - mu) / sigma:.3g}" in numbers
+    assert rf"\frac{{{3 * a:.3g} - {3 * mu:.3g}}}{{{3 * sigma:.3g}}}" in numbers
+
+
+@pytest.mark.parametrize(
+    ("cell", "algebra", "reason"),
+    [
+        ("batch.dataset_recentering", r"\frac{(a + s) - (\mu + s)}{\sigma} = z", "takes it off"),
+        ("layer.dataset_recentering", r"\frac{(a + s) - \mu'}{\sigma'} \neq z", "over the neurons"),
+        ("batch.case_rescaling", r"\frac{\delta a - \mu'}{\sigma'} \neq z", "nothing was changed"),
+        ("weight.dataset_rescaling", r"\frac{\delta a}{\sigma} \neq z", "no mean"),
+        ("weight.weight_vector_rescaling", r"\frac{\delta a}{\delta\sigma} = z", "cancels"),
+        ("standard.case_rescaling", r"\frac{\delta a}{1} \neq z", "nothing divides"),
+    ],
+)
+def test_why_follows_from_the_two_words(shown, cell, algebra, reason):
+    page = shown("invariance", cell=cell, tab="why")
+    assert algebra in page.app.latex[0].value
+    assert reason in page.words
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("row", [*NORMALIZERS, "layer-batch", "weight-none"])
+def test_every_cell_has_a_picture_and_a_reason(shown, row, transform):
+    page = shown("invariance", cell=f"{row}.{transform}", tab="why")
+    assert page.figures == ["effect"]
+    verdict = certify(page_normalizer(row), TRANSFORMS[transform])
+    assert page.app.latex[0].value.rstrip("$\n").endswith(" = z") == verdict.invariant
+
+
+def page_normalizer(row):
+    return NORMALIZERS[row] if row in NORMALIZERS else GRID[tuple(row.split("-"))]
+
+
+def test_negative_delta_turns_the_marks_and_z_over(shown):
+    page = shown("invariance", delta="-2")
+    assert page.signs()["layer norm"] == "±✓✗±✗±"
+    assert "± sign flip" in page.captions("effect")
+    assert start(page) == "-2"
+    assert r"\frac{\delta a - \delta\mu}{|\delta|\sigma} = -z" in page.app.latex[0].value
+
+
+def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
+    page = shown("invariance", eps="1e-5")
+    assert page.signs() == {"batch norm": "≈✗≈≈✓✗", "layer norm": "≈✓✗≈✗≈", "weight norm": "✓✗✓✗✗✗"}
+    assert "12 of 18 cells agree with the paper, whose table is for ε = 0" in page.words
+    assert page.figures == ["effect", "floating_point"]
+    why = shown("invariance", eps="1e-5", tab="why")
+    assert r"\sqrt{\delta^2 v + \varepsilon}" in why.app.latex[0].value
+
+
+def test_frozen_statistics_take_all_six_from_batch_norm(shown):
+    page = shown("invariance", statistics="frozen")
+    assert page.signs()["batch norm, frozen"] == "✗✗✗✗✗✗"
+    assert page.signs()["layer norm"] == PAPER["layer norm"]
+    assert "no longer batch norm with W and X exchanged" in page.words
+
+
+def test_iris_shows_its_four_features_as_bars(shown):
+    page = shown("invariance", dataset="iris")
+    assert [trace["type"] for trace in page.figure("effect")["data"][:2]] == ["bar", "bar"]
+    assert page.figure("effect")["data"][0]["x"][0] == "sepal length"
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_data_set_has_a_picture(shown, dataset):
+    assert shown("invariance", dataset=dataset).figures == ["effect"]
+
+
+def test_one_neuron_is_explained_where_its_z_is_undefined(shown):
+    page = shown("invariance", neurons="1")
+    assert page.figures == []
+    assert "needs at least 2" in page.app.info[0].value
+    assert page.signs() == PAPER
+    assert "the reason stands above" in page.words
+
+
+def test_two_neurons_are_only_a_sign(shown):
+    page = shown("invariance", neurons="2")
+    assert page.figures == ["effect"]
+    assert "With two neurons the z of layer norm is only a sign" in page.words
+
+
+def test_whole_design_space_has_its_rules(shown):
+    page = shown("invariance", rows="grid", columns="all", cell="layer.case_rescaling")
+    expected = {
+        ", ".join(words): "".join(certify(n, t).symbol for t in TRANSFORMS.values())
+        for words, n in GRID.items()
+    }
+    assert page.signs() == expected
+    assert page.pressed == ["layer-layer.case_rescaling"]
+    assert "Re-centring is decided by the centre" in page.words
+    assert "Re-scaling is decided by the scale" in page.words
+
+
+def test_named_rows_are_all_there(shown):
+    assert list(shown("invariance", rows="named").signs()) == [
+        n.title for n in NORMALIZERS.values()
+    ]
+
+
+def test_yes_has_a_proof(shown):
+    page = shown("invariance", tab="certificate")
+    assert "layer norm, single case re-scaling: invariant." in page.words
+    assert "Proved at N = 5, H = 4, D = 4 in exact arithmetic" in page.words
+    assert "identity of degree 10 at most" in page.words
+    assert "below 10⁻¹⁷" in page.words
+
+
+def test_no_has_a_counterexample_with_its_numbers(shown):
+    page = shown("invariance", cell="batch.case_rescaling", tab="certificate")
+    verdict = certify(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"])
+    assert f"z′²/z² = {float(verdict.witness.ratio):.6g}" in page.words
+    assert str(verdict.witness.W[0, 0]) in page.app.code[-1].value
+
+
+def test_limit_has_a_proof_and_a_counterexample(shown):
+    page = shown("invariance", eps="1e-5", tab="certificate")
+    assert "At ε = 0: Proved at N = 5" in page.words
+    assert "At ε = 1e-05:" in page.words
+    assert "Disproved by a counterexample" in page.words
+
+
+def test_no_opens_at_the_blackboard_with_integers(shown):
+    page = shown("invariance", cell="weight.dataset_rescaling")
+    given, moved = (latex.value for latex in page.app.latex)
+    assert r"W = \begin{pmatrix} 1 \end{pmatrix}" in given
+    assert r"\delta = 2" in given
+    assert r"\frac{1^2}{1} = 1 \quad\neq\quad \frac{2^2}{1} = 4" in moved
+
+
+def test_blackboard_of_a_yes_says_that_there_is_none(shown):
+    assert "no counterexample" in shown("invariance", tab="blackboard").words
+
+
+def test_blackboard_is_true(shown):
+    """Batch norm, one case twice as large: a = (1, 1, 0) becomes (2, 1, 0)."""
+    moved = shown("invariance", cell="batch.case_rescaling").app.latex[1].value
+    before, after = ([Fraction(a) for a in row] for row in ((1, 1, 0), (2, 1, 0)))
+    for a, fraction in ((before, r"\tfrac{1}{2}"), (after, r"\tfrac{3}{2}")):
+        mu = sum(a) / 3
+        z_squared = (a[0] - mu) ** 2 / (sum((x - mu) ** 2 for x in a) / 3)
+        assert fraction == rf"\tfrac{{{z_squared.numerator}}}{{{z_squared.denominator}}}"
+        assert fraction in moved
+
+
+def test_own_normalizer_has_its_row(shown):
+    page = shown("invariance", tab="own", center="weight", scale="layer", groups="1")
+    assert page.signs("own_table") == {"(weight, layer)": "✓✗✗✗✓✓✗✓✗✓"}
+    page.app.selectbox(key="own_center").select("none").run()
+    assert list(page.signs("own_table").values()) == ["✓✗✗✗✗✓✗✓✗✗"]
+    assert page.query["center"] == "none"
+
+
+def test_floating_point_has_a_curve_for_each_type(shown):
+    page = shown("invariance", tab="floating_point")
+    names = [trace.get("name") for trace in page.figure("floating_point")["data"]]
+    assert {"float16, ε = 0", "float32, ε = 0", "float64, ε = 0"} <= set(names)
+
+
+def test_widgets_write_the_url_and_the_url_the_widgets(shown):
+    page = shown("invariance", eps="0.5")
+    assert page.app.number_input(key="eps").value == 0.5
+    page.app.selectbox(key="dataset").select("wine").run()
+    page.app.number_input(key="neurons").set_value(6).run()
+    assert page.query == {"dataset": "wine", "eps": "0.5", "neurons": "6"}
+    page.app.number_input(key="eps").set_value(0.0).run()
+    assert page.query == {"dataset": "wine", "neurons": "6"}
+
+
+def test_value_against_its_rule_is_refused_in_a_sentence(shown):
+    page = shown("invariance", dataset="iris")
+    page.app.number_input(key="delta").set_value(0.0).run()
+    assert page.query == {"dataset": "iris"}
+    assert page.warnings == ["`delta` must be a number from -100 to 100, not 0; got '0.0'."]
+    assert page.app.number_input(key="delta").value == 3.0
+
+
+def test_bad_values_are_named_and_replaced(shown):
+    page = shown("invariance", dataset="cats", delta="0", cell="layer.nonsense", colour="red")
+    assert len(page.warnings) == 4
+    assert "got 'cats'. The default, digits, is used instead." in page.warnings[0]
+    assert "must be a number from -100 to 100, not 0; got '0'." in page.warnings[1]
+    assert "got 'layer.nonsense'." in page.warnings[2]
+    assert page.warnings[3] == "There is no setting 'colour'. It was left out."
+    assert page.pressed == ["layer.case_rescaling"]
+    assert page.figures == ["effect"]
+
+
+def test_index_outside_the_rows_is_explained(shown):
+    page = shown("invariance", index="9999")
+    assert "must name one of the 1797 rows of X" in page.app.info[0].value
+
+
+@pytest.mark.parametrize("kind", ["html", "png", "svg", "pdf", "csv", "json"])
+def test_every_format_has_a_button(shown, kind):
+    keys = [button.key for button in shown("invariance").app.get("download_button")]
+    assert f"effect_{kind}" in keys
