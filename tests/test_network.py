@@ -244,10 +244,11 @@ def test_running_averages_begin_as_a_mean_and_go_on_as_an_average(rng):
     assert running.batches == 30
 
 
+@pytest.mark.parametrize("eps", [0.0, 0.3])
 @pytest.mark.parametrize("words", GRID, ids="-".join)
-def test_running_averages_of_one_whole_batch_are_frozen_statistics(words, rng):
+def test_running_averages_of_one_whole_batch_are_frozen_statistics(words, eps, rng):
     """Up to N/(N − 1) in v of a batch centre: the reference normalizer has it without."""
-    normalizer, N = GRID[words], 9
+    normalizer, N = replace(GRID[words], eps=eps), 9
     W, X, new = (rng.standard_normal(shape) for shape in ((4, 3), (N, 3), (5, 3)))
     g = None if words == ("none", "none") else rng.uniform(0.5, 2, 4)
     layer = Layer(normalizer, W, rng.standard_normal(4), g)
