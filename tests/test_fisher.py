@@ -489,6 +489,14 @@ def test_matrix_too_large_for_memory_is_refused_with_its_size():
     assert F.block(0, 1).shape == (3002, 3002)
 
 
+def test_blocks_too_large_as_one_matrix_are_refused_as_one_only():
+    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    F = fisher(model, X, "blocks")
+    with pytest.raises(ValueError, match=re.escape("one of shape (42, 42) would take")):
+        F.to_dense(max_bytes=42 * 42 * 8 - 1)
+    assert F.to_dense(max_bytes=42 * 42 * 8).shape == (42, 42)
+
+
 def test_solve_says_when_it_did_not_converge():
     model, X = random_model(NORMALIZERS["layer"], "gaussian")
     with pytest.raises(RuntimeError, match=r"must bring the residual below 1e-08 .* after 2 iter"):
