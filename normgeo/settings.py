@@ -13,6 +13,7 @@ from math import isfinite
 from sys import float_info
 from typing import Any, Protocol, final
 
+from normgeo.activations import ACTIVATIONS
 from normgeo.centres import CENTRES
 from normgeo.datasets import DATASETS
 from normgeo.families import FAMILIES
@@ -21,7 +22,7 @@ from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
 TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
-        "equation")  # fmt: skip
+        "equation", "noise", "network", "radii", "zero")  # fmt: skip
 
 
 class Rule(Protocol):
@@ -142,7 +143,10 @@ class Settings:
         delta: δ, or the factor on γ, of the starting frame. index: the neuron or case that changes.
         center, scale: the two words of one's own normalizer.
         neuron: whose weight vector grows. growth: ‖w‖ of the starting frame over its first value.
-        rate: η; 0 takes one whose first step is half as long as the weights. steps: of a descent.
+        rate: η; 0 takes one that suits the picture. steps: of a descent.
+        batch_size: m, of a small batch. epochs: of training a network.
+        radius: spectral radius of the starting frame. length: T, steps of a recurrence.
+        activation: f of a recurrence.
         tab: which depth of a page is open; "auto" takes what suits the picture.
         theme: "light" or "dark", of the figures.
 
@@ -173,6 +177,11 @@ class Settings:
     growth: float = _setting(1.0, Number(0.125, 64))
     rate: float = _setting(0.0, Number(0, 1e6))
     steps: int = _setting(100, Whole(1, 10_000))
+    batch_size: int = _setting(4, Whole(1, 128))
+    epochs: int = _setting(5, Whole(1, 50))
+    radius: float = _setting(1.0, Number(0.5, 2))
+    length: int = _setting(64, Whole(8, 256))
+    activation: str = _setting("tanh", Choice(tuple(ACTIVATIONS)))
     tab: str = _setting("auto", Choice(TABS))
     theme: str = _setting("light", Choice(("light", "dark")))
 

@@ -38,6 +38,11 @@ LABELS: Mapping[str, str] = {
     "growth": "‖w‖ at the start",
     "rate": "step size η",
     "steps": "steps",
+    "batch_size": "small batch m",
+    "epochs": "epochs",
+    "radius": "spectral radius at the start",
+    "length": "steps T",
+    "activation": "activation f",
 }
 
 _WORDS = {"none": "nothing", "batch": "cases (batch)", "layer": "neurons (layer)",
@@ -52,6 +57,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "statistics": {"current": "of the current batch", "frozen": "frozen, as at test time"},
     "rows": {"paper": "rows of the paper", "named": "all named rows", "grid": "all 4 × 4 rows"},
     "columns": {"paper": "three operations", "all": "five operations"},
+    "activation": {"tanh": "tanh", "relu": "ReLU", "identity": "identity"},
     "center": {key: _WORDS[key] for key in CENTRES},
     "scale": {key: _WORDS[key] for key in SCALES},
 }
