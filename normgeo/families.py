@@ -74,7 +74,12 @@ class Bernoulli(Family):
         return np.logaddexp(0, np.logaddexp(one, zero))
 
     def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return -np.logaddexp(0, (1 - 2 * y) * s)
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        odds = np.exp(-np.abs(s))  # of the less likely value
+        density = np.minimum((2 * y - 1) * s, 0) - np.log1p(odds)
+        return _float(density), _float(np.where(s < 0, odds, 1) / (1 + odds))
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         return _float(rng.random(s.shape) < expit(s))
@@ -111,7 +116,14 @@ class Poisson(Family):
         return np.exp(s + _log_exp_remainder(d))
 
     def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return _float(s * y - np.exp(s) - gammaln(y + 1))
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        mean = self._mean(s)
+        return s * y - mean, mean
+
+    def _log_base(self, y: Floats) -> Floats:
+        return _float(-gammaln(y + 1))
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         if s.max() > 43:
@@ -170,6 +182,18 @@ class Categorical(Family):
 
         return apply
 
+    def covariance_root_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
+        """The map V ↦ R V, R = (I − qqᵀ) diag(q) with q = √p, so that RᵀR = diag(p) − ppᵀ."""
+        natural = self._natural(s)
+        top, p = natural.argmax(axis=-1), self._mean(natural)
+        cases, root = np.arange(len(natural)), np.sqrt(p)
+
+        def apply(V: Floats) -> Floats:
+            V = V - V[..., cases, top, None]
+            return _float(root * (V - np.einsum("nh,...nh->...n", p, V)[..., None]))
+
+        return apply
+
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         top, odds, others = _odds(s)
         d = d - np.take_along_axis(d, top, -1)
@@ -179,8 +203,13 @@ class Categorical(Family):
         return _float(np.logaddexp(0, np.logaddexp.reduce(terms, axis=-1)))
 
     def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        log_odds = s - s.max(axis=-1, keepdims=True)
-        return _float((y * log_odds).sum(axis=-1) - np.log1p(_odds(s)[2])[:, 0])
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        top, odds, others = _odds(s)
+        # y is one-hot: its row picks s of the class without rounding.
+        log_odds = np.einsum("nh,nh->n", y, s) - np.take_along_axis(s, top, -1)[:, 0]
+        return _float(log_odds - np.log1p(others)[:, 0]), odds / (1 + others)
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         winners = (s + rng.gumbel(size=s.shape)).argmax(axis=-1)  # Gumbel's way to draw a class
@@ -223,7 +252,7 @@ def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     odds = np.exp(s - np.take_along_axis(s, top, -1))
     others = odds.copy()
     np.put_along_axis(others, top, 0, -1)
-    return top, odds, others.sum(axis=-1, keepdims=True)
+    return top, odds, np.einsum("nh->n", others)[:, None]
 
 
 def _log_exp_remainder(x: Floats) -> Floats:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +53,14 @@ class Family(ABC):
     @abstractmethod
     def _supports(self, y: Floats) -> NDArray[np.bool_]: ...
 
+    def _log_base(self, y: Floats) -> Floats | float:
+        """A term of log P in y alone that its family leaves out of `_log_density`: it is costly."""
+        return 0.0
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        """`_log_density` and f(s); families restate it to share exponentials."""
+        return self._log_density(y, s, phi), self._mean(s)
+
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         """A(s + d) − A(s) − f(s)·d; families restate it so that no digits cancel."""
         return self._log_partition(s + d) - self._log_partition(s) - self._mean(s) * d
@@ -86,6 +95,11 @@ class Family(ABC):
         """The map V ↦ A''(s) V of (N, H), or of a stack (…, N, H), with s looked at only once."""
         variance = self._variance(self._natural(s))
         return lambda V: variance * V
+
+    def covariance_root_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
+        """The map V ↦ R V of (N, H), or of a stack (…, N, H), where RᵀR = A''(s)."""
+        root = np.sqrt(self._variance(self._natural(s)))
+        return lambda V: root * V
 
     def covariance_times(self, s: ArrayLike, V: ArrayLike) -> Floats:
         """A''(s) V, case by case, without forming (N, H, H).
@@ -128,7 +142,13 @@ class Family(ABC):
         _same_shape("y", targets, natural.shape)
         with np.errstate(over="ignore"):
             density = self._log_density(targets, natural, self._dispersion(phi))
-            return self._finite("log-likelihood", _per_case(density))
+            return self._finite("log-likelihood", _per_case(density + self._log_base(targets)))
+
+    def likelihood(self, y: ArrayLike, H: int, phi: float = 1.0) -> Likelihood:
+        """Return log P(y|s) of fixed y as a function of s (N, H): y is looked at once."""
+        targets = self.encode(y, H)
+        base = np.broadcast_to(self._log_base(targets), targets.shape)
+        return Likelihood(self, targets, _per_case(base), self._dispersion(phi))
 
     def sample(self, s: ArrayLike, rng: np.random.Generator, phi: float = 1.0) -> Floats:
         """Draw y (N, H) from P(y|s); rows are one-hot for the categorical."""
@@ -176,6 +196,44 @@ class Family(ABC):
                 "here. Use smaller weights, gains or inputs, or a larger `phi`."
             )
         return values
+
+
+class LikelihoodPoint(NamedTuple):
+    """What a likelihood is at one s: the mean of log P over the cases, in nats, and y − f(s)."""
+
+    log_likelihood: float
+    residual: Floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """The likelihood of fixed y, to be evaluated at many s.
+
+    Attributes:
+        family: of y. targets: y as the family encodes it, (N, H). phi: φ.
+        log_base: the part of log P that is of y alone, (N,).
+
+    """
+
+    family: Family
+    targets: Floats
+    log_base: Floats
+    phi: float
+
+    def rows(self, cases: NDArray[np.intp]) -> Likelihood:
+        """Return the same of some of the cases, by their indices."""
+        return replace(self, targets=self.targets[cases], log_base=self.log_base[cases])
+
+    def at(self, s: ArrayLike) -> LikelihoodPoint:
+        """Evaluate at s (N, H); raises ValueError where `log_likelihood` of the family does."""
+        natural = self.family._natural(s)
+        _same_shape("y", self.targets, natural.shape)
+        with np.errstate(over="ignore"):
+            density, mean = self.family._log_density_and_mean(self.targets, natural, self.phi)
+            total = np.asarray(density.sum() + self.log_base.sum())
+        self.family._finite("log-likelihood", total)
+        return LikelihoodPoint(float(total) / len(natural), self.targets - mean)
 
 
 def _per_case(values: Floats) -> Floats:

@@ -38,6 +38,7 @@ class Fisher(LinearOperator):
         coupling: "exact", all of J; or "paper", each neuron's outputs by its own parameters
             only, as in Eq. 13 with Eq. 14: the same without a layer statistic.
         form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
+        structure: the linearization and the family that it is made of.
         phi: φ, the dispersion. N: the number of cases. layout: where W, b and g are in θ.
 
     Raises:
@@ -59,7 +60,8 @@ class Fisher(LinearOperator):
         self.phi = phi
         self.N = len(linearization.s)
         self.layout = linearization.layout
-        self._storage = STORAGES[form].of(FisherStructure(linearization, family, phi))
+        self.structure = FisherStructure(linearization, family, phi)
+        self._storage = STORAGES[form].of(self.structure)
         P = self.layout.size
         super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
 
@@ -75,14 +77,27 @@ class Fisher(LinearOperator):
 
     def restrict(self, V: ArrayLike) -> Array:
         """Return VᵀFV (k, k), the Fisher on the span of the columns of V (P, k)."""
-        columns = real_array("V", V, 2)
-        if len(columns) != self.layout.size:
-            raise ValueError(
-                f"A vector of parameters must have {self.layout.size} entries; got {len(columns)}."
-            )
-        R = self._storage.restrict(columns)
+        R = self._storage.restrict(self._columns(V))
         symmetric: Array = (R + R.T) / 2
         return symmetric
+
+    def factor_times(self, V: ArrayLike) -> Array:
+        """Return B V (N·H, k), where F = BᵀB, for V (P, k).
+
+            B = (A''/(φN))^½ J
+
+        Its singular values are the roots of F's eigenvalues, without what squaring hides.
+
+        Raises:
+            ValueError: the form "blocks", which is no product of this B.
+
+        """
+        if self.form == "blocks":
+            raise ValueError(
+                "A factor B with F = BᵀB is known of the whole Fisher information; got "
+                "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
+            )
+        return self.structure.factor_times(self._columns(V))
 
     def diagonal(self) -> Array:
         """Return the diagonal of F, (P,)."""
@@ -153,6 +168,14 @@ class Fisher(LinearOperator):
                 "a larger rtol or more iterations."
             )
         return np.asarray(x)
+
+    def _columns(self, V: ArrayLike) -> Array:
+        columns = real_array("V", V, 2)
+        if len(columns) != self.layout.size:
+            raise ValueError(
+                f"A vector of parameters must have {self.layout.size} entries; got {len(columns)}."
+            )
+        return columns
 
     def _matvec(self, x: Array) -> Array:
         return self._storage.times(x.reshape(-1, 1))[:, 0]
