@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 # own line. A name stands for a module, or for a package with everything in it.
 LAYERS = (
     ("normgeo.text", "normgeo.characters", "normgeo._arrays"),
+    ("normgeo.subspaces",),
     ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations", "normgeo.rules"),
     ("normgeo.scales",),
     ("normgeo.linearization",),
@@ -47,7 +48,13 @@ LAYERS = (
         "normgeo.ellipse",
         "normgeo.memory",
         "normgeo.training",
+        "normgeo.null_space",
+        "normgeo.spectrum",
+        "normgeo.magnitude",
     ),
+    ("normgeo.null_chain",),
+    ("normgeo.reasons",),
+    ("normgeo.symmetry",),
     ("normgeo.claims",),
     ("normgeo.settings", "normgeo.tables"),
     ("normgeo.verdict_tables",),

@@ -1,0 +1,130 @@
+"""Eigenvalues of the Fisher information, the largest ones without ever forming it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from normgeo._arrays import Array, is_whole
+from normgeo.fisher import Fisher
+
+SMALL = 400
+"""Parameters up to which the matrix is formed, whatever the form."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The largest eigenvalues of a Fisher information, with their vectors.
+
+    Attributes:
+        values: (k,), descending. vectors: (P, k), orthonormal. residuals: ‖Fv − λv‖, (k,); each
+            value is within its residual of an eigenvalue of F.
+        trace: of F, the sum of all P eigenvalues.
+        method: "lanczos" or "dense". products: with F, that Lanczos took.
+        kind, coupling, form, phi, N: which Fisher information, as in `Fisher`.
+
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    trace: float
+    method: str
+    products: int
+    kind: str
+    coupling: str
+    form: str
+    phi: float
+    N: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all P of them."""
+        return len(self.values) == len(self.vectors)
+
+    @property
+    def share(self) -> float:
+        """Their part of the trace; 0 where F is zero."""
+        return float(self.values.sum()) / self.trace if self.trace else 0.0
+
+
+def spectrum(
+    F: Fisher,
+    k: int | None = 20,
+    *,
+    seed: int = 0,
+    callback: Callable[[int], Any] | None = None,
+) -> Spectrum:
+    """Return the k largest eigenvalues of F: by Lanczos from products, or densely where F is small.
+
+    Args:
+        F: of any form. k: from 1 to P; None for all of them, which forms the matrix.
+        seed: of the first vector of Lanczos, so that a run can be repeated.
+        callback: called with the number of products so far; an exception it raises ends the run.
+
+    Raises:
+        ValueError: a k out of range, or a matrix of more than 2 GiB.
+        RuntimeError: Lanczos did not converge.
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> from normgeo.fisher import fisher
+    >>> model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[1.0]], phi=0.5)
+    >>> spectrum(fisher(model, [[1.0], [-1.0]]), None).values
+    array([2., 2.])
+
+    """
+    P = F.layout.size
+    if k is not None and not (is_whole(k) and 1 <= k <= P):
+        raise ValueError(f"`k` must be a whole number from 1 to P={P}, or None for all; got {k!r}.")
+    count = P if k is None else int(k)
+    products = 0
+    if F.form == "operator" and P > SMALL and count < P // 2:
+        values, vectors, products = _lanczos(F, count, seed, callback)
+    else:
+        values, vectors = eigh(F.to_dense(), subset_by_index=(P - count, P - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    residuals = np.linalg.norm(F.matmat(vectors) - values * vectors, axis=0)
+    return Spectrum(
+        values,
+        vectors,
+        residuals,
+        F.trace(),
+        "lanczos" if products else "dense",
+        products,
+        F.kind,
+        F.coupling,
+        F.form,
+        F.phi,
+        F.N,
+    )
+
+
+def _lanczos(
+    F: Fisher, k: int, seed: int, callback: Callable[[int], Any] | None
+) -> tuple[Array, Array, int]:
+    products = 0
+
+    def product(v: Array) -> Array:
+        nonlocal products
+        products += 1
+        if callback is not None:
+            callback(products)
+        return F.matvec(v)
+
+    counted = LinearOperator(F.shape, matvec=product, dtype=F.dtype)
+    start = np.random.default_rng(seed).standard_normal(F.layout.size)
+    try:
+        values, vectors = eigsh(counted, k, which="LA", v0=start)
+    except ArpackNoConvergence as error:
+        raise RuntimeError(
+            f"Lanczos must converge to {k} eigenvalues; after {products} products with F "
+            f"{len(error.eigenvalues)} had converged. Ask for fewer, or use form='dense'."
+        ) from error
+    order = np.argsort(values)
+    return values[order], vectors[:, order], products
