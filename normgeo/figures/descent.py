@@ -24,7 +24,7 @@ from normgeo.figures.template import (
 )
 from normgeo.text import text
 
-FRAMES = 50
+FRAMES, POINTS = 50, 600  # at most: a screen shows no more
 SHARES = (1.0, 0.72, 0.48)  # of the method's colour, from the smallest norm to the largest
 WIDTHS = (2.5, 4.0, 6.0)
 DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
@@ -102,8 +102,9 @@ def _predicted(run: Trajectory, block: int) -> tuple[tuple[Array, Array], ...]:
 def _line(
     steps: Array, values: Array, panel: int, name: str, style: dict[str, Any], in_legend: bool
 ) -> go.Scatter:
+    shown = np.unique(np.linspace(0, len(steps) - 1, min(POINTS, len(steps))).astype(int))
     return go.Scatter(
-        x=steps, y=values.astype(np.float32), mode="lines", line=style, name=name,
+        x=steps[shown], y=values[shown].astype(np.float32), mode="lines", line=style, name=name,
         legendgroup=name, showlegend=in_legend, xaxis=f"x{panel}", yaxis=f"y{panel}",
         hovertemplate=text("{name}, step {step}: {value}<extra></extra>",
                            name=name, step="%{x}", value="%{y:.4g}"),

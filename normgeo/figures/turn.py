@@ -28,6 +28,7 @@ from normgeo.text import text
 from normgeo.turn import TurnCurve
 
 SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own
+MOST = 50.0  # of the plane: an arrow beyond it leaves the picture
 PIXELS = 450  # of the plane's reach, roughly: no arrow is all head
 LEFT, RIGHT = (0.0, 0.455), (0.605, 1.0)
 
@@ -150,7 +151,7 @@ def _step_words(curve: TurnCurve, step: int) -> str:
 def _reach(curve: TurnCurve, step: int) -> float:
     """Return how far the plane must show for a step's arrow to be seen."""
     norm, angle = float(curve.norms[step]), float(curve.angles[step])
-    return max(4.6, 1.15 * norm, 2.2 * norm * tan(min(angle, 1.5)))
+    return max(4.6, 1.15 * norm, min(MOST, 3.2 * norm * tan(angle)))
 
 
 def _view(curve: TurnCurve, step: int) -> dict[str, Any]:

@@ -16,12 +16,13 @@ from normgeo.views import VIEWS
 
 def descent(settings: Settings) -> None:
     """Draw the same function trained from three norms."""
-    export.show(
-        "descent",
-        settings,
-        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
-        "measured solid, predicted dashed. The larger the norm, the slower the start.",
-    )
+    with st.spinner(text("Training from three norms …"), show_time=True):
+        export.show(
+            "descent",
+            settings,
+            alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 "
+            "and 4, measured solid, predicted dashed. The larger the norm, the slower the start.",
+        )
 
 
 def fisher(settings: Settings) -> None:
