@@ -11,12 +11,17 @@ from normgeo.doubling import DoublingRow, doubling_table
 from normgeo.dynamics import OPTIMIZERS, Trajectory, descend
 from normgeo.families import FAMILIES
 from normgeo.fisher import Fisher, fisher
+from normgeo.fitting import Fit, fit
 from normgeo.invariance import certify, invariance_table, sweep
+from normgeo.magnitude import GainMetric, gain_metric
 from normgeo.memory import jacobian_norms
-from normgeo.model import Fit, NormalizedGLM, fit
+from normgeo.model import NormalizedGLM
 from normgeo.network import Network
 from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
+from normgeo.null_space import NullSpace, expected_dimension, null_space
 from normgeo.recurrent import Recurrence, run_recurrence
+from normgeo.spectrum import Spectrum, spectrum
+from normgeo.symmetry import Explanation, explain
 from normgeo.training import History, hold_out, train
 from normgeo.transforms import TABLE_1, TRANSFORMS
 from normgeo.turn import TurnCurve, turn_against_norm
@@ -32,14 +37,18 @@ __all__ = [
     "TABLE_1",
     "TRANSFORMS",
     "DoublingRow",
+    "Explanation",
     "Fisher",
     "Fit",
+    "GainMetric",
     "History",
     "Network",
     "Normalized",
     "NormalizedGLM",
     "Normalizer",
+    "NullSpace",
     "Recurrence",
+    "Spectrum",
     "Trajectory",
     "TurnCurve",
     "Witness",
@@ -48,15 +57,20 @@ __all__ = [
     "certify",
     "descend",
     "doubling_table",
+    "expected_dimension",
+    "explain",
     "fisher",
     "fit",
+    "gain_metric",
     "hold_out",
     "invariance_table",
     "jacobian_norms",
     "kl",
+    "null_space",
     "run_recurrence",
     "shared_statistics",
     "smallest_witness",
+    "spectrum",
     "sweep",
     "train",
     "turn_against_norm",

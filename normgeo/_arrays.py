@@ -52,12 +52,33 @@ def real_array(name: str, values: ArrayLike, ndim: int) -> Array:
     return array
 
 
+def require_same_features(W: Array, X: Array) -> None:
+    """Refuse W (H, D) and X (N, D) that do not agree in D."""
+    if W.shape[1] != X.shape[1]:
+        raise ValueError(
+            "`W` (H, D) and `X` (N, D) must have the same number of features D; "
+            f"got W of shape {W.shape} and X of shape {X.shape}."
+        )
+
+
 def weights_and_inputs(W: ArrayLike, X: ArrayLike) -> tuple[Array, Array]:
     """Return W (H, D) and X (N, D) as finite float matrices that agree in D."""
     weights, inputs = real_array("W", W, 2), real_array("X", X, 2)
-    if weights.shape[1] != inputs.shape[1]:
-        raise ValueError(
-            "`W` (H, D) and `X` (N, D) must have the same number of features D; "
-            f"got W of shape {weights.shape} and X of shape {inputs.shape}."
-        )
+    require_same_features(weights, inputs)
     return weights, inputs
+
+
+def mean_along(U: Array, axis: int) -> Array:
+    """Return the mean along the last axis but one (−2) or the last (−1), with that axis kept.
+
+    For float32 and float64 several times faster than NumPy's own, which is slow where the last
+    axis is short. Other types need it: exact ones for themselves, float16 for its wider sums.
+    """
+    if U.dtype.char not in "fd":
+        exact: Array = U.mean(axis=axis, keepdims=True)
+        return exact
+    if axis == -2:
+        over_rows: Array = np.einsum("...nh->...h", U)[..., None, :] / U.shape[-2]
+        return over_rows
+    over_columns: Array = np.einsum("...nh->...n", U)[..., None] / U.shape[-1]
+    return over_columns

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, angles_turned, cosines, lengths
-from normgeo.model import ModelLinearization, NormalizedGLM, ParameterLayout
-from normgeo.objective import Objective
+from normgeo.model import NormalizedGLM, ParameterLayout
+from normgeo.objective import Objective, ObjectivePoint
 
 CHECKPOINT_BYTES = 64 * 2**20
 
@@ -213,7 +213,7 @@ def descend(
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
-    objective = Objective(model, X, y)
+    objective = Objective.of(model, X, y)
     update = rule.start(_rates(model.layout, rate, affine))
     point = _point(objective, blocks, model.pack().astype(np.float64))
     stride = -(-(int(steps) + 1) * point.theta.nbytes // CHECKPOINT_BYTES)
@@ -255,20 +255,20 @@ def descend(
 
 
 class _Point(NamedTuple):
-    """Where a run is: θ, the linearization there, the loss, w̃ of each block and ‖w̃‖."""
+    """Where a run is: θ, the objective there, the loss, w̃ of each block and ‖w̃‖."""
 
     theta: Array
-    at: ModelLinearization
+    at: ObjectivePoint
     loss: float
     vectors: Array
     norms: Array
 
 
 def _point(objective: Objective, blocks: Blocks, theta: Array) -> _Point:
-    at = objective.linearize(theta)
-    W, _, _ = at.layout.split(theta)
+    at = objective.at(theta)
+    W, _, _ = objective.model.layout.split(theta)
     vectors = blocks.vectors(W)
-    return _Point(theta, at, objective.loss(at), vectors, lengths(vectors))
+    return _Point(theta, at, at.loss, vectors, lengths(vectors))
 
 
 def _advance(
@@ -280,9 +280,9 @@ def _advance(
         ValueError: the step overflows, or z is undefined after it.
 
     """
-    layout = point.at.layout
+    layout = objective.model.layout
     with np.errstate(over="ignore", invalid="ignore"):
-        gradient = objective.gradient(point.at)
+        gradient = point.at.gradient()
         theta = update(point.theta, gradient)
         # Blocks of the change, not the change of blocks: neighbouring floats subtract exactly.
         change = blocks.vectors(layout.split(theta - point.theta)[0])

@@ -8,17 +8,16 @@ The standard model, (none, none), has no g.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize
 
 from normgeo._arrays import Array, real_array
 from normgeo.families import FAMILIES, Family
+from normgeo.fixed_cases import FixedCases
 from normgeo.linearization import Linearization, OwnNeuronLinearization
 from normgeo.normalizers import Normalizer
 
@@ -107,7 +106,7 @@ class ModelLinearization:
         """Return the adjoint of `jvp` at U (N, H), (P,)."""
         dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
         dW = self.normalized.vjp_weights(self._scaled(U))
-        return self.layout.pack(dW, U.sum(axis=0), dg)
+        return self.layout.pack(dW, np.einsum("nh->h", U), dg)
 
     def own_neuron(self) -> ModelLinearization:
         """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
@@ -223,8 +222,8 @@ class NormalizedGLM:
     def gradient(self, X: ArrayLike, y: ArrayLike) -> Array:
         """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
         at = self.linearize(X)
-        targets = self.family.encode(y, len(self.W))
-        return at.vjp(self.residual(at.s, targets))
+        point = self.family.likelihood(y, len(self.W), self.phi).at(at.s)
+        return at.vjp(point.residual / (len(at.s) * self.phi))
 
     def residual(self, s: Array, targets: Array) -> Array:
         """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
@@ -238,105 +237,20 @@ class NormalizedGLM:
 
     def linearize(self, X: ArrayLike) -> ModelLinearization:
         """Return the derivative of s in θ at this model, over the cases X (N, D)."""
-        normalized = self.normalizer.linearize(self.W, X, self.reference)
+        return self._linearized(self.normalizer.linearize(self.W, X, self.reference))
+
+    def over(self, X: ArrayLike) -> FixedCases:
+        """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
+        return self.normalizer.over(X, len(self.W), self.reference)
+
+    def linearize_over(self, cases: FixedCases) -> ModelLinearization:
+        """Return `linearize` over cases that `over` prepared, for a model of the same kind."""
+        return self._linearized(cases.linearize(self.W))
+
+    def _linearized(self, normalized: Linearization) -> ModelLinearization:
         z = normalized.z
         s = z + self.b if self.g is None else self.g * z + self.b
         return ModelLinearization(normalized, s, z, self.g, self.layout)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A fitted model and how the fit ended.
-
-    Attributes:
-        model: the model. loss: −mean log-likelihood, nats per case. penalty: the ridge's part.
-        iterations: of L-BFGS. converged: whether it met its tolerance. message: its own words.
-
-    """
-
-    model: NormalizedGLM
-    loss: float
-    penalty: float
-    iterations: int
-    converged: bool
-    message: str
-
-
-def fit(
-    start: NormalizedGLM,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    ridge: float = 1e-2,
-    callback: Callable[[int, float], Any] | None = None,
-    max_iterations: int = 500,
-) -> Fit:
-    """Fit a model by penalized maximum likelihood (scipy's L-BFGS), from the model `start`.
-
-        minimize  −mean log P(y|x) + (λ/2) (‖g‖² + ‖W_free‖²)
-
-    W_free are the weights outside the homogeneous blocks. A penalty on weights whose length z
-    ignores would only drive them to zero; without any, separable classes have no maximum.
-
-    Args:
-        start: the normalizer, family and first parameters. X: (N, D). y: as the family takes.
-        ridge: λ ≥ 0.
-        callback: called with (iteration, objective); may raise StopIteration to end the fit
-            with what it has.
-        max_iterations: of L-BFGS.
-
-    Raises:
-        ValueError: a negative λ, or what the model and the family refuse.
-
-    """
-    if not (isfinite(ridge) and ridge >= 0):
-        raise ValueError(f"`ridge` must be a finite number from 0 up; got {ridge}.")
-    targets = start.family.encode(y, len(start.W))
-    penalized = _penalized(start)
-
-    def objective(theta: Array) -> tuple[float, Array]:
-        model = start.unpack(theta)
-        at = model.linearize(X)
-        loss = -float(np.mean(model.family.log_likelihood(targets, at.s, model.phi)))
-        gradient = -at.vjp(model.residual(at.s, targets))
-        shrunk = penalized * theta
-        return loss + ridge / 2 * float(shrunk @ theta), gradient + ridge * shrunk
-
-    iteration = 0
-
-    def report(intermediate_result: optimize.OptimizeResult) -> None:
-        nonlocal iteration
-        iteration += 1
-        if callback is not None:
-            callback(iteration, float(intermediate_result.fun))
-
-    result = optimize.minimize(
-        objective,
-        start.pack(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=report,
-        options={"maxiter": max_iterations, "gtol": 1e-7, "ftol": 1e-13},
-    )
-    penalty = ridge / 2 * float((penalized * result.x) @ result.x)
-    return Fit(
-        start.unpack(result.x),
-        float(result.fun) - penalty,
-        penalty,
-        int(result.nit),
-        bool(result.success),
-        str(result.message),
-    )
-
-
-def _penalized(model: NormalizedGLM) -> Array:
-    """Return 1 where the ridge acts on θ and 0 elsewhere, (P,)."""
-    W = np.ones(model.W.shape)
-    for block in model.normalizer.homogeneous_blocks(len(W)):
-        W[block] = 0.0
-    gain = None if model.g is None else np.ones(len(W))
-    return model.layout.pack(W, np.zeros(len(W)), gain)
 
 
 def _family(family: Family | str) -> Family:

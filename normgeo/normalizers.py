@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array, is_whole, real_array, weights_and_inputs
-from normgeo.centres import CENTRES, Centre, group_size
+from normgeo.centres import CENTRES, group_size
+from normgeo.fixed_cases import FixedCases, Statistics, overflow
 from normgeo.linearization import Linearization
-from normgeo.scales import SCALES, Scale
+from normgeo.scales import SCALES
 
 STATISTICS = ("current", "frozen")
 
@@ -135,8 +136,8 @@ class Normalizer:
             C (…, N, H) and v, which broadcasts against it.
 
         """
-        centre, scale = self._resolve(reference)
-        return self._moments_of(centre, scale, *centre.project(W, X, self.groups))
+        statistics = self._statistics(reference)
+        return statistics.moments(*statistics.centre.project(W, X, self.groups))
 
     def normalize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
@@ -148,100 +149,66 @@ class Normalizer:
 
         """
         weights, inputs = weights_and_inputs(W, X)
-        at = self._linearize_checked(weights, inputs, reference)
+        at = self._over(inputs, weights.shape, reference).linearize(weights)
         with np.errstate(over="ignore", invalid="ignore"):
             A = inputs @ weights.T
         if not np.isfinite(A).all():
-            raise _overflow(weights, inputs)
+            raise overflow(weights, inputs)
         return Normalized(A, A - at.z * at.sigma, at.sigma, at.z)
 
     def linearize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
     ) -> Linearization:
         """Return the derivative of z at W (H, D) and X (N, D); raises as `normalize` does."""
-        return self._linearize_checked(*weights_and_inputs(W, X), reference)
+        weights, inputs = weights_and_inputs(W, X)
+        return self._over(inputs, weights.shape, reference).linearize(weights)
 
-    def _linearize_checked(
-        self, W: Array, X: Array, reference: tuple[Array, Array] | None
-    ) -> Linearization:
+    def over(
+        self, X: ArrayLike, neurons: int, reference: tuple[Array, Array] | None = None
+    ) -> FixedCases:
+        """Return this normalizer of H neurons over fixed cases X (N, D), for many weights.
+
+        Raises:
+            ValueError: bad inputs, or sizes for which z is undefined.
+
+        """
+        inputs = real_array("X", X, 2)
+        return self._over(inputs, (neurons, inputs.shape[1]), reference)
+
+    def _over(
+        self, X: Array, shape: tuple[int, ...], reference: tuple[Array, Array] | None
+    ) -> FixedCases:
+        """Return this normalizer of weights of a shape (H, D) over checked cases."""
         if reference is not None and self.statistics == "frozen":
-            reference = _checked_reference(reference, W)
+            reference = _checked_reference(reference, shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            centre, scale = self._resolve(reference)
-            self._check_sizes(centre, scale, W, X)
-            W_centred, X_centred = centre.project(W, X, self.groups)
-            C, v = self._moments_of(centre, scale, W_centred, X_centred)
-            if not (np.isfinite(C).all() and np.isfinite(v).all()):
-                raise _overflow(W, X)
-            self._check_scale(scale, W, X, v)
-        sigma = np.sqrt(v)
-        return Linearization(centre, scale, C / sigma, sigma, W_centred, X_centred, self.groups)
+            return FixedCases.of(self._statistics(reference), shape[0], X)
 
-    def _resolve(self, reference: tuple[Array, Array] | None) -> tuple[Centre, Scale]:
+    def _statistics(self, reference: tuple[Array, Array] | None) -> Statistics:
         """Return the two words as objects, frozen to the reference where asked for."""
         centre, scale = CENTRES[self.center], SCALES[self.scale]
-        if self.statistics == "current":
-            return centre, scale
-        if reference is None:
-            raise ValueError(
-                "Frozen batch statistics come from a reference batch; got none. "
-                "Give reference=(W, X)."
-            )
-        W0, X0 = reference
-        W_centred, X_centred = centre.project(W0, X0, self.groups)
-        v0 = scale.variance(X_centred @ W_centred.mT, W_centred, self.groups)
-        return centre.freeze(W0, X0), scale.freeze(v0, scale.uncentred(W0, X0, self.groups))
-
-    def _moments_of(
-        self, centre: Centre, scale: Scale, W_centred: Array, X_centred: Array
-    ) -> tuple[Array, Array]:
-        C = centre.subtract_frozen(X_centred @ W_centred.mT)
-        v = scale.variance(C, W_centred, self.groups)
-        if self.eps and scale.takes_eps:
-            # A float would silently turn exact numbers into floats, and a Fraction the reverse.
-            v = v + (Fraction(self.eps) if v.dtype == object else float(self.eps))
-        return C, v
-
-    def _check_sizes(self, centre: Centre, scale: Scale, W: Array, X: Array) -> None:
-        (N, D), H = X.shape, len(W)
-        K = group_size(H, self.groups)
-        reason = centre.undefined(N, D, K) or scale.undefined(N, K)
-        if reason:
-            raise ValueError(reason)
-
-    def _check_scale(self, scale: Scale, W: Array, X: Array, v: Array) -> None:
-        """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
-        if self.scale == "none":
-            return
-        zero = v <= 0
-        if not (self.eps and scale.takes_eps):
-            uncentred = scale.uncentred(W, X, self.groups)
-            if not np.isfinite(uncentred).all():
-                raise _overflow(W, X)
-            # NumPy sums float16 in float32.
-            unit = float(np.finfo(np.result_type(v.dtype, np.float32)).eps) / 2
-            zero = v <= (max(*X.shape, len(W)) * unit) ** 2 * uncentred
-        if zero.any():
-            raise ValueError(
-                f"σ must not vanish, but {scale.zero_place(zero)}, so there is nothing to divide "
-                "by. Change that row, drop it, or use a larger eps with a batch or layer scale."
-            )
+        if self.statistics == "frozen":
+            if reference is None:
+                raise ValueError(
+                    "Frozen batch statistics come from a reference batch; got none. "
+                    "Give reference=(W, X)."
+                )
+            W0, X0 = reference
+            W_centred, X_centred = centre.project(W0, X0, self.groups)
+            v0 = scale.variance(X_centred @ W_centred.mT, W_centred, self.groups)
+            scale = scale.freeze(v0, scale.uncentred(X0 @ W0.mT, W0, self.groups))
+            centre = centre.freeze(W0, X0)
+        return Statistics(centre, scale, self.groups, self.eps)
 
 
-def _overflow(W: Array, X: Array) -> ValueError:
-    return ValueError(
-        f"The summed inputs or their squares overflow {np.result_type(W, X)}: the largest |x| is "
-        f"{np.abs(X).max():.3g} and the largest |w| {np.abs(W).max():.3g}. "
-        "Scale them down or use a wider type."
-    )
-
-
-def _checked_reference(reference: tuple[Array, Array], W: Array) -> tuple[Array, Array]:
+def _checked_reference(
+    reference: tuple[Array, Array], shape: tuple[int, ...]
+) -> tuple[Array, Array]:
     W0, X0 = (real_array(f"reference[{i}]", reference[i], 2) for i in (0, 1))
-    if W0.shape != W.shape or X0.shape[1] != W.shape[1]:
+    if W0.shape != shape or X0.shape[1] != shape[1]:
         raise ValueError(
-            f"`reference` must be a batch (W, X) of the same layer, W of shape {W.shape} and X "
-            f"with {W.shape[1]} features; got shapes {W0.shape} and {X0.shape}."
+            f"`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
+            f"with {shape[1]} features; got shapes {W0.shape} and {X0.shape}."
         )
     return W0, X0
 

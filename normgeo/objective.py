@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -10,11 +10,33 @@ from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, lengths
+from normgeo.family import Likelihood
+from normgeo.fixed_cases import FixedCases
 from normgeo.model import ModelLinearization, NormalizedGLM
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
+class ObjectivePoint:
+    """The loss at one θ, and what its gradient takes.
+
+    Attributes:
+        at: the linearization of s in θ. loss: L, nats per case.
+        slope: ∂L/∂s = (f(s) − y)/(Nφ), (N, H).
+
+    """
+
+    at: ModelLinearization
+    loss: float
+    slope: Array
+
+    def gradient(self) -> Array:
+        """Return ∂L/∂θ = Jᵀ ∂L/∂s, (P,)."""
+        return self.at.vjp(self.slope)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Objective:
     """The loss L(θ) = −mean log P(y|x), in nats per case, of one kind of model on fixed cases.
 
@@ -22,33 +44,43 @@ class Objective:
 
     Attributes:
         model: gives the normalizer, the family, φ and the layout of θ.
-        X: (N, D). targets: y as the family encodes it, (N, H).
-
-    Raises:
-        ValueError: y outside the family's support, or of another shape than the model's outputs.
+        cases: the normalizer over X (N, D). likelihood: of y (N, H).
 
     """
 
     model: NormalizedGLM
-    X: Array
-    targets: Array
+    cases: FixedCases
+    likelihood: Likelihood
 
-    def __init__(self, model: NormalizedGLM, X: ArrayLike, y: ArrayLike) -> None:
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "X", np.asarray(X))
-        object.__setattr__(self, "targets", model.family.encode(y, len(model.W)))
+    @classmethod
+    def of(cls, model: NormalizedGLM, X: ArrayLike, y: ArrayLike) -> Objective:
+        """Prepare the loss of such a model on X (N, D) and y, as the family takes it.
+
+        Raises:
+            ValueError: X or y of a bad shape, bad numbers, or y outside the family's support.
+
+        """
+        likelihood = model.family.likelihood(y, len(model.W), model.phi)
+        return cls(model, model.over(X), likelihood)
+
+    @property
+    def X(self) -> Array:
+        """The inputs of the cases, (N, D)."""
+        return self.cases.X
+
+    def rows(self, cases: Array) -> Objective:
+        """Return the same on some of the cases, by their indices: a mini-batch."""
+        return replace(self, cases=self.cases.rows(cases), likelihood=self.likelihood.rows(cases))
 
     def linearize(self, theta: Array) -> ModelLinearization:
         """Return the derivative of s in θ (P,); raises where z is undefined."""
-        return self.model.unpack(theta).linearize(self.X)
+        return self.model.unpack(theta).linearize_over(self.cases)
 
-    def loss(self, at: ModelLinearization) -> float:
-        """Return L in nats per case."""
-        return -float(np.mean(self.model.family.log_likelihood(self.targets, at.s, self.model.phi)))
-
-    def gradient(self, at: ModelLinearization) -> Array:
-        """Return ∂L/∂θ = −E[Jᵀ (y − f(s))]/φ, (P,)."""
-        return -at.vjp(self.model.residual(at.s, self.targets))
+    def at(self, theta: Array) -> ObjectivePoint:
+        """Return the loss at θ (P,) and its derivative; raises where z is undefined."""
+        at = self.linearize(theta)
+        log_likelihood, residual = self.likelihood.at(at.s)
+        return ObjectivePoint(at, -log_likelihood, residual / (-len(residual) * self.model.phi))
 
 
 class BlockPoint(NamedTuple):
@@ -92,7 +124,7 @@ class BlockObjective:
             )
         blocks = Blocks(neurons[block][None], True, model.normalizer)
         blocks.require_direction(model.W)
-        object.__setattr__(self, "objective", Objective(model, X, y))
+        object.__setattr__(self, "objective", Objective.of(model, X, y))
         object.__setattr__(self, "blocks", blocks)
         object.__setattr__(self, "own", blocks.vectors(model.W.astype(np.float64))[0])
 
@@ -109,9 +141,9 @@ class BlockObjective:
 
     def at(self, w: Array) -> BlockPoint:
         """Return what the block's centred weights w (K·D,) make; raises where z is undefined."""
-        at = self.objective.linearize(self.theta(w))
-        dW, _, _ = at.layout.split(self.objective.gradient(at))
-        return BlockPoint(at, self.objective.loss(at), self.blocks.vectors(dW)[0])
+        point = self.objective.at(self.theta(w))
+        dW, _, _ = point.at.layout.split(point.gradient())
+        return BlockPoint(point.at, point.loss, self.blocks.vectors(dW)[0])
 
     def theta(self, w: Array) -> Array:
         """Return θ (P,) of the model with w (K·D,) as the block's centred weights."""

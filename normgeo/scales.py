@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from normgeo._arrays import Array
+from normgeo._arrays import Array, mean_along
 from normgeo.centres import batch_of_one, group_size, layer_of_one
 
 
@@ -51,9 +51,9 @@ class Scale(ABC):
         Meant for scales that are not `shared_by_neurons`: the others have no such row.
         """
 
-    def uncentred(self, W: Array, X: Array, groups: int = 1) -> Array:
+    def uncentred(self, A: Array, W: Array, groups: int = 1) -> Array:
         """Return what `variance` would be without a centre: a v far below it is rounding."""
-        return self.variance(X @ W.mT, W, groups)
+        return self.variance(A, W, groups)
 
     def freeze(self, v: Array, uncentred: Array) -> Scale:
         """Return this scale as at test time, its batch variance the constant v."""
@@ -128,8 +128,7 @@ class BatchScale(AveragingScale):
     key = "batch"
 
     def average(self, U: Array, groups: int = 1) -> Array:
-        mean: Array = U.mean(axis=-2, keepdims=True)
-        return mean
+        return mean_along(U, -2)
 
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
         correlation: Array = at.z.T @ X_centred / len(at.z)
@@ -154,10 +153,9 @@ class LayerScale(AveragingScale):
 
     def average(self, U: Array, groups: int = 1) -> Array:
         if groups == 1:
-            mean: Array = U.mean(axis=-1, keepdims=True)
-            return mean
+            return mean_along(U, -1)
         K = group_size(U.shape[-1], groups)
-        return np.repeat(U.reshape(*U.shape[:-1], groups, K).mean(axis=-1), K, axis=-1)
+        return np.repeat(mean_along(U.reshape(*U.shape[:-1], groups, K), -1)[..., 0], K, axis=-1)
 
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
         return None
@@ -219,7 +217,7 @@ class FrozenScale(Scale):
     def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
         return self.constant
 
-    def uncentred(self, W: Array, X: Array, groups: int = 1) -> Array:
+    def uncentred(self, A: Array, W: Array, groups: int = 1) -> Array:
         return self.constant_uncentred
 
     def differential(self, dC: Array, dW_centred: Array | None, at: ScalePoint) -> Array:

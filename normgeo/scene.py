@@ -11,7 +11,8 @@ import numpy as np
 from normgeo._arrays import Array
 from normgeo.datasets import DATASETS, Dataset
 from normgeo.families import FAMILIES
-from normgeo.model import NormalizedGLM, fit
+from normgeo.fitting import fit
+from normgeo.model import NormalizedGLM
 from normgeo.normalizers import Normalizer
 from normgeo.settings import Settings
 from normgeo.text import text

@@ -42,6 +42,7 @@ LAYERS = (
     ),
     (
         "normgeo.dynamics",
+        "normgeo.fitting",
         "normgeo.turn",
         "normgeo.loss_plane",
         "normgeo.doubling",

@@ -107,6 +107,34 @@ def test_log_likelihood_depends_on_s_as_equation_8_says(family):
 
 
 @every_family
+def test_likelihood_of_fixed_outputs_is_the_log_likelihood_and_the_residual(family):
+    phi = 0.7 if family.has_dispersion else 1.0
+    y = family.sample(natural(), np.random.default_rng(0), phi)
+    fixed = family.likelihood(y, y.shape[1], phi)
+    some = np.array([4, 0, 5])
+    for s in (natural(1), 30 * natural(2)):
+        for point, of, at in (
+            (fixed.at(s), y, s),
+            (fixed.rows(some).at(s[some]), y[some], s[some]),
+        ):
+            expected = family.log_likelihood(of, at, phi).mean()
+            assert point.log_likelihood == pytest.approx(expected, rel=1e-13)
+            np.testing.assert_allclose(point.residual, of - family.mean(at), rtol=0, atol=1e-14)
+
+
+@every_family
+def test_likelihood_refuses_what_the_log_likelihood_refuses(family):
+    y = family.sample(natural(), np.random.default_rng(0))
+    fixed = family.likelihood(y, y.shape[1])
+    with pytest.raises(ValueError, match=r"^`y` must have one value for each case and output"):
+        fixed.at(natural()[:2])
+    with pytest.raises(ValueError, match=r"^`s` must hold finite numbers"):
+        fixed.at(natural() * np.nan)
+    with pytest.raises(ValueError, match=r"^`y` must have one column for each|^Class labels|^Rows"):
+        family.likelihood(np.zeros((3, 2)), 3)
+
+
+@every_family
 def test_samples_have_the_mean_and_the_covariance(family):
     row, n = np.array([0.6, -0.8, 1.1]), 40_000
     phi = 0.5 if family.has_dispersion else 1.0
