@@ -5,14 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from normgeo.claims import geometry, invariance, learning, practice
-from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Audited, Claim, Finding
+from normgeo.claims import (
+    formula,
+    geometry,
+    invariance,
+    learning,
+    limits,
+    magnitude,
+    practice,
+    symmetry,
+)
+from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding, Measured
 
-__all__ = ["CLAIMS", "FAILS", "HOLDS", "HOLDS_IF", "Audited", "Claim", "Finding", "audit"]
+__all__ = [
+    "CLAIMS", "FAILS", "HOLDS", "HOLDS_IF", "PARTS", "SIGNS",
+    "Audited", "Claim", "Finding", "Measured", "audit",
+]  # fmt: skip
 
-CLAIMS: dict[str, Claim] = {
-    claim.key: claim for part in (invariance, geometry, learning, practice) for claim in part.CLAIMS
+PARTS: dict[str, tuple[Claim, ...]] = {
+    "One formula": formula.CLAIMS,
+    "What may change": invariance.CLAIMS,
+    "Where that ends": limits.CLAIMS,
+    "The Fisher matrix": geometry.CLAIMS,
+    "What it does not see": symmetry.CLAIMS,
+    "The norm as a learning rate": learning.CLAIMS,
+    "The gains": magnitude.CLAIMS,
+    "Batches and sequences": practice.CLAIMS,
 }
+"""The claims under what they speak of."""
+
+CLAIMS: dict[str, Claim] = {claim.key: claim for part in PARTS.values() for claim in part}
 
 
 def audit(callback: Callable[[int, int], Any] | None = None) -> Iterator[Audited]:
@@ -21,8 +43,15 @@ def audit(callback: Callable[[int, int], Any] | None = None) -> Iterator[Audited
     Args:
         callback: called with (claims done, claims) after each.
 
+    Raises:
+        RuntimeError: a check that cannot be computed, with its name.
+
     """
     for done, claim in enumerate(CLAIMS.values(), start=1):
-        yield Audited(claim, claim.check())
+        try:
+            finding = claim.check()
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise RuntimeError(f"The check of {claim.key!r} could not be done: {error}") from error
+        yield Audited(claim, finding)
         if callback is not None:
             callback(done, len(CLAIMS))

@@ -4,9 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, SupportsFloat, final
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
 
 HOLDS, HOLDS_IF, FAILS = "holds", "holds if", "does not hold"
+SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗"}
+
+
+class Measured(NamedTuple):
+    """A number that a verdict rests on, or a truth value.
+
+    Attributes:
+        quantity: what was measured. value: a float or a bool, Python's own.
+        of: what it was measured of, where there are several. unit: "" where there is none.
+
+    """
+
+    quantity: str
+    value: float | bool
+    of: str = ""
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is, without its unit: "change of z, layer norm"."""
+        return f"{self.quantity}, {self.of}" if self.of else self.quantity
+
+
+Value = SupportsFloat | np.bool_
+Numbers = tuple[Measured, ...]
+
+
+def number(quantity: str, value: Value, unit: str = "") -> Numbers:
+    """Return one measured value."""
+    return numbers(quantity, {"": value}, unit)
+
+
+def numbers(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbers:
+    """Return a quantity as measured of several things."""
+    return tuple(
+        Measured(quantity, bool(v) if isinstance(v, bool | np.bool_) else float(v), of, unit)
+        for of, v in values.items()
+    )
 
 
 @final
@@ -17,18 +58,23 @@ class Finding:
     Attributes:
         everywhere: whether the statement is true as it stands.
         restricted: whether it is true under the claim's condition; the same where it has none.
-        measured: the numbers it rests on, by name.
+        measured: what the two rest on.
 
     """
 
     everywhere: bool
     restricted: bool
-    measured: Mapping[str, float]
+    measured: Numbers
 
     @property
     def verdict(self) -> str:
         """`HOLDS`, `HOLDS_IF` (only under the condition) or `FAILS`; read off the two."""
         return HOLDS if self.everywhere else HOLDS_IF if self.restricted else FAILS
+
+
+def plain(holds: bool, measured: Numbers) -> Finding:
+    """Return the finding of a statement without a condition."""
+    return Finding(holds, holds, measured)
 
 
 @final
@@ -41,8 +87,11 @@ class Claim:
         check: computes the finding; takes nothing, so that it can be run by anyone.
         expected: the verdict that this version of the computation is known to give; a run that
             gives another one is an alarm, not an answer.
+        page: the address of the page that shows it, "" where none does.
         condition: what the statement needs where it "holds if". remark: what the numbers say.
-        page: the address of the page that shows it.
+
+    Raises:
+        ValueError: a verdict that there is not, or a condition without "holds if" or the reverse.
 
     """
 
@@ -51,9 +100,26 @@ class Claim:
     source: str
     check: Callable[[], Finding]
     expected: str
-    page: str
+    page: str = ""
     condition: str = ""
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        if self.expected not in SIGNS:
+            raise ValueError(
+                f"The verdict of a claim must be one of {', '.join(SIGNS)}; got {self.expected!r}."
+            )
+        if (self.expected == HOLDS_IF) != bool(self.condition):
+            raise ValueError(
+                f"A claim has a condition where it 'holds if', and only there; {self.key!r} is "
+                f"expected to be {self.expected!r} with the condition {self.condition!r}."
+            )
+
+    @property
+    def destination(self) -> tuple[str, dict[str, str]]:
+        """The name of the page, as of its file, and its query."""
+        parts = urlsplit(self.page)
+        return parts.path, dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
 
 
 @final
@@ -68,8 +134,3 @@ class Audited:
     def as_expected(self) -> bool:
         """Whether the computed verdict is the known one."""
         return self.finding.verdict == self.claim.expected
-
-
-def plain(holds: bool, **measured: float) -> Finding:
-    """Return the finding of a statement without a condition."""
-    return Finding(holds, holds, measured)

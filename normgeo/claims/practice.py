@@ -1,4 +1,4 @@
-"""Statements on use: sections 3, 3.1 and 4, on batches, tests and recurrence."""
+"""Statements on batches, tests and sequences: sections 1 to 3.1 and 6.6."""
 
 from __future__ import annotations
 
@@ -6,32 +6,47 @@ from dataclasses import replace
 
 import numpy as np
 
-from normgeo.claims.claim import HOLDS, Claim, Finding, plain
-from normgeo.claims.trial import ROUNDING, SEED, gaussian_data, moved, small_model
+from normgeo.batch import batch_noise
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
+from normgeo.claims.trial import (
+    ROUNDING,
+    SEED,
+    by_method,
+    gaussian_data,
+    images,
+    moved,
+    small_model,
+)
 from normgeo.memory import jacobian_norms
 from normgeo.normalizers import NORMALIZERS
-from normgeo.recurrent import Recurrence, run_recurrence
+from normgeo.recurrent import Recurrence, Run, run_recurrence
+
+RADII = (0.5, 2.0)
+UNITS, FEATURES = 20, 3
 
 
 def _one_case() -> Finding:
-    """Normalize each case by itself and all of them together."""
-    X = gaussian_data()
+    """Normalize each case by itself, and all of them together."""
+    X, change = gaussian_data(), {}
     W = small_model("layer", "gaussian").W
-    layer, batch = NORMALIZERS["layer"], NORMALIZERS["batch"]
-    together = layer.normalize(W, X).z
-    alone = np.vstack([layer.normalize(W, X[n : n + 1]).z for n in range(len(X))])
-    halves = moved(batch.normalize(W, X).z[:20], batch.normalize(W, X[:20]).z)
+    for method in ("layer", "weight"):
+        alone = [NORMALIZERS[method].normalize(W, X[n : n + 1]).z for n in range(len(X))]
+        change[method] = moved(NORMALIZERS[method].normalize(W, X).z, np.vstack(alone))
+    batch = NORMALIZERS["batch"]
+    half = moved(batch.normalize(W, X).z[:20], batch.normalize(W, X[:20]).z)
+    accepts = _accepts_one_case()
     return plain(
-        moved(together, alone) < ROUNDING < halves and not _accepts_one_case(),
-        layer_norm_alone=moved(together, alone), batch_norm_in_half_the_batch=halves,
-    )  # fmt: skip
+        max(change.values()) < ROUNDING < half and not accepts,
+        by_method("change of z, alone", change)
+        + numbers("change of z, in half the batch", {"batch norm": half})
+        + numbers("has a z for one case", {"batch norm": accepts}),
+    )
 
 
 def _accepts_one_case() -> bool:
     """Whether batch norm makes anything of a single case."""
-    X = gaussian_data()
     try:
-        NORMALIZERS["batch"].normalize(small_model("batch", "gaussian").W, X[:1])
+        NORMALIZERS["batch"].normalize(small_model("batch", "gaussian").W, gaussian_data()[:1])
     except ValueError:
         return False
     return True
@@ -39,72 +54,187 @@ def _accepts_one_case() -> bool:
 
 def _training_and_test() -> Finding:
     """Use the statistics of 20 cases on 20 others, as at test time, and their own instead."""
-    X = gaussian_data()
-    W = small_model("batch", "gaussian").W
-    current, frozen = NORMALIZERS["batch"], replace(NORMALIZERS["batch"], statistics="frozen")
-    train, test = X[:20], X[20:]
-    batch = moved(current.normalize(W, test).z, frozen.normalize(W, test, (W, train)).z)
-    layer = NORMALIZERS["layer"]
-    whole = layer.normalize(W, X).z[20:]
+    X, change = gaussian_data(), {}
+    W, train, test = small_model("batch", "gaussian").W, X[:20], X[20:]
+    frozen = replace(NORMALIZERS["batch"], statistics="frozen")
+    own = NORMALIZERS["batch"].normalize(W, test).z
+    change["batch"] = moved(own, frozen.normalize(W, test, (W, train)).z)
+    for method in ("layer", "weight"):
+        together = NORMALIZERS[method].normalize(W, X).z[20:]
+        change[method] = moved(together, NORMALIZERS[method].normalize(W, test).z)
     return plain(
-        moved(whole, layer.normalize(W, test).z) < ROUNDING < batch,
-        batch_norm=batch, layer_norm=moved(whole, layer.normalize(W, test).z),
-    )  # fmt: skip
-
-
-def _recurrence(method: str) -> Recurrence:
-    rng = np.random.default_rng(SEED)
-    return Recurrence.random(
-        NORMALIZERS[method], 20, 3, rng, spectral_radius=1.5, activation="identity"
+        max(change["layer"], change["weight"]) < ROUNDING < change["batch"],
+        by_method("change of z at test", change),
     )
+
+
+def _batch_noise() -> Finding:
+    """Draw batches of the digits and compare the error of μ with σ√(f/m), of σ roughly so."""
+    A = images()[0] @ small_model("batch", "gaussian", features=images()[0].shape[1]).W.T
+    sizes = np.array([4, 16, 64])
+    noise = batch_noise(A, np.random.default_rng(SEED), sizes=sizes, batches=1000, replacement=True)
+    error = (noise.mean_error / noise.sigma).mean(axis=1)
+    slope = float(np.polyfit(np.log(sizes), np.log(error), 1)[0])
+    return plain(
+        abs(slope + 0.5) < 0.03,
+        numbers("error of μ over σ", {f"m = {m}": e for m, e in zip(sizes, error, strict=True)})
+        + number("slope of log error against log m", slope),
+    )
+
+
+def _logits() -> Finding:
+    """Double the natural parameters of a softmax model."""
+    model = small_model("layer", "categorical")
+    s = model.natural_parameter(gaussian_data())
+    p, sharper = model.family.mean(s), model.family.mean(2 * s)
+    turned = float((p.argmax(axis=1) != sharper.argmax(axis=1)).mean())
+    confidence = {"s": p.max(axis=1).mean(), "2s": sharper.max(axis=1).mean()}
+    return plain(
+        turned == 0 and confidence["2s"] > confidence["s"] + ROUNDING,
+        numbers("mean probability of the likeliest class", confidence)
+        + number("share of cases whose likeliest class changes", turned),
+    )
+
+
+def _recurrence(method: str, radius: float, activation: str = "identity") -> Recurrence:
+    return Recurrence.random(
+        NORMALIZERS[method], UNITS, FEATURES, np.random.default_rng(SEED),
+        spectral_radius=radius, activation=activation,
+    )  # fmt: skip
 
 
 def _rescaled_steps() -> Finding:
     """Multiply all summed inputs of every step by a factor of its own."""
     rng = np.random.default_rng(SEED)
-    X, factors = rng.standard_normal((2, 30, 3)), rng.uniform(0.1, 10, 30)
-    changes = {}
+    X, factors = rng.standard_normal((2, 20, FEATURES)), rng.uniform(0.5, 2, 20)
+    change = {}
     for method in ("layer", "standard"):
-        runs = [run_recurrence(_recurrence(method), X, factors=f) for f in (None, factors)]
-        changes[method] = moved(*(run.hidden for run in runs))
-    return plain(changes["layer"] < ROUNDING < changes["standard"], **changes)
-
-
-def _stable_hidden_states() -> Finding:
-    """Run 200 steps at spectral radius 1.5, and compare how much the states and ∂h grow."""
-    X = np.random.default_rng(SEED).standard_normal((2, 200, 3))
-    growth, memory = {}, {}
-    for method in ("layer", "standard"):
-        run = run_recurrence(_recurrence(method), X)
-        growth[method] = float(np.log10(run.rms_hidden[-1] / run.rms_hidden[1]).max())
-        memory[method] = float(jacobian_norms(run).log10_norms[0].max())
+        runs = [run_recurrence(_recurrence(method, 1.0), X, factors=f) for f in (None, factors)]
+        change[method] = moved(*(run.hidden for run in runs))
     return plain(
-        abs(growth["layer"]) < 1 < growth["standard"] and memory["layer"] < memory["standard"],
-        **{f"decades of growth, {name}": value for name, value in growth.items()},
-        **{f"log10 of dh(T)/dh(0), {name}": value for name, value in memory.items()},
+        change["layer"] < ROUNDING < change["standard"], by_method("change of the states", change)
     )
+
+
+def _free_run(method: str, radius: float) -> Run:
+    """Return 100 steps from a random state without inputs."""
+    h0 = np.random.default_rng(SEED + 1).standard_normal((2, UNITS))
+    return run_recurrence(_recurrence(method, radius), np.zeros((2, 100, FEATURES)), h0)
+
+
+def _grow_or_shrink() -> Finding:
+    """Measure the growth of a step from its summed inputs, at two spectral radii."""
+    growth = {}
+    for method in ("standard", "layer"):
+        for radius in RADII:
+            rms = _free_run(method, radius).rms_summed_inputs
+            decades = np.log10(rms[-1] / rms[0]).mean() / (len(rms) - 1)
+            growth[f"{NORMALIZERS[method].title}, radius {radius:g}"] = decades
+    standard, layer = np.split(np.array(list(growth.values())), 2)
+    return plain(
+        bool(standard[0] < -0.1 and standard[1] > 0.1 and np.abs(layer).max() < 0.01),
+        numbers("growth of a in a step", growth, "decades"),
+    )
+
+
+def _gradients_over_time() -> Finding:
+    """Measure ‖∂h^T/∂h^0‖ a step, with and without inputs, linear and tanh, at two radii."""
+    X = np.random.default_rng(SEED).standard_normal((2, 100, FEATURES))
+    h0 = np.random.default_rng(SEED + 1).standard_normal((2, UNITS))
+    layer = [
+        _decay(run_recurrence(_recurrence("layer", radius, activation), inputs, h0))
+        for radius in RADII
+        for activation in ("identity", "tanh")
+        for inputs in (X, np.zeros_like(X))
+    ]
+    standard = _decay(_free_run("standard", RADII[1]))
+    return Finding(
+        max(np.abs(layer)) < 0.01,
+        max(layer) < 0.01 < standard,
+        numbers(
+            "growth of the gradient in a step",
+            {"layer norm, most": max(layer), "layer norm, least": min(layer),
+             "standard, radius 2": standard},
+            "decades",
+        ),
+    )  # fmt: skip
+
+
+def _decay(run: Run) -> float:
+    """Return log₁₀‖∂h^T/∂h^0‖/T, the mean over the sequences."""
+    return float(jacobian_norms(run, points=2).log10_norms[0].mean()) / run.steps
+
+
+def _any_length() -> Finding:
+    """Run far past the training length; ask for batch norm's statistics of single cases."""
+    X = np.random.default_rng(SEED).standard_normal((2, 300, FEATURES))
+    recurrence = _recurrence("layer", 1.5, "tanh")
+    short, long = (run_recurrence(recurrence, inputs) for inputs in (X[:, :30], X))
+    change = moved(short.hidden, long.hidden[: len(short.hidden)])
+    accepted = _batch_norm_recurs()
+    return plain(
+        long.steps == 300 and change < ROUNDING and not accepted,
+        numbers("steps", {"as trained": short.steps, "run": long.steps})
+        + number("change of the first states", change)
+        + numbers("has statistics for one sequence at one step", {"batch norm": accepted}),
+    )
+
+
+def _batch_norm_recurs() -> bool:
+    """Whether batch norm can take its statistics at one step of one sequence."""
+    try:
+        _recurrence("batch", 1.5)
+    except ValueError:
+        return False
+    return True
 
 
 CLAIMS = (
     Claim(
         "one_case",
         "Layer norm treats each case by itself, so that a batch may hold a single one.",
-        "section 3", _one_case, HOLDS, "batch",
+        "section 3", _one_case, HOLDS,
         remark="Batch norm gives a case another z in another batch, and none in a batch of one.",
     ),
     Claim(
         "training_and_test",
         "Layer norm computes the same at training and at test; batch norm does not.",
-        "abstract and section 3", _training_and_test, HOLDS, "batch",
+        "abstract and section 3", _training_and_test, HOLDS, "invariance?statistics=frozen",
+    ),
+    Claim(
+        "batch_noise",
+        "In a mini-batch of m cases, μ is an estimate whose error falls as 1/√m.",
+        "section 2", _batch_noise, HOLDS,
+        remark="1000 batches of digits of each size, drawn with replacement.",
+    ),
+    Claim(
+        "logits",
+        "The scale of a softmax's inputs decides how confident it is, so they are not normalized.",
+        "section 6.6", _logits, HOLDS,
     ),
     Claim(
         "rescaled_steps",
         "A layer-normalized recurrence ignores a re-scaling of all summed inputs of a step.",
-        "section 3.1", _rescaled_steps, HOLDS, "recurrent",
+        "section 3.1, Eq. 4", _rescaled_steps, HOLDS,
     ),
     Claim(
-        "stable_hidden_states",
-        "Layer norm keeps the hidden states of a recurrence from exploding.",
-        "section 3.1", _stable_hidden_states, HOLDS, "recurrent",
+        "grow_or_shrink",
+        "In a standard recurrence the summed inputs grow or shrink at every step; under layer norm "
+        "they keep their size.",
+        "section 3.1", _grow_or_shrink, HOLDS,
+        remark="100 steps without input; the spectral radius of W_hh is ½ and 2.",
+    ),
+    Claim(
+        "gradients_over_time",
+        "Layer norm keeps the gradient over time from exploding and from vanishing.",
+        "section 3.1", _gradients_over_time, HOLDS_IF,
+        condition="it means exploding; with inputs at every step it may still vanish",
+        remark="100 steps, linear and tanh, with and without inputs, spectral radius ½ and 2.",
+    ),
+    Claim(
+        "any_length",
+        "A layer-normalized recurrence runs on sequences longer than any seen; batch norm would "
+        "need statistics for each step.",
+        "sections 1 and 3.1", _any_length, HOLDS,
     ),
 )  # fmt: skip

@@ -1,0 +1,199 @@
+"""Statements on Eq. 5 and on what its two scalars are shared by: sections 1, 3, 4 and 5."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
+from normgeo.claims.trial import (
+    PAPER,
+    ROUNDING,
+    SEED,
+    by_method,
+    gaussian_data,
+    moved,
+    small_model,
+)
+from normgeo.invariance import certify
+from normgeo.normalizers import GRID, NORMALIZERS, Normalizer
+from normgeo.transforms import TRANSFORMS, Transform
+
+DUAL = {"none": "none", "batch": "layer", "layer": "batch"}
+
+
+def _equation_5() -> Finding:
+    """Compute μ and σ of each method by its definition, and z from them."""
+    X, W = gaussian_data(), small_model("standard", "gaussian").W
+    A = X @ W.T
+    scalars = {
+        "batch": (A.mean(axis=0), A.std(axis=0)),
+        "weight": (0.0, np.linalg.norm(W, axis=1)),
+        "layer": (A.mean(axis=1, keepdims=True), A.std(axis=1, keepdims=True)),
+    }
+    errors = {
+        method: moved((A - mu) / sigma, NORMALIZERS[method].normalize(W, X).z)
+        for method, (mu, sigma) in scalars.items()
+    }
+    return plain(max(errors.values()) < ROUNDING, by_method("error of z", errors))
+
+
+def _shared_by_neurons() -> Finding:
+    """Double one weight vector and look at the other neurons' z."""
+    X, W, reached = gaussian_data(), small_model("standard", "gaussian").W, {}
+    W1, _ = TRANSFORMS["weight_vector_rescaling"](W, X, delta=2.0, index=0)
+    for method in PAPER:
+        z, z1 = (NORMALIZERS[method].normalize(V, X).z[:, 1:] for V in (W, W1))
+        reached[method] = moved(z, z1)
+    own = max(reached["batch"], reached["weight"])
+    measured = by_method("change of the other neurons' z", reached)
+    return plain(own < ROUNDING < reached["layer"], measured)
+
+
+def _shared_by_cases() -> Finding:
+    """Double one case and look at the other cases' z."""
+    X, W, reached = gaussian_data(), small_model("standard", "gaussian").W, {}
+    _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=2.0, index=0)
+    for method in PAPER:
+        z, z1 = (NORMALIZERS[method].normalize(W, cases).z[1:] for cases in (X, X1))
+        reached[method] = moved(z, z1)
+    own = max(reached["layer"], reached["weight"])
+    measured = by_method("change of the other cases' z", reached)
+    return plain(own < ROUNDING < reached["batch"], measured)
+
+
+def _transposed() -> Finding:
+    """Exchange W and X, and batch and layer: every verdict must follow, and z be transposed."""
+    pairs = [
+        (words, key)
+        for words in GRID
+        if "weight" not in words
+        for key, transform in TRANSFORMS.items()
+        if transform.operation.key != "own_plus"
+    ]
+    agree = sum(_matches_dual(words, key) for words, key in pairs)
+    X = gaussian_data()
+    W = np.random.default_rng(SEED).standard_normal((6, X.shape[1]))
+    z = NORMALIZERS["layer"].normalize(W, X).z
+    difference = moved(z, NORMALIZERS["batch"].normalize(X, W).z.T)
+    return plain(
+        agree == len(pairs) and difference < ROUNDING,
+        number("verdicts compared", len(pairs))
+        + number("verdicts that follow", agree)
+        + number("difference of z from the transposed z", difference),
+    )
+
+
+def _matches_dual(words: tuple[str, str], key: str) -> bool:
+    center, scale = (DUAL[word] for word in words)
+    transform = TRANSFORMS[key]
+    dual = next(
+        other
+        for other in TRANSFORMS.values()
+        if other.operation is transform.operation and other.matrix != transform.matrix
+    )
+    here, there = certify(GRID[words], transform), certify(Normalizer(center, scale), dual)
+    return here.invariant == there.invariant and here.sign_flip == there.sign_flip
+
+
+def _two_words() -> Finding:
+    """Ask every cell of the design space whether one of its two words decides it alone."""
+    shifts, factors, apart = [], [], []
+    for (center, scale), normalizer in GRID.items():
+        for transform in TRANSFORMS.values():
+            invariant = certify(normalizer, transform).invariant
+            if transform.rescales:
+                alone = invariant == certify(GRID["none", scale], transform).invariant
+                factors.append(alone)
+                apart.append(alone or _averages_over_the_row(center, transform))
+            else:
+                shifts.append(invariant == certify(GRID[center, "none"], transform).invariant)
+    return Finding(
+        all(shifts) and all(factors),
+        all(shifts) and all(apart),
+        numbers("re-centrings", {"all": len(shifts), "decided by the centre": sum(shifts)})
+        + numbers("re-scalings", {"all": len(factors), "decided by the scale": sum(factors)}),
+    )
+
+
+def _averages_over_the_row(center: str, transform: Transform) -> bool:
+    rows = {"W": "layer", "X": "batch"}
+    return transform.operation.one_row and center == rows[transform.matrix]
+
+
+def _another_parametrization() -> Finding:
+    """Fit s by an affine function of x, which is all that a standard model computes."""
+    X, left = gaussian_data(), {}
+    rows = np.column_stack([X, np.ones(len(X))])
+    for method in PAPER:
+        s = small_model(method, "gaussian").natural_parameter(X)
+        left[method] = moved(s, rows @ np.linalg.lstsq(rows, s, rcond=None)[0])
+    affine = max(left["batch"], left["weight"])
+    measured = by_method("what no affine function of x fits", left)
+    return plain(affine < ROUNDING < left["layer"], measured)
+
+
+def _rms() -> Finding:
+    """Ask for the verdicts of layer norm's scale without its centre."""
+    found = {
+        change: certify(NORMALIZERS["rms"], TRANSFORMS[key]).invariant
+        for change, key in (
+            ("W × δ", "weight_matrix_rescaling"),
+            ("a case × δ", "case_rescaling"),
+            ("W + γ", "weight_matrix_recentering"),
+        )
+    }
+    rescalings, recentering = list(found.values())[:2], found["W + γ"]
+    return plain(all(rescalings) and not recentering, numbers("invariant", found))
+
+
+CLAIMS = (
+    Claim(
+        "equation_5",
+        "Batch, weight and layer norm are one formula, g (a − μ)/σ + b; what differs is what μ and "
+        "σ are taken over.",
+        "section 5.1, Eq. 5", _equation_5, HOLDS, "home",
+        remark="μ and σ by the definition of each method, against the code that all pages run.",
+    ),
+    Claim(
+        "shared_by_neurons",
+        "Layer norm's μ and σ are shared by the neurons of a layer; those of batch and weight norm "
+        "are each neuron's own.",
+        "section 3, Eq. 2 and 3", _shared_by_neurons, HOLDS,
+        "invariance?cell=layer.weight_vector_rescaling",
+        remark="One weight vector is doubled: only under layer norm do other neurons notice.",
+    ),
+    Claim(
+        "shared_by_cases",
+        "Layer norm gives each case its own μ and σ; batch norm shares them between cases.",
+        "sections 1 and 3, Eq. 2 and 3", _shared_by_cases, HOLDS,
+        "invariance?cell=batch.case_rescaling",
+        remark="One case is doubled: only under batch norm do other cases notice.",
+    ),
+    Claim(
+        "transposed",
+        "Layer norm is batch norm transposed.",
+        "abstract", _transposed, HOLDS, "invariance",
+        remark="Exactly: exchange W and X, cases and neurons, and z is transposed.",
+    ),
+    Claim(
+        "two_words",
+        "What a method's μ averages over decides every re-centring, what σ averages over every "
+        "re-scaling.",
+        "the design space of Eq. 5", _two_words, HOLDS_IF, "invariance?rows=grid&columns=all",
+        condition="μ does not average over the very rows of which one is re-scaled",
+    ),
+    Claim(
+        "rms",
+        "Without its centre, as RMS norm, layer norm keeps its re-scalings and loses its "
+        "re-centring.",
+        "Zhang and Sennrich 2019", _rms, HOLDS,
+        "invariance?rows=named&cell=rms.weight_matrix_recentering",
+    ),
+    Claim(
+        "another_parametrization",
+        "Batch norm, with the statistics of all data, and weight norm are other parametrizations "
+        "of a standard model; layer norm is not.",
+        "section 4", _another_parametrization, HOLDS,
+        remark="Their s is an affine function of x, and layer norm's is not.",
+    ),
+)  # fmt: skip

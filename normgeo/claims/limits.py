@@ -1,0 +1,118 @@
+"""Statements on where invariance begins and ends in use: ε, frozen statistics, two neurons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, number, numbers, plain
+from normgeo.claims.table_1 import PAPER_TABLE_1
+from normgeo.claims.trial import (
+    PAPER,
+    ROUNDING,
+    SEED,
+    gaussian_data,
+    moved,
+    small_model,
+    with_weights,
+)
+from normgeo.fisher import fisher
+from normgeo.invariance import Verdict, certify
+from normgeo.normalizers import NORMALIZERS
+from normgeo.transforms import TABLE_1, TRANSFORMS
+
+
+def _epsilon() -> Finding:
+    """Ask every ✓ of Table 1 again at PyTorch's ε."""
+    kept = [v for method in PAPER for v in _row(method) if v.invariant]
+    survive = sum(
+        certify(v.normalizer, v.transform, eps=Fraction(1, 10**5)).invariant for v in kept
+    )
+    return Finding(
+        survive == len(kept),
+        len(kept) == sum(sum(cells.values()) for cells in PAPER_TABLE_1.values()),
+        _invariances({"ε = 0": len(kept), "ε = 10⁻⁵": survive}),
+    )
+
+
+def _frozen() -> Finding:
+    frozen = replace(NORMALIZERS["batch"], statistics="frozen")
+    left = sum(certify(frozen, TRANSFORMS[c]).invariant for c in TABLE_1)
+    current = sum(verdict.invariant for verdict in _row("batch"))
+    return Finding(
+        left == current,
+        current == sum(PAPER_TABLE_1["batch"].values()),
+        _invariances({"in training": current, "at test": left}),
+    )
+
+
+def _row(method: str) -> list[Verdict]:
+    """Return a method's row of Table 1."""
+    return [certify(NORMALIZERS[method], TRANSFORMS[change]) for change in TABLE_1]
+
+
+def _invariances(counts: dict[str, int]) -> Numbers:
+    return numbers("invariances of Table 1", counts)
+
+
+def _softmax() -> Finding:
+    """Shift all weight vectors of the standard softmax model by the same vector."""
+    X, model = gaussian_data(), small_model("standard", "categorical")
+    gamma = np.random.default_rng(SEED).standard_normal(X.shape[1])
+    shifted = with_weights(model, model.W + gamma)
+    z = moved(model.natural_parameter(X), shifted.natural_parameter(X))
+    p = moved(model.mean(X), shifted.mean(X))
+    return plain(p < ROUNDING < z, numbers("change", {"of z": z, "of the probabilities": p}))
+
+
+def _two_neurons() -> Finding:
+    """Normalize a layer of two neurons."""
+    X = gaussian_data()
+    z = NORMALIZERS["layer"].normalize(small_model("layer", "gaussian", neurons=2).W, X).z
+    off = float(np.abs(np.abs(z) - 1).max())
+    return plain(off < ROUNDING, number("largest distance of |z| from 1", off))
+
+
+def _two_neurons_are_blind() -> Finding:
+    """Measure the Fisher among the weights of a layer of two neurons."""
+    X = gaussian_data()
+    model = small_model("layer", "gaussian", neurons=2)
+    share = float(np.abs(fisher(model, X).weights()).max())
+    return plain(share < ROUNDING, number("largest entry of F among the weights", share))
+
+
+CLAIMS = (
+    Claim(
+        "epsilon",
+        "The invariances of Table 1 hold in the layers in use, which add ε to the variance.",
+        "practice", _epsilon, HOLDS_IF, "invariance?eps=1e-05",
+        condition="ε = 0, or σ² ≫ ε before and after",
+        remark="Left at ε = 10⁻⁵: the re-centrings, and weight norm's, which has no ε.",
+    ),
+    Claim(
+        "frozen",
+        "A trained batch norm keeps its invariances at test time.",
+        "practice", _frozen, HOLDS_IF, "invariance?statistics=frozen",
+        condition="it still takes its statistics from the current batch",
+    ),
+    Claim(
+        "softmax",
+        "A softmax model gives the same output if one vector is added to all its weight vectors.",
+        "symmetry of the categorical family", _softmax, HOLDS,
+        "invariance?rows=named&cell=standard.weight_matrix_recentering",
+        remark="Even without normalization: z moves and the probabilities do not.",
+    ),
+    Claim(
+        "two_neurons",
+        "In a layer of two neurons, layer norm leaves only a sign of each summed input.",
+        "practice", _two_neurons, HOLDS, "invariance?neurons=2",
+    ),
+    Claim(
+        "two_neurons_blind",
+        "With two neurons, layer norm's Fisher matrix does not see the weights at all.",
+        "practice", _two_neurons_are_blind, HOLDS,
+        remark="z is only a sign, +1 and −1, which no small change of the weights moves.",
+    ),
+)  # fmt: skip

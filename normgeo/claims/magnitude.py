@@ -1,0 +1,152 @@
+"""Statements on learning the magnitude of incoming weights: section 5.2.2 and the appendix."""
+
+from __future__ import annotations
+
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
+from normgeo.claims.trial import (
+    OUTPUTS,
+    ROUNDING,
+    by_method,
+    gaussian_data,
+    moved,
+    small_model,
+    with_weights,
+)
+from normgeo.families import FAMILIES
+from normgeo.magnitude import GainMetric, gain_metric
+
+FACTOR = 2.0
+METHODS = ("batch", "layer", "weight", "standard")
+
+
+def _metric(method: str, family: str, factor: float = 1.0) -> GainMetric:
+    return gain_metric(small_model(method, family), gaussian_data(), [1.0, factor])
+
+
+def _printed_error(method: str, family: str) -> float:
+    metric = _metric(method, family)
+    if metric.printed is None:
+        raise ValueError(f"The appendix prints no metric for {metric.title}.")
+    return moved(metric.exact, metric.printed)
+
+
+def _printed_batch_metric() -> Finding:
+    """Compare batch norm's metric of the gains with E[Cov/φ²], as the appendix prints it."""
+    errors = {FAMILIES[family].title: _printed_error("batch", family) for family in OUTPUTS}
+    return Finding(
+        max(errors.values()) < ROUNDING,
+        errors["Gaussian"] < ROUNDING,
+        numbers("error of the printed metric", errors),
+    )
+
+
+def _printed_metrics() -> Finding:
+    """Compare the other three printed metrics with the exact ones, for every family."""
+    errors = {
+        method: max(_printed_error(method, family) for family in OUTPUTS)
+        for method in ("layer", "weight", "standard")
+    }
+    return plain(max(errors.values()) < ROUNDING, by_method("error of the printed metric", errors))
+
+
+def _input_scaling() -> Finding:
+    """Double the inputs and compare the metrics along the gains."""
+    ratio = {method: _metric(method, "gaussian", FACTOR).ratio[1] for method in METHODS}
+    off = {method: abs(factor - 1) for method, factor in ratio.items()}
+    averaging = max(off["batch"], off["layer"])
+    return Finding(
+        max(averaging, off["weight"]) < ROUNDING,
+        averaging < ROUNDING,
+        by_method("factor of the metric at 2x", ratio),
+    )
+
+
+def _standard_follows_inputs() -> Finding:
+    """Double the inputs: a Gaussian metric must grow by exactly 4, and a Bernoulli one differ."""
+    ratio = {
+        FAMILIES[family].title: _metric("standard", family, FACTOR).ratio[1]
+        for family in ("gaussian", "bernoulli")
+    }
+    return plain(
+        abs(ratio["Gaussian"] - FACTOR**2) < ROUNDING < abs(ratio["Bernoulli"] - 1),
+        numbers("factor of the metric at 2x", ratio),
+    )
+
+
+def _weight_scaling() -> Finding:
+    """Double all weights and compare the metrics of batch norm and of the standard model."""
+    X, ratio = gaussian_data(), {}
+    for method in ("batch", "layer", "weight", "standard"):
+        for family in ("gaussian", "bernoulli"):
+            model = small_model(method, family)
+            doubled = with_weights(model, FACTOR * model.W)
+            before, after = (gain_metric(m, X).total[0] for m in (model, doubled))
+            ratio[f"{_metric(method, family).title}, {FAMILIES[family].title}"] = after / before
+    off = {name: abs(factor - 1) for name, factor in ratio.items()}
+    normalized = max(value for name, value in off.items() if not name.startswith("standard"))
+    gaussian, bernoulli = off["standard, Gaussian"], off["standard, Bernoulli"]
+    return Finding(
+        normalized < ROUNDING < min(gaussian, bernoulli),
+        normalized < ROUNDING < bernoulli,
+        numbers("factor of the metric at 2W", ratio),
+    )
+
+
+def _prediction_error() -> Finding:
+    """Compare the metrics of the gains with that of H outputs moved by themselves, E[Cov]/φ²."""
+    X, ratio = gaussian_data(), {}
+    for method in METHODS:
+        model = small_model(method, "gaussian")
+        H, phi = len(model.W), model.phi
+        ratio[method] = gain_metric(model, X).total[0] / (H / phi)
+    off = {method: abs(factor - 1) for method, factor in ratio.items()}
+    return plain(
+        max(off["batch"], off["layer"]) < ROUNDING < min(off["weight"], off["standard"]),
+        by_method("metric over that of the outputs", ratio),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "batch_gain_metric",
+        "Batch norm's metric along the gains is the expected covariance of the outputs, E[Cov/φ²].",
+        "appendix", _printed_batch_metric, HOLDS_IF,
+        condition="the covariance is diagonal and the same for all inputs, as in the Gaussian case",
+        remark="In general z_i z_j stands beside Cov_ij, inside the expectation.",
+    ),
+    Claim(
+        "gain_metrics",
+        "Along the gains of layer and weight norm, and along ‖w‖ in a standard model, the metric "
+        "is as the appendix prints it.",
+        "appendix", _printed_metrics, HOLDS,
+        remark="The largest error over all families.",
+    ),
+    Claim(
+        "prediction_error",
+        "In batch and layer norm the metric along the gains depends only on the size of the "
+        "prediction error.",
+        "section 5.2.2", _prediction_error, HOLDS,
+        remark="Gaussian outputs, the sum over all gains: z² is 1 on average, however large a is.",
+    ),
+    Claim(
+        "input_scaling",
+        "Learning the gains of a normalized model does not depend on the scale of its inputs.",
+        "section 5.2.2 and appendix", _input_scaling, HOLDS_IF,
+        condition="the scale averages over cases or neurons",
+        remark="Weight norm's metric grows with the inputs, as the standard model's does.",
+    ),
+    Claim(
+        "standard_input_scaling",
+        "In a standard model, the metric along a weight vector's length follows the inputs' scale.",
+        "section 5.2.2 and appendix", _standard_follows_inputs, HOLDS,
+        remark="By δ² for Gaussian outputs; others saturate.",
+    ),
+    Claim(
+        "weight_scaling",
+        "Learning the magnitude of weights is more robust to the scale of the weights in a "
+        "normalized model than in a standard one.",
+        "section 5.2.2 and appendix", _weight_scaling, HOLDS_IF,
+        condition="the covariance of the outputs depends on their mean: not the Gaussian one",
+        remark="Along its own direction, a standard Gaussian model does not see ‖w‖ either.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""Statements on what the Fisher information does not see: sections 5.1 and 5.2 together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
+from normgeo.claims.trial import PAPER, ROUNDING, SEED, by_method, gaussian_data, small_model
+from normgeo.fisher import Fisher, fisher
+from normgeo.invariance import certify
+from normgeo.model import NormalizedGLM
+from normgeo.normalizers import NORMALIZERS
+from normgeo.null_space import null_space
+from normgeo.transforms import TRANSFORMS, Transform
+
+
+def _null_directions() -> Finding:
+    """Measure vᵀFv along the tangents of the changes that layer norm ignores, exact and Eq. 13."""
+    X, model = gaussian_data(), small_model("layer", "gaussian")
+    exact, paper = fisher(model, X), fisher(model, X, coupling="paper")
+    tangents = _invariant_tangents(model, X)
+    seen, by_paper = _share_seen(exact, tangents), _share_seen(paper, tangents)
+    return Finding(
+        max(seen, by_paper) < ROUNDING,
+        seen < ROUNDING,
+        numbers("largest share of F", {"the exact Fisher": seen, "Eq. 13": by_paper}),
+    )
+
+
+def _others_are_seen() -> Finding:
+    """Measure vᵀFv along the tangents of the changes of W that each method does not ignore."""
+    X, least = gaussian_data(), {}
+    for method in PAPER:
+        model = small_model(method, "gaussian")
+        tangents = _tangents(model, X, invariant=False)
+        F = fisher(model, X)
+        least[method] = min(_share_seen(F, v[:, None]) for v in tangents.T)
+    return plain(min(least.values()) > ROUNDING, by_method("smallest share of F", least))
+
+
+def _count() -> Finding:
+    """Compare the null dimensions of F among the weights with the span of the tangents."""
+    X, spans, found = gaussian_data(), {}, {}
+    for family in ("gaussian", "categorical"):
+        for method in PAPER:
+            model = small_model(method, family, neurons=4)
+            name = f"{NORMALIZERS[method].title}, {model.family.title}"
+            spans[name] = np.linalg.matrix_rank(_invariant_tangents(model, X))
+            found[name] = null_space(fisher(model, X)).dimension
+    agree = [spans[name] == found[name] for name in spans]
+    return Finding(
+        all(agree),
+        all(agree[: len(PAPER)]),
+        numbers("dimensions of the symmetries", spans) + numbers("null directions", found),
+    )
+
+
+def _equation_13_is_singular() -> Finding:
+    """Count the null directions of Eq. 13 among the weights of layer norm."""
+    X, model = gaussian_data(), small_model("layer", "gaussian", neurons=4)
+    exact, paper = (
+        null_space(fisher(model, X, coupling=coupling)).dimension for coupling in ("exact", "paper")
+    )
+    return plain(
+        paper == exact, numbers("null directions", {"the exact Fisher": exact, "Eq. 13": paper})
+    )
+
+
+def _invariant_tangents(model: NormalizedGLM, X: Array) -> Array:
+    return _tangents(model, X, invariant=True)
+
+
+def _tangents(model: NormalizedGLM, X: Array, invariant: bool) -> Array:
+    """Return the tangents of the changes of W that z ignores, or does not, as columns of θ."""
+    columns = [
+        model.layout.pack(dW, np.zeros(len(dW)), np.zeros(len(dW)))
+        for transform in TRANSFORMS.values()
+        if transform.matrix == "W" and certify(model.normalizer, transform).invariant == invariant
+        for dW in _velocities(transform, model.W, X)
+    ]
+    return np.column_stack(columns)
+
+
+def _velocities(transform: Transform, W: Array, X: Array) -> list[Array]:
+    """Return the velocity of a change of W for each row it may change, and two γ for each D."""
+    rows = range(len(W)) if transform.operation.one_row else [0]
+    if transform.rescales:
+        return [transform.tangent(W, X, index=row)[0] for row in rows]
+    rng = np.random.default_rng(SEED)
+    gammas = rng.standard_normal((2 * W.shape[1], *transform.gamma_shape(W, X)))
+    return [transform.tangent(W, X, gamma=g, index=row)[0] for row in rows for g in gammas]
+
+
+def _share_seen(F: Fisher, tangents: Array) -> float:
+    """Return the largest vᵀFv over unit tangents, as a share of the trace."""
+    unit = tangents / np.linalg.norm(tangents, axis=0)
+    return float(np.diagonal(F.restrict(unit)).max()) / F.trace()
+
+
+CLAIMS = (
+    Claim(
+        "null_directions",
+        "The changes of weights that layer norm ignores are null directions of its Fisher matrix.",
+        "sections 5.1 and 5.2 together", _null_directions, HOLDS_IF,
+        condition="the Fisher matrix is the exact one, not Eq. 13",
+    ),
+    Claim(
+        "others_are_seen",
+        "The changes of weights that a method does not ignore are no null directions.",
+        "sections 5.1 and 5.2 together", _others_are_seen, HOLDS,
+    ),
+    Claim(
+        "null_dimensions",
+        "The weights have no other null directions than the changes that Table 1 calls invariant.",
+        "section 5.1, Table 1, and section 5.2.2", _count, HOLDS_IF,
+        condition="the outputs are independent; a softmax has a symmetry of its own",
+        remark="Four neurons, five features: H for batch and weight norm, D + 1 for layer norm.",
+    ),
+    Claim(
+        "equation_13_singular",
+        "Eq. 13 has the null directions of layer norm's exact Fisher matrix.",
+        "section 5.2.2, Eq. 13", _equation_13_is_singular, FAILS,
+        remark="Among the weights it has none at all.",
+    ),
+)  # fmt: skip
