@@ -1,0 +1,129 @@
+"""Learning rate in a browser: one slider moves both halves, and a run plays."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def learning_rate(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
+    page.goto(f"{server}/learning_rate")
+    wait_settled(page)
+    return page
+
+
+def figure(page: Page, name: str = "turn") -> Locator:
+    return page.locator(f".st-key-figure_{name}")
+
+
+def factors(page: Page) -> list[str]:
+    """The large numbers below the picture: of the norm, the gradient, the turn, the loss."""
+    words = " ".join(figure(page).locator(".annotation-text").all_text_contents())
+    return re.findall(r"× (\S+)  ", words)
+
+
+def angle(page: Page) -> str:
+    """The number beside the moving dot of the right half."""
+    return figure(page).locator(".textpoint text").last.text_content() or ""
+
+
+def drag(page: Page, name: str, share: float) -> None:
+    """Drag the slider of a figure to a share of its length."""
+    grip = figure(page, name).locator(".slider-grip-rect").bounding_box()
+    rail = figure(page, name).locator(".slider-rail-rect").bounding_box()
+    assert grip is not None
+    assert rail is not None
+    middle = grip["y"] + grip["height"] / 2
+    page.mouse.move(grip["x"] + grip["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(rail["x"] + share * rail["width"], middle, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(300)
+
+
+def test_slider_moves_both_halves_without_the_server(learning_rate):
+    url = learning_rate.url
+    assert factors(learning_rate) == ["1", "1", "1", "1"]
+    assert angle(learning_rate) == "26.6°"
+    drag(learning_rate, "turn", 0.25)
+    assert factors(learning_rate) == ["2", "0.5", "0.25", "1"]
+    assert angle(learning_rate) == "7.13°"
+    drag(learning_rate, "turn", 0.75)
+    assert factors(learning_rate) == ["8", "0.125", "0.01562", "1"]
+    assert angle(learning_rate) == "0.448°"
+    assert learning_rate.url == url
+
+
+def test_picture_with_its_numbers_fits_a_projector(learning_rate):
+    box = figure(learning_rate).bounding_box()
+    assert box["y"] + box["height"] <= 720
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
+    expect(learning_rate.get_by_role("tab", name="Watch it train")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("state", ["", "?growth=11.3137&method=layer", "?eps=0.3&growth=0.125"])
+@pytest.mark.parametrize("width", [1280, 1024])
+def test_no_words_of_the_picture_are_cut_or_on_each_other(
+    server, open_page, wait_settled, state, width
+):
+    page = open_page(width, 720)
+    page.goto(f"{server}/learning_rate{state}")
+    wait_settled(page)
+    frame = figure(page).locator(".main-svg").first.bounding_box()
+    words = figure(page).locator(".annotation-text, .legendtext, .g-xtitle, .g-ytitle, .g-x2title")
+    boxes = [(word.text_content(), word.bounding_box()) for word in words.all()]
+    for text, box in boxes:
+        assert box["x"] >= frame["x"] - 1, text
+        assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, text
+        assert box["y"] >= frame["y"] - 1, text
+    for i, (text, box) in enumerate(boxes):
+        for other_text, other in boxes[:i]:
+            apart = (
+                box["x"] + box["width"] <= other["x"] + 2
+                or other["x"] + other["width"] <= box["x"] + 2
+                or box["y"] + box["height"] <= other["y"] + 4
+                or other["y"] + other["height"] <= box["y"] + 4
+            )
+            assert apart, (text, other_text)
+
+
+def test_deep_link_as_the_first_request_opens_at_its_norm(fresh_server, page, wait_settled):
+    page.goto(f"{fresh_server}/learning_rate?growth=4&method=layer")
+    wait_settled(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "Why does a large weight vector turn slowly?"
+    )
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert factors(page) == ["4", "0.25", "0.0625", "1"]
+    assert angle(page) == "1.79°"
+
+
+def test_descent_plays_and_rewinds(learning_rate):
+    label = figure(learning_rate, "descent").locator(".slider-label").first
+    expect(label).to_have_text("step 0")
+    figure(learning_rate, "descent").get_by_text("▶ play").click()
+    expect(label).to_have_text("step 100", timeout=30_000)
+    drag(learning_rate, "descent", 0.001)
+    expect(label).to_have_text("step 0")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", ["fisher", "equation"])
+def test_no_accessibility_violation_in_the_tabs(server, open_page, wait_settled, axe, scheme, tab):
+    page = open_page(color_scheme=scheme)
+    page.goto(f"{server}/learning_rate?tab={tab}&dataset=wine")
+    wait_settled(page)
+    assert axe(page) == []
+
+
+def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):
+    phone.goto(f"{server}/learning_rate?dataset=wine")
+    wait_settled(phone)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    view = phone.locator(".st-key-view_turn")
+    content, box = view.evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert box <= 390
+    assert content >= 900
