@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from normgeo import Trajectory
 from normgeo._arrays import Array
-from normgeo.dynamics import Trajectory
 from normgeo.figures.template import (
     MEASURED,
     PREDICTED,
