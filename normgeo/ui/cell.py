@@ -20,6 +20,7 @@ from normgeo.transforms import TRANSFORMS, Transform
 from normgeo.ui import cached, export, tex, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.frame import explain
+from normgeo.witness import Side
 
 OVER = {"batch": "the cases", "layer": "the neurons", "weight": "the features"}
 
@@ -111,10 +112,8 @@ def blackboard(settings: Settings) -> None:
     except ValueError as error:
         explain(error)
         return
-    n, h = found.place
     M = transform.matrix
-    before, after = (getattr(side, M) for side in (found.before, found.after))
-    other = "X" if M == "W" else "W"
+    given = {"W": found.before.W, "X": found.before.X}
     if found.parameters.gamma is None:
         change = rf"\delta = {tex.number(found.parameters.delta or 1)}"
     else:
@@ -125,19 +124,20 @@ def blackboard(settings: Settings) -> None:
             transform=transform.label, normalizer=normalizer.title,
         )
     )  # fmt: skip
-    st.latex(
-        rf"{other} = {tex.matrix(getattr(found.before, other))} \qquad "
-        rf"{M} = {tex.matrix(before)} \;\xrightarrow{{\;{change}\;}}\; {M}' = {tex.matrix(after)}"
-    )
-    st.latex(
-        rf"z_{{{n + 1}{h + 1}}}^2 = \frac{{(a-\mu)^2}}{{\sigma^2}} = "
-        rf"\frac{{{_square(found.before.C[n, h])}}}"
-        rf"{{{tex.number(np.broadcast_to(found.before.v, found.before.C.shape)[n, h])}}} = "
-        rf"{tex.number(found.z_squared)} \quad\neq\quad "
-        rf"\frac{{{_square(found.after.C[n, h])}}}"
-        rf"{{{tex.number(np.broadcast_to(found.after.v, found.after.C.shape)[n, h])}}} = "
-        rf"{tex.number(found.z_squared_after)}"
-    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.latex(r" \qquad ".join(f"{name} = {tex.matrix(A)}" for name, A in given.items()))
+        st.latex(
+            rf"{M} \;\xrightarrow{{\;{change}\;}}\; {M}' = {tex.matrix(getattr(found.after, M))}"
+        )
+    with right:
+        st.latex(
+            rf"\begin{{aligned}} z^2 &= {_squares(found.before, found.place, found.z_squared)} "
+            rf"\\[0.75em] z'^2 &= "
+            rf"{_squares(found.after, found.place, found.z_squared_after)} \end{{aligned}}"
+        )
+        n, h = found.place
+        st.markdown(text("for case {n} and neuron {h}, counted from 0.", n=n, h=h))
 
 
 def floating_point(settings: Settings) -> None:
@@ -203,9 +203,15 @@ def _fraction(case: Moments, h: int) -> str:
     return rf"\frac{{{numerator}}}{{{tex.number(sigma)}}} = {tex.number(z)}"
 
 
-def _square(value: Fraction) -> str:
-    plain = value.denominator == 1 and value >= 0
-    return f"{tex.number(value)}^2" if plain else rf"\left({tex.number(value)}\right)^2"
+def _squares(side: Side, place: tuple[int, int], value: Fraction) -> str:
+    """Return (a − μ)²/σ² at a place, in fractions."""
+    c, v = side.C[place], np.broadcast_to(side.v, side.C.shape)[place]
+    plain = c.denominator == 1 and c >= 0
+    square = f"{tex.number(c)}^2" if plain else rf"\left({tex.number(c)}\right)^2"
+    return (
+        rf"\frac{{(a-\mu)^2}}{{\sigma^2}} = \frac{{{square}}}{{{tex.number(v)}}} = "
+        rf"{tex.number(value)}"
+    )
 
 
 def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[str]:

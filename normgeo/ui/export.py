@@ -38,26 +38,26 @@ def show(name: str, settings: Settings, *, alt: str) -> Any:
     except ValueError as error:
         explain(error)
         return None
-    st.plotly_chart(
-        figure, key=f"figure_{name}", theme=None, alt=text(alt),
-        config={
-            "displaylogo": False,
-            "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}", "scale": 2},
-        },
-    )  # fmt: skip
-    _row(name, settings)
-    return result
+    with st.container(key=f"view_{name}"):
+        st.plotly_chart(
+            figure, key=f"figure_{name}", theme=None, alt=text(alt),
+            config={
+                "displaylogo": False,
+                "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},
+            },
+        )  # fmt: skip
+        _row(name, settings, result, figure)
 
 
-def _row(name: str, settings: Settings) -> None:
+def _row(name: str, settings: Settings, result: Any, figure: Any) -> None:
     missing = _why_no_browser()
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
         for format in ("html", *STATIC):
             _download(
-                name, format.upper(), format, partial(_figure_file, name, settings, format),
+                name, format.upper(), format, partial(_figure_file, name, figure, format),
                 help=missing if format in STATIC else None,
             )  # fmt: skip
-        _download(name, "CSV", "csv", partial(_table_file, name, settings))
+        _download(name, "CSV", "csv", partial(_table_file, name, result))
         _download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
         with st.popover(text("Code"), type="tertiary"):
             st.code(VIEWS[name].code(settings), language="python")
@@ -74,12 +74,12 @@ def _download(
     )  # fmt: skip
 
 
-def _figure_file(name: str, settings: Settings, format: str) -> bytes:
-    return to_bytes(cached.figure(name, settings), format, title=VIEWS[name].title)
+def _figure_file(name: str, figure: Any, format: str) -> bytes:
+    return to_bytes(figure, format, title=VIEWS[name].title)
 
 
-def _table_file(name: str, settings: Settings) -> bytes:
-    return render(VIEWS[name].table(cached.result(name, settings)), "csv").encode()
+def _table_file(name: str, result: Any) -> bytes:
+    return render(VIEWS[name].table(result), "csv").encode()
 
 
 def _recipe_file(name: str, settings: Settings) -> bytes:

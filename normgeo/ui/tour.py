@@ -120,7 +120,7 @@ def draw() -> None:
     for number, column in enumerate(st.columns(len(WAYS), gap="medium")):
         way = WAYS[number]
         with column, st.container(key=f"way_{number}"):
-            st.subheader(text(way.title), anchor=False)
+            st.header(text(way.title), anchor=False)
             for step in way.steps:
                 page = f"pages/{step.page}.py"
                 st.page_link(page, label=text(step.label), query_params=dict(step.state))

@@ -1,0 +1,171 @@
+"""Invariance in a browser: pick a cell, drag the slider, take the picture away."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+
+@pytest.fixture
+def invariance(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
+    page.goto(f"{server}/invariance")
+    wait_settled(page)
+    return page
+
+
+def captions(page: Page) -> list[str]:
+    return page.locator(".st-key-figure_effect .annotation-text").all_text_contents()
+
+
+def heights(page: Page) -> list[float]:
+    """The z after the change of the upper method, as plotly draws it."""
+    return page.evaluate(
+        """() => document.querySelector('.st-key-figure_effect .js-plotly-plot')
+            .data.filter(trace => trace.mode === 'markers')[1].y.slice?.() ??
+            Array.from(document.querySelector('.st-key-figure_effect .js-plotly-plot')
+            .data.filter(trace => trace.mode === 'markers')[1].y)"""
+    )
+
+
+def cell(page: Page, name: str):
+    return page.locator(f'[data-cell="{name}"]')
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_table_and_picture_fit_a_projector(invariance):
+    for key in ("table", "figure_effect", "export_effect"):
+        box = invariance.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] <= 720
+        assert box["x"] + box["width"] <= 1280
+    expect(invariance.get_by_role("tab", name="Why")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("state", ["rows=named&columns=all", "rows=grid&columns=all"])
+def test_larger_tables_fit_a_projector_too(server, page, wait_settled, state):
+    page.goto(f"{server}/invariance?cell=weight.dataset_rescaling&{state}")
+    wait_settled(page)
+    for key in ("table", "figure_effect"):
+        box = page.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] <= 720
+    sizes = page.locator(".st-key-table .scroll").evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert sizes[0] <= sizes[1]
+
+
+def test_click_on_a_cell_changes_the_url_and_the_picture(invariance, wait_settled):
+    before = captions(invariance)
+    cell(invariance, "batch.dataset_recentering").click()
+    wait_settled(invariance)
+    assert query(invariance) == {"cell": ["batch.dataset_recentering"]}
+    expect(cell(invariance, "batch.dataset_recentering")).to_have_attribute("aria-pressed", "true")
+    expect(invariance.locator('[aria-pressed="true"]')).to_have_count(1)
+    after = captions(invariance)
+    assert after != before
+    assert any("batch norm" in words and "✓ invariant" in words for words in after)
+    assert any("layer norm" in words and "✗ not invariant" in words for words in after)
+
+
+def test_cross_opens_at_the_blackboard(invariance, wait_settled):
+    cell(invariance, "weight.dataset_rescaling").click()
+    wait_settled(invariance)
+    tab = invariance.get_by_role("tab", name="Blackboard")
+    expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def test_arrow_keys_walk_the_table_and_enter_picks(invariance, wait_settled):
+    cell(invariance, "layer.case_rescaling").focus()
+    invariance.keyboard.press("ArrowUp")
+    expect(cell(invariance, "batch.case_rescaling")).to_be_focused()
+    invariance.keyboard.press("ArrowLeft")
+    invariance.keyboard.press("Enter")
+    wait_settled(invariance)
+    assert query(invariance) == {"cell": ["batch.dataset_recentering"]}
+    expect(cell(invariance, "batch.dataset_recentering")).to_be_focused()
+
+
+def test_table_is_one_stop_of_the_tab_key(invariance):
+    stops = invariance.locator('.st-key-table button[tabindex="0"]')
+    expect(stops).to_have_count(1)
+    expect(stops).to_have_attribute("data-cell", "layer.case_rescaling")
+
+
+def test_screen_reader_finds_a_table_with_words(invariance):
+    table = invariance.get_by_role("table", name="Whether z stays the same")
+    expect(table.get_by_role("rowheader")).to_have_text(["batch norm", "layer norm", "weight norm"])
+    expect(table.get_by_role("columnheader", name="change W")).to_be_visible()
+    expect(table.get_by_role("button", name="not invariant").first).to_be_visible()
+    expect(table.get_by_role("button", name="invariant", exact=True)).to_have_count(10)
+
+
+def test_slider_is_dragged_in_the_browser(invariance):
+    """Every step is drawn without asking the server, and stays in the figure."""
+    before, url = captions(invariance), invariance.url
+    grip = invariance.locator(".st-key-figure_effect .slider-grip-rect").bounding_box()
+    rail = invariance.locator(".st-key-figure_effect .slider-rail-rect").bounding_box()
+    middle = grip["y"] + grip["height"] / 2
+    seen = []
+    invariance.mouse.move(grip["x"] + grip["width"] / 2, middle)
+    invariance.mouse.down()
+    for share in (0.6, 0.3, 0.01):
+        invariance.mouse.move(rail["x"] + share * rail["width"], middle, steps=5)
+        invariance.wait_for_timeout(200)
+        seen.append(captions(invariance))
+    invariance.mouse.up()
+    assert len({tuple(words) for words in (before, *seen)}) == 4
+    assert any("± sign flip" in words for words in seen[-1])
+    assert any("-3" in words or "−3" in words for words in seen[-1])
+    assert invariance.url == url
+
+
+def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled):
+    phone.goto(f"{server}/invariance?rows=grid&columns=all")
+    wait_settled(phone)
+    content, box = phone.locator(".st-key-table .scroll").evaluate(
+        "e => [e.scrollWidth, e.clientWidth]"
+    )
+    assert content > box
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    cell(phone, "weight-weight.case_offsets").scroll_into_view_if_needed()
+    cell(phone, "weight-weight.case_offsets").tap()
+    wait_settled(phone)
+    assert query(phone)["cell"] == ["weight-weight.case_offsets"]
+
+
+def download(page: Page, label: str, folder: Path) -> Path:
+    with page.expect_download(timeout=60_000) as started:
+        page.locator(".st-key-export_effect").get_by_role("button", name=label, exact=True).click()
+    path = folder / started.value.suggested_filename
+    started.value.save_as(path)
+    return path
+
+
+def test_exported_html_is_interactive_and_offline(invariance, open_page, tmp_path):
+    path = download(invariance, "HTML", tmp_path)
+    assert path.name == "normgeo-effect.html"
+    alone = open_page()
+    alone.context.set_offline(True)
+    alone.goto(path.as_uri())
+    expect(alone.locator(".js-plotly-plot .slider-container")).to_be_visible()
+    words = alone.locator(".annotation-text").all_text_contents()
+    assert words == captions(invariance)
+
+
+def test_exported_png_is_a_picture_of_the_size_of_a_slide(invariance, tmp_path):
+    content = download(invariance, "PNG", tmp_path).read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    assert width >= 1280
+    assert height >= 720
+
+
+def test_exported_numbers_and_recipe_belong_to_the_picture(invariance, tmp_path):
+    lines = download(invariance, "CSV", tmp_path).read_text("utf-8").splitlines()
+    assert lines[0].startswith("method,strength,case,neuron")
+    assert len(lines) > 10
+    recipe = download(invariance, "Recipe", tmp_path).read_text("utf-8")
+    assert '"view": "effect"' in recipe
