@@ -32,7 +32,10 @@ ROUNDING = 500
 """A singular value below so many rounding errors of `FisherStructure.factor_size` is rounding."""
 
 CLEAR_GAP = 100.0
+"""The ratio of neighbouring singular values that leaves no doubt between them."""
+
 SATURATED = 1e-4
+"""A variance A'' below which an output is called certain."""
 
 # Eigenvalues of F below this share of the largest are not believed, but measured by B.
 CANDIDATES = 1e-6
@@ -117,10 +120,15 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     3
 
     """
+    if F.form == "blocks":
+        raise ValueError(
+            "A null space is that of the whole Fisher information; got form='blocks', which "
+            "leaves the parts between neurons out. Use 'operator' or 'dense'."
+        )
     if not 0 < tolerance < 1:
         raise ValueError(f"`tolerance` must be a number between 0 and 1; got {tolerance}.")
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
-    values, vectors = eigh(F.weights() if weights_only else F.to_dense())
+    values, vectors = eigh(F.weights() if weights_only else F.to_dense(), driver="evd")
     size = F.structure.factor_size()
     rounding = ROUNDING * float(np.finfo(F.structure.at.z.dtype).eps) * size
     doubtful = values <= max(
@@ -208,8 +216,9 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
         by a softmax:           r where no scale holds w back, max(0, r − H) under a batch or
                                 weight scale, else 0
 
-    K = H/G; r = D, or D − 1 under a weight centre. Frozen batch words are constants. With
-    layer norm and K = 2, z = ±1 whatever the weights: all HD.
+    K = H/G; r = D, or D − 1 under a weight centre. Frozen batch words are constants: such a mean
+    does not grow with the weights, so no scale hides their growth, and of a weight scale a softmax
+    hides one direction more. Under layer norm with K = 2, z = ±1 whatever the weights: all HD.
 
     Args:
         normalizer: its words, groups, ε and statistics. H, D: neurons and features.
@@ -231,13 +240,14 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     frozen = normalizer.statistics == "frozen"
     centre, scale = ("none" if frozen and word == "batch" else word for word in normalizer.words)
-    held = scale != "none" and not (normalizer.eps and SCALES[scale].takes_eps)
-    if (centre, scale) == ("layer", "layer") and held and K == 2:
+    narrows = scale != "none" and not (normalizer.eps and SCALES[scale].takes_eps)
+    if (centre, scale) == ("layer", "layer") and narrows and K == 2:
         return H * D
+    constant_mean = frozen and normalizer.center == "batch"
     hidden = {"layer": G * D, "weight": H}.get(centre, 0)
-    if held:
+    if narrows and not constant_mean:
         hidden += G if scale == "layer" else G * max(1, K - D) if centre == "layer" else H
     if FAMILIES[family].coupled and centre != "layer" and scale != "layer":
         room = D - 1 if centre == "weight" else D
-        hidden += max(0, room - H) if held else room
+        hidden += max(0, room - H) + constant_mean if narrows else room
     return hidden

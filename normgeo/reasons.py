@@ -10,7 +10,7 @@ import numpy as np
 
 from normgeo._arrays import Array
 from normgeo.null_chain import NullChain
-from normgeo.null_space import TOLERANCE
+from normgeo.null_space import SATURATED, TOLERANCE
 from normgeo.subspaces import SAME, orthonormal, principal_angles, shared, without
 from normgeo.text import text
 from normgeo.transforms import TRANSFORMS, Transform
@@ -84,12 +84,12 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
         elif angles[-1] < SAME:
             sentence = text("z changes, but the distribution of y does not.")
         else:
-            degrees = np.degrees(angles[[0, -1]])
             sentence = text(
-                "It changes the model: its tangents are {low:.3g}° to {high:.3g}° from the null "
-                "directions.",
-                low=degrees[0],
-                high=degrees[1],
+                "It changes the model: {null} of its {span} independent tangents are null "
+                "directions, the others up to {angle:.3g}° from them.",
+                null=int(np.count_nonzero(angles < SAME)),
+                span=len(angles),
+                angle=float(np.degrees(angles[-1])),
             )
         title = change.label + ("" if change.operation.one_row else within)
         part = span if holds else span[:, :0]
@@ -248,6 +248,8 @@ def _softmax(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def _saturation(chain: NullChain, credited: Array) -> list[Finding]:
+    if chain.model.family.covariance_diagonal(chain.at.s).min() > SATURATED:
+        return []
     return [
         Finding(
             "saturation",

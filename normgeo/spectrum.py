@@ -83,9 +83,13 @@ def spectrum(
     if k is not None and not (is_whole(k) and 1 <= k <= P):
         raise ValueError(f"`k` must be a whole number from 1 to P={P}, or None for all; got {k!r}.")
     count = P if k is None else int(k)
-    products = 0
-    if F.form == "operator" and P > SMALL and count < P // 2:
-        values, vectors, products = _lanczos(F, count, seed, callback)
+    trace, products = F.trace(), 0
+    if trace == 0:
+        values, vectors = np.zeros(count), np.eye(P, count)
+    elif F.form == "operator" and P > SMALL and count < P // 2:
+        values, vectors, products = _lanczos(F, trace, count, seed, callback)
+    elif count == P:
+        values, vectors = eigh(F.to_dense(), driver="evd")
     else:
         values, vectors = eigh(F.to_dense(), subset_by_index=(P - count, P - 1))
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -94,7 +98,7 @@ def spectrum(
         values,
         vectors,
         residuals,
-        F.trace(),
+        trace,
         "lanczos" if products else "dense",
         products,
         F.kind,
@@ -106,7 +110,7 @@ def spectrum(
 
 
 def _lanczos(
-    F: Fisher, k: int, seed: int, callback: Callable[[int], Any] | None
+    F: Fisher, trace: float, k: int, seed: int, callback: Callable[[int], Any] | None
 ) -> tuple[Array, Array, int]:
     products = 0
 
@@ -115,7 +119,9 @@ def _lanczos(
         products += 1
         if callback is not None:
             callback(products)
-        return F.matvec(v)
+        # Of trace 1, because the squares of a tiny F underflow.
+        scaled: Array = F.matvec(v) / trace
+        return scaled
 
     counted = LinearOperator(F.shape, matvec=product, dtype=F.dtype)
     start = np.random.default_rng(seed).standard_normal(F.layout.size)
@@ -127,4 +133,4 @@ def _lanczos(
             f"{len(error.eigenvalues)} had converged. Ask for fewer, or use form='dense'."
         ) from error
     order = np.argsort(values)
-    return values[order], vectors[:, order], products
+    return trace * values[order], vectors[:, order], products

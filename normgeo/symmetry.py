@@ -92,7 +92,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     Raises:
         ValueError: a null space of a model of another size.
 
-    Source: section 6 of the analysis: a change that z ignores is a curve with KL = 0.
+    Source: section 5.2.2 with Table 1: along a change that z ignores the KL stays 0.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> from normgeo.fisher import fisher
@@ -106,10 +106,11 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     """
     if model.layout != null.layout:
         raise ValueError(
-            f"`null` must be a null space of this model, with {model.layout}; got {null.layout}."
+            f"`null` must be a null space of this model, with {model.layout}; "
+            f"got one with {null.layout}."
         )
     at = model.linearize(X)
-    chain = NullChain(model, at if null.coupling == "exact" else at.own_neuron(), null)
+    chain = NullChain(model, at.own_neuron() if null.coupling == "paper" else at, null)
     reasons: list[Reason] = []
     credited = np.zeros((null.dimension, 0))
     for find in REASONS:

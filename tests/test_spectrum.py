@@ -1,0 +1,121 @@
+"""The largest eigenvalues by Lanczos, against the matrix and against what is known of them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
+
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def draw(name, family, H=6, D=80, N=50):
+    """More parameters than are formed as a matrix."""
+    rng = np.random.default_rng(2)
+    model = NormalizedGLM.random(NORMALIZERS[name], family, H, D, rng)
+    return model, rng.normal(0.2, 1, (N, D))
+
+
+@pytest.mark.parametrize("name", ["standard", "batch", "layer"])
+@every_family
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_lanczos_finds_the_eigenvalues_of_the_matrix(name, family, coupling):
+    model, X = draw(name, family)
+    F = fisher(model, X, coupling=coupling)
+    found, whole = spectrum(F, 20), spectrum(F, None)
+    size = whole.values[0]
+    assert (found.method, whole.method) == ("lanczos", "dense")
+    assert found.products > 20
+    np.testing.assert_allclose(found.values, whole.values[:20], rtol=0, atol=1e-12 * size)
+    np.testing.assert_allclose(
+        whole.values[::-1], np.linalg.eigvalsh(F.to_dense()), rtol=0, atol=1e-13 * size
+    )
+    for s in (found, whole):
+        assert s.residuals.max() < 1e-12 * size
+        k = len(s.values)
+        np.testing.assert_allclose(s.vectors.T @ s.vectors, np.eye(k), atol=1e-12)
+        assert (np.diff(s.values) <= 0).all()
+    assert whole.complete
+    assert not found.complete
+    assert whole.share == pytest.approx(1)
+    assert found.share == pytest.approx(whole.values[:20].sum() / whole.values.sum())
+
+
+def test_residual_bounds_the_error_of_a_wrong_vector():
+    """Negative control: the residual is taken from F, not from what Lanczos says of itself."""
+    F = fisher(*draw("layer", "gaussian"))
+    found = spectrum(F, 3)
+    wrong = found.vectors[:, 0] + 0.1 * found.vectors[:, 2]
+    wrong /= np.linalg.norm(wrong)
+    assert np.linalg.norm(F @ wrong - found.values[0] * wrong) > 1e3 * found.residuals[0]
+
+
+def test_a_run_can_be_repeated_watched_and_stopped():
+    F, seen = fisher(*draw("batch", "bernoulli")), []
+    first, again = (spectrum(F, 5, callback=seen.append) for _ in range(2))
+    np.testing.assert_array_equal(first.values, again.values)
+    assert seen == 2 * list(range(1, first.products + 1))
+
+    def stop(products):
+        if products == 7:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        spectrum(F, 5, callback=stop)
+
+
+@pytest.mark.parametrize("form", ["operator", "dense", "blocks"])
+def test_spectrum_of_a_form_is_that_of_its_matrix(form):
+    model, X = draw("layer", "bernoulli", D=9)
+    F = fisher(model, X, form)
+    found = spectrum(F, 8)
+    dense = np.linalg.eigvalsh(F.to_dense())[::-1]
+    np.testing.assert_allclose(found.values, dense[:8], rtol=1e-12)
+    assert (found.form, found.kind, found.coupling) == (form, F.kind, "exact")
+    assert (found.phi, found.N, found.method) == (1.0, 50, "dense")
+
+
+def test_spectrum_of_the_standard_gaussian_is_that_of_the_second_moments():
+    """Each eigenvalue of E[x̂x̂ᵀ]/φ, x̂ = (x, 1), H times over."""
+    H, phi = 6, 0.5
+    model, X = draw("standard", "gaussian", H)
+    model = NormalizedGLM(model.normalizer, "gaussian", model.W, phi=phi)
+    ones = np.concatenate([X, np.ones((len(X), 1))], axis=1)
+    expected = np.linalg.svd(ones, compute_uv=False)[:3] ** 2 / len(X) / phi
+    np.testing.assert_allclose(
+        spectrum(fisher(model, X), 18).values, np.repeat(expected, H), rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("bias", [100.0, 700.0, 1000.0])
+def test_fisher_that_is_nearly_zero_has_a_spectrum(bias):
+    model, X = draw("layer", "bernoulli")
+    model = NormalizedGLM(model.normalizer, "bernoulli", model.W, np.full(6, bias), model.g)
+    F = fisher(model, X)
+    found, whole = spectrum(F, 5), spectrum(F, None)
+    np.testing.assert_allclose(found.values, whole.values[:5], rtol=1e-9)
+    assert (found.values[0] > 0) == (bias < 1000)
+    assert found.share <= 1
+
+
+@pytest.mark.parametrize("k", [0, 493, 2.0, -1])
+def test_number_of_eigenvalues_must_be_possible(k):
+    sentence = f"`k` must be a whole number from 1 to P=492, or None for all; got {k!r}."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        spectrum(fisher(*draw("layer", "gaussian")), k)
+
+
+def test_lanczos_that_does_not_converge_says_so(monkeypatch):
+    from normgeo import spectrum as function
+
+    eigsh = function.__globals__["eigsh"]
+    monkeypatch.setitem(
+        function.__globals__, "eigsh", lambda *a, **k: eigsh(*a, **k, maxiter=1, ncv=8)
+    )
+    with pytest.raises(
+        RuntimeError,
+        match=r"^Lanczos must converge to 5 eigenvalues; after \d+ products with F \d had "
+        r"converged\. Ask for fewer, or use form='dense'\.$",
+    ):
+        spectrum(fisher(*draw("layer", "gaussian")), 5)
