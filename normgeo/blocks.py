@@ -91,3 +91,16 @@ def angles_turned(U: Array, change: Array) -> Array:
     along = dots(unit, change)
     across = lengths(change - along[..., None] * unit)
     return np.where(norm > 0, np.arctan2(across, norm + along), 0.0)
+
+
+def angles_between(U: Array, V: Array) -> Array:
+    """Return the angle in radians between u and v, over the last axis (…, n); 0 where one is zero.
+
+        tan(θ/2) = ‖û − v̂‖/‖û + v̂‖
+
+    It keeps its digits at any angle (an arccosine loses them below 1e-8).
+    """
+    norms = lengths(U), lengths(V)
+    u, v = (W / np.where(n > 0, n, 1.0)[..., None] for W, n in zip((U, V), norms, strict=True))
+    angles: Array = 2 * np.arctan2(lengths(u - v), lengths(u + v))
+    return np.where((norms[0] > 0) & (norms[1] > 0), angles, 0.0)

@@ -1,4 +1,4 @@
-"""Full-batch training of a normalized GLM: what the weights do, and what theory says they do.
+"""Training of a normalized GLM: what the weights do, and what theory says they do.
 
 A homogeneous block w of weights may be scaled without changing z, so the gradient G of the loss
 is orthogonal to it, and gradient descent with step η obeys
@@ -6,162 +6,33 @@ is orthogonal to it, and gradient descent with step η obeys
     ‖w_{t+1}‖² = ‖w_t‖² + η²‖G_t‖²,    tan(angle per step) = η‖G_t‖/‖w_t‖,
 
 which on the unit sphere is descent with the effective learning rate η/‖w‖² (w centred: w̃).
-Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². Source: section 5.2 of the paper, and
-van Laarhoven 2017.
+Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². The laws of other rules are in `norm_laws`.
+Source: section 5.2 of the paper, and van Laarhoven 2017.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import repeat
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, angles_turned, cosines, lengths
-from normgeo.model import NormalizedGLM, ParameterLayout
+from normgeo.mini_batches import MiniBatches
+from normgeo.model import NormalizedGLM
 from normgeo.objective import Objective, ObjectivePoint
+from normgeo.optimizers import Optimizer, Update, optimizer_of
+from normgeo.schedules import Schedule, schedule_of
+from normgeo.trajectory import Divergence, Trajectory
+
+__all__ = ["CHECKPOINT_BYTES", "Divergence", "Trajectory", "descend"]
 
 CHECKPOINT_BYTES = 64 * 2**20
-
-Update = Callable[[Array, Array], Array]
-
-
-class Optimizer(ABC):
-    """A rule that turns gradients into changes of θ, and what theory predicts of it."""
-
-    key: ClassVar[str]
-    title: ClassVar[str]
-
-    @abstractmethod
-    def start(self, rates: Array) -> Update:
-        """Begin a run with a learning rate for each parameter, (P,).
-
-        Returns:
-            The update (θ, ∂L/∂θ) ↦ next θ, which keeps what the rule remembers of this run.
-
-        """
-
-    @abstractmethod
-    def predicted_angles(self, rate: float, norms: Array, gradient_norms: Array) -> Array:
-        """Return the angle of each step (T, B), in radians, from ‖w̃‖ (T+1, B) and ‖G‖ (T, B)."""
-
-    @abstractmethod
-    def predicted_norms(self, rate: float, norms: Array, gradient_norms: Array) -> Array:
-        """Return ‖w̃‖ (T+1, B) from its first value and ‖G‖ (T, B)."""
-
-
-@final
-@dataclass(frozen=True)
-class GradientDescent(Optimizer):
-    """θ ← θ − η ∂L/∂θ."""
-
-    key = "gradient_descent"
-    title = "gradient descent"
-
-    def start(self, rates: Array) -> Update:
-        return lambda theta, gradient: theta - rates * gradient
-
-    def predicted_angles(self, rate: float, norms: Array, gradient_norms: Array) -> Array:
-        angles: Array = np.arctan(rate * gradient_norms / norms[:-1])
-        return angles
-
-    def predicted_norms(self, rate: float, norms: Array, gradient_norms: Array) -> Array:
-        squares = np.vstack([norms[:1] ** 2, (rate * gradient_norms) ** 2])
-        predicted: Array = np.sqrt(np.cumsum(squares, axis=0))
-        return predicted
-
-
-OPTIMIZERS: dict[str, Optimizer] = {optimizer.key: optimizer for optimizer in (GradientDescent(),)}
-
-
-class Divergence(NamedTuple):
-    """The step that could not be taken, counted from 1, and why, in a sentence."""
-
-    step: int
-    reason: str
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Trajectory:
-    """A run of T steps over B blocks of weights, measured; its predictions are properties.
-
-    The blocks are the homogeneous ones, or each neuron by itself where there are none; then what
-    is predicted has no columns, (T, 0). Norms and angles are those of the centred weights w̃.
-
-    Attributes:
-        start: the model at step 0. optimizer: the rule. rate: η.
-        blocks: which neurons make a block.
-        loss: −mean log-likelihood in nats per case, (T+1,).
-        norms: ‖w̃‖, (T+1, B). gradient_norms: ‖G‖, G = ∂L/∂w̃, (T, B).
-        angles: by which each step turned each block, radians, (T, B); 0 for a block of zeros.
-        radial: w̃·G/(‖w̃‖‖G‖), (T, B), which theory says is 0.
-        kept: the steps whose θ is kept, (C,): every k-th and the last, with the least k for
-            which they fit 64 MiB. parameters: their θ, (C, P).
-        diverged: the step that left the range of floating point or had no z, or None.
-
-    """
-
-    start: NormalizedGLM
-    optimizer: Optimizer
-    rate: float
-    blocks: Blocks
-    loss: Array
-    norms: Array
-    gradient_norms: Array
-    angles: Array
-    radial: Array
-    kept: Array
-    parameters: Array
-    diverged: Divergence | None
-
-    @property
-    def steps(self) -> int:
-        """T, the number of steps taken: fewer than asked for where the run was ended."""
-        return len(self.angles)
-
-    @property
-    def effective_learning_rate(self) -> Array:
-        """η/‖w̃‖², the learning rate on the unit sphere, (T+1, B)."""
-        return self.rate / self._with_theory(self.norms) ** 2
-
-    @property
-    def predicted_angles(self) -> Array:
-        """The angle of each step from ‖w̃‖ and ‖G‖, radians, (T, B)."""
-        return self.optimizer.predicted_angles(
-            self.rate, self._with_theory(self.norms), self._with_theory(self.gradient_norms)
-        )
-
-    @property
-    def predicted_norms(self) -> Array:
-        """‖w̃‖ from its first value and the gradients alone, (T+1, B)."""
-        return self.optimizer.predicted_norms(
-            self.rate, self._with_theory(self.norms), self._with_theory(self.gradient_norms)
-        )
-
-    def model_at(self, step: int) -> NormalizedGLM:
-        """Return the model after `step` steps.
-
-        Raises:
-            ValueError: a step that was not taken or not kept.
-
-        """
-        (place,) = np.nonzero(self.kept == step)
-        if not len(place):
-            raise ValueError(
-                f"`step` must be one of the {len(self.kept)} steps in `kept`, from 0 to "
-                f"{self.steps}; got {step}."
-            )
-        return self.start.unpack(self.parameters[place[0]])
-
-    def _with_theory(self, measured: Array) -> Array:
-        return measured if self.blocks.homogeneous else measured[:, :0]
 
 
 def descend(
@@ -171,11 +42,14 @@ def descend(
     optimizer: str | Optimizer = "gradient_descent",
     *,
     steps: int = 100,
-    rate: float = 0.1,
-    affine_rate: float | None = None,
+    rate: float | Schedule = 0.1,
+    affine_rate: float | Schedule | None = None,
+    decay: float = 0.0,
+    batch_size: int | None = None,
+    seed: int = 0,
     callback: Callable[[int, float], Any] | None = None,
 ) -> Trajectory:
-    """Train a model on all cases at once, from its own parameters, and measure every step.
+    """Train a model from its own parameters, and measure every step.
 
         minimize L(θ) = −mean log P(y|x)
 
@@ -185,8 +59,13 @@ def descend(
     Args:
         model: the start. X: (N, D). y: as the family takes.
         optimizer: one of OPTIMIZERS, or its key.
-        steps: T ≥ 1. rate: η > 0, of the weights.
+        steps: T ≥ 1. rate: η > 0 of the weights, a number or a schedule.
         affine_rate: that of g and b, 0 to hold them; `rate` where None.
+        decay: λ ≥ 0, the weight decay of W; g and b have none.
+        batch_size: m, from 1 to N, for mini-batches with batch statistics of their own, in a new
+            order for each epoch; the last of an epoch has what is left over, and a single case
+            without a z is left out. None for all cases at once.
+        seed: of the mini-batches.
         callback: called with (step, loss) from step 0 on; may raise StopIteration to end the run
             with what it has.
 
@@ -202,29 +81,36 @@ def descend(
     (True, True)
 
     """
-    rule = _optimizer(optimizer)
+    rule = optimizer_of(optimizer)
     affine = rate if affine_rate is None else affine_rate
-    if not (isfinite(rate) and rate > 0):
+    if not isinstance(rate, Schedule) and not (isfinite(rate) and rate > 0):
         raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
-    if not (isfinite(affine) and affine >= 0):
-        raise ValueError(f"`affine_rate` must be a finite number from 0 up; got {affine}.")
+    _require_from_zero("affine_rate", affine)
+    _require_from_zero("decay", decay)
     if steps < 1 or not float(steps).is_integer():
         raise ValueError(f"`steps` must be a whole number from 1 up; got {steps!r}.")
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
     objective = Objective.of(model, X, y)
-    update = rule.start(_rates(model.layout, rate, affine))
-    point = _point(objective, blocks, model.pack().astype(np.float64))
-    stride = -(-(int(steps) + 1) * point.theta.nbytes // CHECKPOINT_BYTES)
+    batches, notes = _batches(objective, batch_size, seed)
+    t = np.arange(int(steps) + 1)
+    rates, affine_rates = schedule_of(rate).rates(t), schedule_of(affine).rates(t)
+    is_weight = np.zeros(model.layout.size, dtype=bool)
+    is_weight[model.layout.weights] = True
+
+    update = rule.start(np.where(is_weight, decay, 0.0))
+    point = _point(next(batches), blocks, model.pack().astype(np.float64))
+    stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
     loss, norms, turns, kept = [point.loss], [point.norms], [], {0: point.theta}
     diverged = None
     with suppress(StopIteration):
         if callback is not None:
             callback(0, point.loss)
-        for step in range(1, int(steps) + 1):
+        for step in range(1, len(t)):
+            eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
             try:
-                point, turn = _advance(objective, blocks, update, point)
+                point, turn = _advance(next(batches), blocks, update, point, eta)
             except ValueError as error:
                 diverged = Divergence(step, str(error))
                 break
@@ -236,21 +122,26 @@ def descend(
             if callback is not None:
                 callback(step, point.loss)
     kept[len(turns)] = point.theta
-    by_quantity = np.reshape(turns, (len(turns), 3, len(blocks.neurons))).swapaxes(0, 1)
-    gradient_norms, angles, radial = by_quantity
+    by_quantity = np.reshape(turns, (len(turns), 4, len(blocks.neurons))).swapaxes(0, 1)
+    gradient_norms, step_norms, angles, radial = by_quantity
     return Trajectory(
         start=model,
         optimizer=rule,
-        rate=rate,
+        rates=rates[: len(loss)],
+        decay=decay,
+        batch_size=batch_size,
+        seed=seed,
         blocks=blocks,
         loss=np.array(loss),
         norms=np.array(norms),
         gradient_norms=gradient_norms,
+        step_norms=step_norms,
         angles=angles,
         radial=radial,
         kept=np.array(list(kept)),
         parameters=np.array(list(kept.values())),
         diverged=diverged,
+        notes=notes,
     )
 
 
@@ -266,49 +157,62 @@ class _Point(NamedTuple):
 
 def _point(objective: Objective, blocks: Blocks, theta: Array) -> _Point:
     at = objective.at(theta)
-    W, _, _ = objective.model.layout.split(theta)
-    vectors = blocks.vectors(W)
+    vectors = blocks.vectors(objective.model.layout.split(theta)[0])
     return _Point(theta, at, at.loss, vectors, lengths(vectors))
 
 
 def _advance(
-    objective: Objective, blocks: Blocks, update: Update, point: _Point
+    following: Objective, blocks: Blocks, update: Update, point: _Point, rates: Array
 ) -> tuple[_Point, Array]:
-    """Take one step; also return ‖G‖, the angle turned and the radial cosine, (3, B).
+    """Take one step, to a point on the next batch; also return ‖G‖, ‖Δ‖, angle, cosine, (4, B).
 
     Raises:
         ValueError: the step overflows, or z is undefined after it.
 
     """
-    layout = objective.model.layout
+    split = following.model.layout.split
     with np.errstate(over="ignore", invalid="ignore"):
         gradient = point.at.gradient()
-        theta = update(point.theta, gradient)
+        theta = update(point.theta, gradient, rates)
         # Blocks of the change, not the change of blocks: neighbouring floats subtract exactly.
-        change = blocks.vectors(layout.split(theta - point.theta)[0])
-        G = blocks.vectors(layout.split(gradient)[0])
+        change = blocks.vectors(split(theta - point.theta)[0])
+        G = blocks.vectors(split(gradient)[0])
         turn = np.stack(
-            [lengths(G), angles_turned(point.vectors, change), cosines(point.vectors, G)]
+            [
+                lengths(G),
+                lengths(change),
+                angles_turned(point.vectors, change),
+                cosines(point.vectors, G),
+            ]
         )
         if not (np.isfinite(theta).all() and np.isfinite(turn).all()):
             raise ValueError(
                 "The gradient or the next parameters, or their squares, exceed the largest float."
             )
-        after = _point(objective, blocks, theta)
+        after = _point(following, blocks, theta)
         if not np.isfinite(after.norms).all():
             raise ValueError("The norm of a block of weights exceeds the largest float.")
     return after, turn
 
 
-def _rates(layout: ParameterLayout, rate: float, affine_rate: float) -> Array:
-    """Return a learning rate for each parameter, (P,)."""
-    affine = np.full(layout.neurons, affine_rate)
-    return layout.pack(np.full((layout.neurons, layout.features), rate), affine, affine)
+def _batches(
+    objective: Objective, size: int | None, seed: int
+) -> tuple[Iterator[Objective], tuple[str, ...]]:
+    """Return the objective of each step's own batch, without end, and notes on the batches."""
+    if size is None:
+        return repeat(objective), ()
+    plan = MiniBatches(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
+    return map(objective.rows, plan.draw(np.random.default_rng(seed))), plan.notes
 
 
-def _optimizer(optimizer: str | Optimizer) -> Optimizer:
-    if isinstance(optimizer, Optimizer):
-        return optimizer
-    if optimizer not in OPTIMIZERS:
-        raise ValueError(f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got {optimizer!r}.")
-    return OPTIMIZERS[optimizer]
+def _has_z_for_one_case(objective: Objective) -> bool:
+    try:
+        objective.rows(np.array([0]))
+    except ValueError:
+        return False
+    return True
+
+
+def _require_from_zero(name: str, value: float | Schedule) -> None:
+    if not isinstance(value, Schedule) and not (isfinite(value) and value >= 0):
+        raise ValueError(f"`{name}` must be a finite number from 0 up; got {value}.")

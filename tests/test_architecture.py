@@ -16,7 +16,8 @@ LAYERS = (
     ("normgeo.text", "normgeo.characters", "normgeo._arrays"),
     ("normgeo.subspaces",),
     ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations", "normgeo.rules"),
-    ("normgeo.scales",),
+    ("normgeo.norm_laws", "normgeo.schedules", "normgeo.mini_batches"),
+    ("normgeo.scales", "normgeo.optimizers"),
     ("normgeo.linearization",),
     ("normgeo.fixed_cases",),
     ("normgeo.normalizers", "normgeo.transforms", "normgeo.families"),
@@ -30,7 +31,7 @@ LAYERS = (
         "normgeo.fisher_structure",
         "normgeo.layers",
     ),
-    ("normgeo.fisher_storage",),
+    ("normgeo.fisher_storage", "normgeo.trajectory"),
     (
         "normgeo.fisher",
         "normgeo.divergence",
@@ -42,6 +43,9 @@ LAYERS = (
     ),
     (
         "normgeo.dynamics",
+        "normgeo.comparisons",
+        "normgeo.equilibrium",
+        "normgeo.spiral",
         "normgeo.fitting",
         "normgeo.turn",
         "normgeo.loss_plane",
@@ -53,12 +57,13 @@ LAYERS = (
         "normgeo.spectrum",
         "normgeo.magnitude",
     ),
-    ("normgeo.null_chain",),
+    ("normgeo.null_chain", "normgeo.twin"),
     ("normgeo.reasons",),
     ("normgeo.symmetry",),
     ("normgeo.claims",),
     ("normgeo.settings", "normgeo.tables"),
-    ("normgeo.verdict_tables",),
+    ("normgeo.verdict_tables", "normgeo.audit_tables"),
+    ("normgeo.cli",),
     ("normgeo.scene",),
     ("normgeo",),
     ("normgeo.figures.template", "normgeo.figures.browser"),
@@ -71,7 +76,7 @@ LAYERS = (
 HEIGHT = {unit: height for height, line in enumerate(LAYERS) for unit in line}
 
 # Packages whose modules may import each other.
-OPEN_INSIDE = {"normgeo.ui", "normgeo.claims", "normgeo.views"}
+OPEN_INSIDE = {"normgeo.ui", "normgeo.claims", "normgeo.views", "normgeo.cli"}
 
 # Who may import a library at all, and who may only inside a function.
 HOMES = {

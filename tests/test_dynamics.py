@@ -12,7 +12,9 @@ import statsmodels.api as sm
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo import dynamics as module
 from normgeo.datasets import load
-from normgeo.dynamics import OPTIMIZERS, GradientDescent, descend
+from normgeo.dynamics import descend
+from normgeo.norm_laws import GradientLaw
+from normgeo.optimizers import OPTIMIZERS, Optimizer
 
 HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
     ("group", "group"): NORMALIZERS["group"]
@@ -319,7 +321,7 @@ def test_run_stopped_before_its_first_step_keeps_its_start(cases):
 
 
 def everything_is_finite(run):
-    names = ("loss", "norms", "angles", "gradient_norms", "radial", "parameters")
+    names = ("loss", "norms", "angles", "gradient_norms", "step_norms", "radial", "parameters")
     predicted = ("predicted_norms", "predicted_angles", "effective_learning_rate")
     return all(np.isfinite(getattr(run, name)).all() for name in names + predicted)
 
@@ -371,7 +373,7 @@ def test_vanishing_scale_ends_with_its_reason():
     assert everything_is_finite(run)
 
 
-class EqualAt(module.Optimizer):
+class EqualAt(Optimizer):
     """Gradient descent that at one step makes all parameters equal."""
 
     key = title = "equal"
@@ -379,18 +381,17 @@ class EqualAt(module.Optimizer):
     def __init__(self, step):
         self.step = step
 
-    def start(self, rates):
+    def start(self, decays):
         taken = 0
 
-        def update(theta, gradient):
+        def update(theta, gradient, rates):
             nonlocal taken
             taken += 1
             return np.ones_like(theta) if taken == self.step else theta - rates * gradient
 
         return update
 
-    predicted_angles = GradientDescent.predicted_angles
-    predicted_norms = GradientDescent.predicted_norms
+    law = GradientLaw()
 
 
 # What is kept.
@@ -429,7 +430,7 @@ def test_a_long_run_keeps_every_kth_step_and_the_last(cases, monkeypatch):
         ({"steps": 0}, "`steps` must be a whole number from 1 up; got 0."),
         ({"steps": 1.5}, "`steps` must be a whole number from 1 up; got 1.5."),
         ({"steps": float("inf")}, "`steps` must be a whole number from 1 up; got inf."),
-        ({"optimizer": "sgd"}, "`optimizer` must be one of gradient_descent; got 'sgd'."),
+        ({"optimizer": "sgd"}, "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'."),
     ],
 )
 def test_bad_options_are_named(options, sentence, cases):
