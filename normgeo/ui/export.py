@@ -38,6 +38,12 @@ def show(name: str, settings: Settings, *, alt: str) -> Any:
     except ValueError as error:
         explain(error)
         return None
+    draw(name, settings, result, figure, alt=alt)
+    return result
+
+
+def draw(name: str, settings: Settings, result: Any, figure: Any, *, alt: str) -> None:
+    """Draw the figure of a result that is already there, with its export row."""
     with st.container(key=f"view_{name}"):
         st.plotly_chart(
             figure, key=f"figure_{name}", theme=None, alt=text(alt),
