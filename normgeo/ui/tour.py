@@ -30,6 +30,10 @@ def _cell(cell: str, label: str, see: str, **state: str) -> Step:
     return Step("invariance", label, see, {"cell": cell, **state})
 
 
+def _turn(label: str, see: str, **state: str) -> Step:
+    return Step("learning_rate", label, see, {"method": "batch", **state})
+
+
 WAYS = (
     Way(
         "A tour of ten minutes",
@@ -49,6 +53,10 @@ WAYS = (
             _cell(
                 "layer.weight_vector_rescaling", "A “no” on the blackboard",
                 "The smallest integers that show it, to copy by hand.", tab="blackboard",
+            ),
+            _turn(
+                "What the scale of the weights still does",
+                "Drag ‖w‖: the loss stays, each doubling turns the weights a quarter as far.",
             ),
         ),
     ),
@@ -80,6 +88,15 @@ WAYS = (
                 "weight.dataset_rescaling", "Where text and table differ",
                 "Section 5.1 says all methods; Table 1 and the numbers say not weight norm.",
             ),
+            _turn(
+                "One function, three norms, one training",
+                "The longer weights start slower, and follow the dashed prediction.",
+                tab="descent",
+            ),
+            _turn(
+                "Which ½ the paper means", "The doubling table: ¼, ½ or 0, by what is asked.",
+                tab="fisher",
+            ),
         ),
     ),
     Way(
@@ -109,6 +126,10 @@ WAYS = (
             _cell(
                 "batch.dataset_rescaling", "Other data: iris",
                 "Three classes of flowers, four lengths.", dataset="iris",
+            ),
+            _turn(
+                "The turn under layer norm", "All of W is one vector, and grows as one.",
+                method="layer",
             ),
         ),
     ),
