@@ -192,8 +192,8 @@ def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
 
     √kl is nearly linear in t, so secants on it take three or four steps.
 
-    >>> print(round(reach_of(lambda t: t * t + t**3 / 9, 1.0, 2.0), 6))
-    0.949546
+    >>> print(round(reach_of(lambda t: 4 * t * t, 1.0, start=2.0), 4))
+    0.5
 
     """
     target = np.sqrt(level)

@@ -293,14 +293,14 @@ def _movement(before: float, after: float, predicted: float, unit: str = "") -> 
 
 
 def fraction_name(factor: float) -> str:
-    """Return "½" for 0.5, "1/64" for a 64th, 0.354 for what is no power of two.
+    """Return "½" for 0.5, "1/64" for a 64th, "0.354" for what is no power of two, to 3 digits.
 
     >>> fraction_name(0.25), fraction_name(1 / 64), fraction_name(0.3)
     ('¼', '1/64', '0.3')
 
     """
     whole = round(1 / factor) if factor else 0
-    if whole < 1 or abs(whole * factor - 1) > 1e-6 or whole & (whole - 1):
+    if whole < 1 or abs(whole * factor - 1) > 5e-4 or whole & (whole - 1):
         return f"{factor:.3g}"
     return {1: "1", 2: "½", 4: "¼", 8: "⅛"}.get(whole, f"1/{whole}")
 
