@@ -15,6 +15,7 @@ with left:
         "case over the neurons in layer norm, one weight vector over its features in weight norm. "
         "Below each the same in integers, with the arithmetic.",
     )
+    st.caption(text("Section 3, Eq. 2 and 3; section 5, Eq. 5: z = (a − μ)/σ."))
 with right:
     st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))
     verdict_table.draw(

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
+from normgeo.datasets import DATASETS
 from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.ui import url
@@ -90,7 +91,9 @@ def _prepare_process() -> None:
     """Once a process: one BLAS thread, as those of several sessions fight; a frozen heap.
 
     Streamlit collects garbage after each run: what is imported by now need not be searched again.
+    Loading data imports the last heavy libraries, and with them their threads.
     """
+    DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()
     gc.freeze()

@@ -50,7 +50,7 @@ def agreement(settings: Settings) -> str:
     """Return how many cells of the paper's Table 1 hold for the settings."""
     found = compare_with_table_1(cached.verdicts(rows(settings, "paper"), COLUMNS["paper"]))
     words = text(
-        "{agreeing} of {cells} cells agree with the paper",
+        "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1)",
         agreeing=found.agreeing, cells=found.cells,
     )  # fmt: skip
     if found.differing:

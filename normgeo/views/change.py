@@ -40,9 +40,7 @@ class EffectPicture(NamedTuple):
 def _effect(settings: Settings) -> EffectPicture:
     chosen, transform = settings.selected
     here = scene(settings, "raw", chosen)
-    row = settings.cell.partition(".")[0]
-    methods = {key: settings.adapt(NORMALIZERS[key]) for key in ("batch", "layer")}
-    methods.setdefault(row, chosen)
+    methods, notes = _compared(settings, chosen, here)
     strengths = FACTORS if transform.rescales else SHIFTS
     result = effect(
         methods,
@@ -53,7 +51,27 @@ def _effect(settings: Settings) -> EffectPicture:
         gamma=_shift(settings, transform, here),
         index=settings.index,
     )
-    return EffectPicture(result, here.dataset, settings.delta, here.notes)
+    return EffectPicture(result, here.dataset, settings.delta, (*here.notes, *notes))
+
+
+def _compared(
+    settings: Settings, chosen: Normalizer, here: Scene
+) -> tuple[dict[str, Normalizer], list[str]]:
+    """Return batch and layer norm, whose contrast teaches, and the chosen one; what is missing."""
+    methods, notes = {}, []
+    for key in ("batch", "layer"):
+        normalizer = settings.adapt(NORMALIZERS[key])
+        try:
+            normalizer.normalize(here.model.W, here.X, (here.model.W, here.X))
+        except ValueError as error:
+            if normalizer == chosen:
+                raise
+            notes.append(text("No {name} here: {why}", name=normalizer.title, why=str(error)))
+            continue
+        methods[key] = normalizer
+    if chosen not in methods.values():
+        methods[settings.cell.partition(".")[0]] = chosen
+    return methods, notes
 
 
 def _shift(settings: Settings, transform: Transform, here: Scene) -> Any:

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, certify
 from normgeo.datasets import DATASETS
+from normgeo.ui import export
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
 QUESTION = "What may change while z stays the same?"
@@ -94,7 +95,10 @@ def test_negative_delta_turns_the_marks_and_z_over(shown):
 def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
     page = shown("invariance", eps="1e-5")
     assert page.signs() == {"batch norm": "≈✗≈≈✓✗", "layer norm": "≈✓✗≈✗≈", "weight norm": "✓✗✓✗✗✗"}
-    assert "12 of 18 cells agree with the paper, whose table is for ε = 0" in page.words
+    assert (
+        "12 of 18 cells agree with the paper (section 5.1, Table 1), whose table is for ε = 0"
+        in page.words
+    )
     assert page.figures == ["effect", "floating_point"]
     why = shown("invariance", eps="1e-5", tab="why")
     assert r"\sqrt{\delta^2 v + \varepsilon}" in why.app.latex[0].value
@@ -124,6 +128,18 @@ def test_one_neuron_is_explained_where_its_z_is_undefined(shown):
     assert "needs at least 2" in page.app.info[0].value
     assert page.signs() == PAPER
     assert "the reason stands above" in page.words
+
+
+def test_one_neuron_leaves_out_only_the_method_that_needs_more(shown):
+    page = shown("invariance", neurons="1", cell="batch.dataset_recentering")
+    assert page.figures == ["effect"]
+    assert "<b>layer norm</b>" not in page.captions("effect")
+    assert "No layer norm here: A layer mean is taken over the neurons" in page.words
+
+
+def test_method_of_the_grid_is_not_shown_twice(shown):
+    page = shown("invariance", rows="grid", cell="layer-layer.case_rescaling")
+    assert page.captions("effect").count("<b>layer norm</b>") == 1
 
 
 def test_two_neurons_are_only_a_sign(shown):
@@ -248,3 +264,17 @@ def test_index_outside_the_rows_is_explained(shown):
 def test_every_format_has_a_button(shown, kind):
     keys = [button.key for button in shown("invariance").app.get("download_button")]
     assert f"effect_{kind}" in keys
+
+
+def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
+    monkeypatch.setattr(export, "find_browser", lambda: None)
+    export._why_no_browser.clear()
+    buttons = {b.key: b.proto for b in shown("invariance").app.get("download_button")}
+    export._why_no_browser.clear()
+    for kind in ("png", "svg", "pdf"):
+        assert buttons[f"effect_{kind}"].disabled
+        assert buttons[f"effect_{kind}"].help == (
+            "PNG, SVG and PDF are drawn by a browser on the server, and it has none."
+        )
+    for kind in ("html", "csv", "json"):
+        assert not buttons[f"effect_{kind}"].disabled
