@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from normgeo import __version__
 from normgeo.characters import spell
+from normgeo.cli import audit
+from normgeo.cli.output import print_table
 from normgeo.settings import RULES, Settings, parse_pairs
-from normgeo.tables import FORMATS, Table, render
+from normgeo.tables import FORMATS, render
 from normgeo.text import text
 from normgeo.verdict_tables import COLUMNS, ROWS, verdict_records, verdict_table
 
@@ -64,7 +66,7 @@ def _table(options: argparse.Namespace) -> None:
         table = verdict_records(ROWS[rows], COLUMNS[columns], eps)
     else:
         table = verdict_table(ROWS[rows], COLUMNS[columns], eps, options.negative)
-    _print(table, options.format)
+    print_table(table, options.format)
 
 
 def _render(options: argparse.Namespace) -> None:
@@ -179,11 +181,6 @@ def _no_recipe(target: str, error: Exception | None) -> str:
     )
 
 
-def _print(table: Table, format: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    print(render(table.spelled(encoding), format), end="")
-
-
 def _spell(error: UnicodeError) -> tuple[str, int]:
     """Replace what a terminal lacks by words, where no table's alignment depends on it."""
     if not isinstance(error, UnicodeEncodeError):
@@ -236,6 +233,8 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument(
         "--negative", action="store_true", help=text("re-scale by δ < 0 (csv and json: sign_flip)")
     )
+
+    audit.add(commands)
 
     how = text("name=value; `views` lists them")
     drawing = commands.add_parser("render", help=text("draw a view, or what a recipe says"))

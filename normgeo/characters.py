@@ -7,9 +7,10 @@ from unicodedata import combining, east_asian_width
 SPELLED = {
     "✓": "yes", "✗": "no", "≈": "~", "±": "+-", "×": "x", "·": "*", "−": "-", "—": "-", "–": "-",
     "…": "...", "’": "'", "′": "'", "≥": ">=", "≤": "<=", "≠": "!=", "√": "sqrt",
-    "²": "^2", "³": "^3", "‖": "||", "°": " degrees", "½": "1/2", "¼": "1/4", "Δ": "Delta",
-    "Σ": "Sigma", "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta",
-    "θ": "theta", "λ": "lambda", "μ": "mu", "σ": "sigma", "φ": "phi", "χ": "chi",
+    "²": "^2", "³": "^3", "⁴": "^4", "ᵀ": "^T", "⊗": "(x)", "≫": ">>", "‖": "||", "°": " degrees",
+    "½": "1/2", "¼": "1/4", "Γ": "Gamma", "Δ": "Delta", "Σ": "Sigma", "α": "alpha", "β": "beta",
+    "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu",
+    "σ": "sigma", "φ": "phi", "χ": "chi",
 }  # fmt: skip
 """What stands for a character in an encoding that lacks it."""
 
@@ -22,7 +23,8 @@ LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "✓": r"$\checkmark$", "✗": "no", "≈": r"$\approx$",
     "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "−": "$-$", "—": "---", "–": "--",
     "…": r"\dots{}", "′": "$'$", "≥": r"$\ge$", "≤": r"$\le$", "≠": r"$\ne$", "‖": r"$\|$",
-    "√": r"$\surd$", "’": "'", "²": "$^2$", "³": "$^3$", "½": "$1/2$",
+    "√": r"$\surd$", "’": "'", "²": "$^2$", "³": "$^3$", "⁴": "$^4$",
+    "ᵀ": r"$^\top$", "⊗": r"$\otimes$", "≫": r"$\gg$", "½": "$1/2$",
     "¼": "$1/4$", "°": r"$^\circ$",
 })  # fmt: skip
 """What LaTeX reads for a character; ✗ is a word, since × stands for a product."""

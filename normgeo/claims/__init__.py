@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from normgeo.claims import (
+    decay,
     formula,
     geometry,
     invariance,
@@ -18,7 +19,7 @@ from normgeo.claims import (
 from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding, Measured
 
 __all__ = [
-    "CLAIMS", "FAILS", "HOLDS", "HOLDS_IF", "PARTS", "SIGNS",
+    "CLAIMS", "FAILS", "HOLDS", "HOLDS_IF", "PART", "PARTS", "SIGNS",
     "Audited", "Claim", "Finding", "Measured", "audit",
 ]  # fmt: skip
 
@@ -29,12 +30,16 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     "The Fisher matrix": geometry.CLAIMS,
     "What it does not see": symmetry.CLAIMS,
     "The norm as a learning rate": learning.CLAIMS,
+    "Decay, and other optimizers": decay.CLAIMS,
     "The gains": magnitude.CLAIMS,
     "Batches and sequences": practice.CLAIMS,
 }
 """The claims under what they speak of."""
 
 CLAIMS: dict[str, Claim] = {claim.key: claim for part in PARTS.values() for claim in part}
+
+PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for claim in claims}
+"""The part that each claim is in."""
 
 
 def audit(callback: Callable[[int, int], Any] | None = None) -> Iterator[Audited]:

@@ -33,7 +33,7 @@ def _epsilon() -> Finding:
     return Finding(
         survive == len(kept),
         len(kept) == sum(sum(cells.values()) for cells in PAPER_TABLE_1.values()),
-        _invariances({"ε = 0": len(kept), "ε = 10⁻⁵": survive}),
+        _invariances({"ε = 0": len(kept), "ε = 1e-5": survive}),
     )
 
 
@@ -89,7 +89,7 @@ CLAIMS = (
         "The invariances of Table 1 hold in the layers in use, which add ε to the variance.",
         "practice", _epsilon, HOLDS_IF, "invariance?eps=1e-05",
         condition="ε = 0, or σ² ≫ ε before and after",
-        remark="Left at ε = 10⁻⁵: the re-centrings, and weight norm's, which has no ε.",
+        remark="Left at ε = 1e-5: the re-centrings, and weight norm's, which has no ε.",
     ),
     Claim(
         "frozen",

@@ -1,0 +1,140 @@
+"""Statements on the norm under weight decay and under other rules than gradient descent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
+from normgeo.claims.trial import PAPER, ROUNDING, digits_model, images, with_weights
+from normgeo.dynamics import descend
+from normgeo.equilibrium import Balance, simulate_balance
+from normgeo.model import NormalizedGLM
+from normgeo.optimizers import OPTIMIZERS
+from normgeo.twin import exponential_twin
+
+CLOSE = 0.02
+STARTS = (0.3, 3.0)
+
+
+def _equilibrium() -> Finding:
+    """Simulate a gradient of constant norm on the unit sphere, from two norms."""
+    runs = {f"‖w‖ = {start:g} at the start": simulate_balance(norm=start) for start in STARTS}
+    norms = {name: run.settled_norm / _law(run)[0] for name, run in runs.items()}
+    angles = {name: run.settled_angle / _law(run)[1] for name, run in runs.items()}
+    off = max(abs(ratio - 1) for ratio in (*norms.values(), *angles.values()))
+    return plain(
+        off < CLOSE,
+        numbers("settled norm over the predicted", norms)
+        + numbers("settled angle over the predicted", angles),
+    )
+
+
+def _law(run: Balance) -> tuple[float, float]:
+    """Return ‖w‖ with ‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and arccos(1 − ηλ), as they are printed."""
+    eta, decay, gamma = run.rate, run.decay, run.gradient_norm**2
+    fourth = eta * gamma / (decay * (2 - eta * decay))
+    return fourth**0.25, float(np.arccos(1 - eta * decay))
+
+
+def _twin() -> Finding:
+    """Run with decay, and with growing rates in its place, without ε and with one."""
+    (X, y), angle = images(), {}
+    for eps in (0.0, 0.1):
+        model = digits_model("layer")
+        normalizer = replace(model.normalizer, eps=eps)
+        start = NormalizedGLM(normalizer, model.family, model.W, model.b, model.g)
+        twin = exponential_twin(start, X, y, rate=0.5, decay=0.02, steps=30)
+        angle[f"ε = {eps:g}"] = float(twin.angles.max())
+    return Finding(
+        max(angle.values()) < ROUNDING,
+        angle["ε = 0"] < ROUNDING,
+        numbers("largest angle between the two", angle, "radians"),
+    )
+
+
+def _turn_by_rule() -> Finding:
+    """Take one small step from W and from 2W under each rule, and compare the turns."""
+    (X, y), start, slope = images(), digits_model("layer"), {}
+    for key in OPTIMIZERS:
+        turns = [
+            np.tan(descend(with_weights(start, k * start.W), X, y, key, steps=1, rate=1e-4).angles)
+            for k in (1, 2)
+        ]
+        slope[key] = float(np.log2(turns[1] / turns[0]).max())
+    off = {key: abs(found + 2) for key, found in slope.items()}
+    by_title = {OPTIMIZERS[key].title: found for key, found in slope.items()}
+    return Finding(
+        max(off.values()) < CLOSE,
+        max(off["gradient_descent"], off["momentum"]) < CLOSE,
+        numbers("slope of log turn against log norm", by_title),
+    )
+
+
+def _growth_by_rule() -> Finding:
+    """Look for a step of each rule in which a norm falls."""
+    (X, y), growth = images(), {}
+    for key in ("gradient_descent", "adam"):
+        runs = [descend(digits_model(m), X, y, key, steps=50, rate=0.01) for m in PAPER]
+        least = min(np.diff(run.norms, axis=0).min() for run in runs)
+        growth[OPTIMIZERS[key].title] = float(least)
+    return Finding(
+        min(growth.values()) > 0,
+        growth["gradient descent"] > 0,
+        numbers("least growth in a step", growth),
+    )
+
+
+def _common_shift() -> Finding:
+    """Descend under layer norm, and measure how far the mean weight vector moves."""
+    model, (X, y) = digits_model("layer"), images()
+    mean = model.W.mean(axis=0)
+    moved = {}
+    for name, decay in (("without decay", 0.0), ("λ = 0.1", 0.1)):
+        W = descend(model, X, y, steps=20, rate=0.5, decay=decay).model_at(20).W
+        moved[name] = float(np.linalg.norm(W.mean(axis=0) - mean) / np.linalg.norm(mean))
+    return Finding(
+        max(moved.values()) < ROUNDING,
+        moved["without decay"] < ROUNDING,
+        numbers("change of the mean weight vector", moved),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "equilibrium",
+        "With weight decay λ the norm settles where growth and decay balance, at "
+        "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and then turns by arccos(1 − ηλ) in each step.",
+        "van Laarhoven 2017; Wan et al. 2021", _equilibrium, HOLDS, "learning_rate",
+        remark="A simulation whose gradient has a constant norm √Γ on the unit sphere; where it "
+        "started does not matter.",
+    ),
+    Claim(
+        "twin",
+        "Weight decay is a learning rate that grows exponentially: both turn the weights alike.",
+        "Li and Arora 2019", _twin, HOLDS_IF, "learning_rate",
+        condition="ε = 0, by gradient descent",
+        remark="30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place.",
+    ),
+    Claim(
+        "turn_by_rule",
+        "The turn of a step falls as the square of the norm, whatever the optimizer.",
+        "section 5.2.2, beyond gradient descent", _turn_by_rule, HOLDS_IF, "learning_rate",
+        condition="the step is in proportion to the gradient",
+        remark="Adam divides the scale of the gradient out: its turn falls as 1/‖w‖.",
+    ),
+    Claim(
+        "growth_by_rule",
+        "The norm of the weights grows in every step, whatever the optimizer.",
+        "section 5.2.2, beyond gradient descent", _growth_by_rule, HOLDS_IF, "learning_rate",
+        condition="it is gradient descent without decay",
+        remark="A step of Adam has a part along the weights and may shorten them.",
+    ),
+    Claim(
+        "mean_row_stays",
+        "Under layer norm, learning never moves the mean of the weight vectors.",
+        "section 5.2.2, implied", _common_shift, HOLDS_IF, "learning_rate?method=layer",
+        condition="there is no weight decay, which shrinks it with the rest",
+    ),
+)  # fmt: skip

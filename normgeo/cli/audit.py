@@ -1,0 +1,103 @@
+"""`normgeo audit`: every statement with its verdict; an error where one is not the known one."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from normgeo.cli.output import print_table
+from normgeo.tables import FORMATS
+from normgeo.text import text
+
+if TYPE_CHECKING:
+    from normgeo.claims import Audited
+
+WIDEST = 100
+PATIENCE, BETWEEN = 1.0, 0.2  # seconds until there is a line on progress, and between two
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser(
+        "audit",
+        help=text("check the statements of the paper; status 1 if a verdict is not the known one"),
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text",
+        help=text("csv and json have a record for each statement, with all digits"),
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check all claims and print them.
+
+    Raises:
+        RuntimeError: a verdict that is not the expected one, after all were printed; or a check
+            that cannot be computed.
+
+    """
+    from normgeo.audit_tables import audit_records, audit_table, listing
+    from normgeo.claims import audit
+
+    with Progress() as progress:
+        audited = tuple(audit(progress))
+    if options.format == "text":
+        print(listing(audited, min(shutil.get_terminal_size().columns, WIDEST)), end="")
+    elif options.format in {"csv", "json"}:
+        print_table(audit_records(audited), options.format)
+    else:
+        print_table(audit_table(audited), options.format)
+    _require_expected(audited)
+
+
+def _require_expected(audited: tuple[Audited, ...]) -> None:
+    wrong = [
+        text(
+            "{key} is {verdict!r}, not {expected!r}",
+            key=one.claim.key,
+            verdict=one.finding.verdict,
+            expected=one.claim.expected,
+        )
+        for one in audited
+        if not one.as_expected
+    ]
+    if wrong:
+        raise RuntimeError(
+            text(
+                "{count} of {all} verdicts are not the known ones: {wrong}.",
+                count=len(wrong),
+                all=len(audited),
+                wrong="; ".join(wrong),
+            )
+        )
+
+
+class Progress:
+    """A line on standard error that tells how far a command is, where that takes over a second.
+
+    Use as a context, and call with (done, all).
+    """
+
+    def __init__(self) -> None:
+        self._next = monotonic() + PATIENCE
+        self._width = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __call__(self, done: int, all: int) -> None:
+        if monotonic() < self._next:
+            return
+        words = text("Checked {done} of {all} statements", done=done, all=all)
+        print(f"\r{words}", end="", file=sys.stderr, flush=True)
+        self._next, self._width = monotonic() + BETWEEN, len(words)
+
+    def __exit__(self, *_: object) -> None:
+        """End the line; on a terminal, leave none."""
+        if self._width:
+            gone = f"\r{' ' * self._width}\r" if sys.stderr.isatty() else "\n"
+            print(gone, end="", file=sys.stderr, flush=True)
