@@ -179,9 +179,9 @@ class Settings:
     steps: int = _setting(100, Whole(1, 10_000))
     batch_size: int = _setting(4, Whole(1, 128))
     epochs: int = _setting(5, Whole(1, 50))
-    radius: float = _setting(1.0, Number(0.5, 2))
+    radius: float = _setting(1.4, Number(0.5, 2))
     length: int = _setting(64, Whole(8, 256))
-    activation: str = _setting("tanh", Choice(tuple(ACTIVATIONS)))
+    activation: str = _setting("identity", Choice(tuple(ACTIVATIONS)))
     tab: str = _setting("auto", Choice(TABS))
     theme: str = _setting("light", Choice(("light", "dark")))
 

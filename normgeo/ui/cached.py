@@ -51,6 +51,11 @@ def verdicts(
     }
 
 
+def used(name: str, settings: Settings) -> Settings:
+    """Return the settings with all that a view does not use at their defaults."""
+    return Settings(**dict(_used(name, settings)))
+
+
 def _used(name: str, settings: Settings) -> Values:
     return tuple((use, getattr(settings, use)) for use in VIEWS[name].uses)
 

@@ -57,7 +57,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "statistics": {"current": "of the current batch", "frozen": "frozen, as at test time"},
     "rows": {"paper": "rows of the paper", "named": "all named rows", "grid": "all 4 × 4 rows"},
     "columns": {"paper": "three operations", "all": "five operations"},
-    "activation": {"tanh": "tanh", "relu": "ReLU", "identity": "identity"},
+    "activation": {"tanh": "f = tanh", "relu": "f = ReLU", "identity": "f = identity"},
     "center": {key: _WORDS[key] for key in CENTRES},
     "scale": {key: _WORDS[key] for key in SCALES},
 }

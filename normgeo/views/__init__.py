@@ -1,13 +1,19 @@
 """Every picture by its name: what a page, an export, a notebook and the command line go through."""
 
 from normgeo.views.average import AVERAGES
+from normgeo.views.batch import AXES, NOISE, TRAINING
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
 from normgeo.views.learning_rate import DESCENT, TURN
+from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
 
 VIEWS: dict[str, View] = {
-    view.name: view for view in (AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE)
-}
+    view.name: view
+    for view in (
+        AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
+        AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW,
+    )
+}  # fmt: skip

@@ -10,6 +10,9 @@ from normgeo.figures.template import Figure
 from normgeo.settings import Settings
 from normgeo.tables import Table
 
+Progress = Callable[[int, int], Any]
+"""Told (steps done, steps); may raise StopIteration to end with what there is."""
+
 # The settings that decide the data and the weights.
 DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
 
@@ -24,6 +27,7 @@ class View:
         uses: the settings it depends on, which are what a cache needs to look at.
         compute: settings → result; ValueError, in one sentence, where there is no picture.
         figure: (result, theme) → plotly figure. table: result → the numbers in it.
+        watched: like `compute`, and tells of its progress; for views that may take over a second.
 
     """
 
@@ -33,6 +37,7 @@ class View:
     compute: Callable[[Settings], Any]
     figure: Callable[[Any, str], Figure]
     table: Callable[[Any], Table]
+    watched: Callable[[Settings, Progress], Any] | None = None
 
     def recipe(self, settings: Settings) -> dict[str, Any]:
         """Return what reproduces the picture: its name and the settings it depends on."""

@@ -1,0 +1,309 @@
+"""The pictures of the Batch page: who shares a statistic, and what a small batch costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.axes import SHARINGS, Statistics, feature_maps, shared_statistics
+from normgeo.batch import BatchDrift, BatchNoise, batch_drift, batch_noise
+from normgeo.datasets import DATASETS
+from normgeo.figures.axes import Panel, axes_figure
+from normgeo.figures.noise import noise_figure
+from normgeo.figures.training import TrainingRun, training_figure
+from normgeo.network import Network
+from normgeo.normalizers import NORMALIZERS
+from normgeo.scene import scene
+from normgeo.settings import Settings
+from normgeo.tables import Table
+from normgeo.text import text
+from normgeo.training import hold_out, train
+from normgeo.views.view import DATA, Progress, View
+
+# The arrays of the picture: cases, neurons, and the entry whose z is told.
+CASES = NEURONS = 8
+FLAT_MARK, MAP_MARK = (0, 2), (0, 1, 2, 2)
+SIZES = (1, 2, 4, 8)
+
+
+class AxesPicture(NamedTuple):
+    """Who shares a statistic, in batches of several sizes.
+
+    Attributes:
+        flat: cases × neurons, (8, 8). maps: cases × channels × pixels, (8, 4, 6, 6).
+        panels: by the size of the batch, then by method. start: the size at which it opens.
+        data: what the flat array is of.
+
+    """
+
+    flat: Array
+    maps: Array
+    panels: dict[int, dict[str, Panel]]
+    start: int
+    data: str
+
+
+def _axes(settings: Settings) -> AxesPicture:
+    data = DATASETS[settings.dataset].load(standardize=settings.features != "raw")
+    rng = np.random.default_rng(settings.seed)
+    W = rng.standard_normal((NEURONS, data.D)) / data.D**0.5
+    flat = data.X[:CASES] @ W.T
+    digits = DATASETS["digits"].load()
+    maps = feature_maps(digits.raw[:CASES].reshape(-1, *(digits.image_shape or ())))
+    sizes = sorted({*SIZES, min(settings.batch_size, CASES)})
+    panels = {
+        m: {
+            key: Panel(
+                SHARINGS[key],
+                _statistics(key, flat[:m], settings.groups),
+                _statistics(key, maps[:m], settings.groups),
+                FLAT_MARK,
+                MAP_MARK,
+            )
+            for key in SHARINGS
+        }
+        for m in sizes
+    }
+    start = min(settings.batch_size, CASES)
+    return AxesPicture(flat, maps, panels, start, data.title)
+
+
+def _statistics(key: str, values: Array, groups: int) -> Statistics | str:
+    """Return the statistics, or why there are none."""
+    try:
+        return shared_statistics(key, values, groups if SHARINGS[key].takes_groups else 1)
+    except ValueError as error:
+        return str(error)
+
+
+def _axes_table(picture: AxesPicture) -> Table:
+    rows: list[tuple[object, ...]] = []
+    for m, panels in picture.panels.items():
+        for panel in panels.values():
+            for name, found, mark in (
+                ("cases × neurons", panel.flat, panel.flat_mark),
+                ("cases × channels × pixels", panel.maps, panel.map_mark),
+            ):
+                title = panel.sharing.title
+                if isinstance(found, str):
+                    rows.append((m, name, title, *(None,) * 7, found))
+                    continue
+                place = np.unravel_index(found.labels[mark], found.shape)
+                mean, sigma = float(found.mean[place]), float(found.sigma[place])
+                z = float(found.z[mark]) if sigma else None
+                rows.append(
+                    (m, name, title, " × ".join(found.axes), found.mean.size, found.entries,
+                     float(found.values[mark]), mean, sigma, z, found.problem)
+                )  # fmt: skip
+    columns = ("batch", "array", "method", "one statistic for each", "statistics", "entries each",
+               "marked entry", "mu", "sigma", "z", "problem")  # fmt: skip
+    return Table(columns, tuple(rows), text("Which entries share a mean and a variance"))
+
+
+AXES = View(
+    "axes",
+    text("Which entries share a mean and a variance"),
+    ("dataset", "features", "seed", "groups", "batch_size"),
+    _axes,
+    lambda picture, theme: axes_figure(
+        picture.flat, picture.maps, picture.panels, start=picture.start, theme=theme
+    ),
+    _axes_table,
+)  # fmt: skip
+
+
+NOISE_BATCHES, DRIFT_BATCHES = 200, 50
+
+
+class NoisePicture(NamedTuple):
+    """How μ, σ and z of a batch scatter around those of all the cases.
+
+    Attributes:
+        noise: of μ and σ. batch, layer: the change of z from frozen to batch statistics.
+        predicted: that of batch norm to first order in 1/m, (M,), 1 or less.
+        cases: N. data: its title. notes: sentences for the reader.
+
+    """
+
+    noise: BatchNoise
+    batch: BatchDrift
+    layer: BatchDrift
+    predicted: Array
+    cases: int
+    data: str
+    notes: tuple[str, ...]
+
+
+def _noise(settings: Settings) -> NoisePicture:
+    here = scene(settings, "standardized", NORMALIZERS["standard"])
+    W, X = here.model.W, here.X
+    rng = np.random.default_rng((settings.seed, 2))
+    noise = batch_noise(X @ W.T, rng, batches=NOISE_BATCHES)
+    batch, layer = (
+        batch_drift(NORMALIZERS[key], W, X, rng, batches=DRIFT_BATCHES)
+        for key in ("batch", "layer")
+    )
+    # z_B − z ≈ −(μ_B − μ)/σ − z (σ_B − σ)/σ, and z has mean 0 and mean square 1.
+    squares = (noise.predicted_mean_error**2 + noise.predicted_sigma_error**2) / noise.sigma**2
+    predicted = np.sqrt(squares.mean(axis=1))
+    return NoisePicture(
+        noise, batch, layer, predicted, len(X), here.dataset.title, here.notes
+    )  # fmt: skip
+
+
+def _noise_table(picture: NoisePicture) -> Table:
+    """Return a row for each size: root mean squares over the neurons, in units of their σ."""
+    noise = picture.noise
+
+    def relative(errors: Array) -> list[float]:
+        rms: list[float] = np.sqrt(((errors / noise.sigma) ** 2).mean(axis=1)).tolist()
+        return rms
+
+    columns = {
+        "batch": noise.sizes.tolist(),
+        "mu_error": relative(noise.mean_error),
+        "predicted_mu_error": relative(noise.predicted_mean_error),
+        "sigma_error": relative(noise.sigma_error),
+        "predicted_sigma_error": relative(noise.predicted_sigma_error),
+        "sigma_bias": (noise.sigma_bias / noise.sigma).mean(axis=1).tolist(),
+        "z_change_batch_norm": [None if np.isnan(c) else float(c) for c in picture.batch.change],
+        "predicted_z_change_batch_norm": picture.predicted.tolist(),
+        "z_change_layer_norm": [None if np.isnan(c) else float(c) for c in picture.layer.change],
+        "reason": list(noise.reasons),
+    }
+    title = text(
+        "Root mean square errors of batch statistics over the neurons, in units of σ; {data}",
+        data=picture.data,
+    )
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)), title)
+
+
+NOISE = View(
+    "noise",
+    text("What a small batch knows of μ and σ"),
+    DATA,
+    _noise,
+    lambda picture, theme: noise_figure(
+        picture.noise, picture.batch, picture.layer, picture.predicted, cases=picture.cases,
+        data=picture.data, theme=theme,
+    ),
+    _noise_table,
+)  # fmt: skip
+
+
+LARGE_BATCH = 128
+WIDTHS = (64, 64)
+RATE = 0.05
+METHODS = ("batch", "layer")
+
+
+@final
+@dataclass(frozen=True)
+class TrainingPicture:
+    """A network trained with each method, in large and in small batches.
+
+    Attributes:
+        runs: large batches first. sizes: the two sizes. rate: η. epochs: asked for.
+        network: what it is, in words. data: its title.
+
+    """
+
+    runs: tuple[TrainingRun, ...]
+    sizes: tuple[int, int]
+    rate: float
+    epochs: int
+    network: str
+    data: str
+
+
+def _training(settings: Settings, callback: Progress | None = None) -> TrainingPicture:
+    data = DATASETS[settings.dataset].load()
+    if data.family != "categorical":
+        raise ValueError(
+            text(
+                "The network is trained to tell classes apart, and {data} has none: choose the "
+                "digits, iris or wine.",
+                data=data.title,
+            )
+        )
+    split = hold_out(data, seed=settings.seed)
+    N, D = split.X_train.shape
+    sizes = (min(LARGE_BATCH, N), min(settings.batch_size, N))
+    rate = settings.rate or RATE
+    planned = [(m, key, settings.epochs * -(-N // m)) for m in dict.fromkeys(sizes)
+               for key in METHODS]  # fmt: skip
+    total = sum(steps for *_, steps in planned)
+    runs: list[TrainingRun] = []
+    before, stopped = 0, False
+
+    def watch(step: int, steps: int, loss: float) -> None:
+        nonlocal stopped
+        if callback is None:
+            return
+        try:
+            callback(before + step, total)
+        except StopIteration:
+            stopped = True
+            raise
+
+    for m, key, steps in planned:
+        if stopped:
+            break
+        normalizer = NORMALIZERS[key]
+        rng = np.random.default_rng(settings.seed)
+        start = Network.random(normalizer, data.family, WIDTHS, D, data.H, rng)
+        try:
+            history = train(
+                start, split, batch_size=m, epochs=settings.epochs, rate=rate,
+                seed=settings.seed, callback=watch,
+            )  # fmt: skip
+            reason = history.ended.reason if history.ended else ""
+            runs.append(TrainingRun(normalizer, m, steps, history, reason))
+        except ValueError as error:
+            runs.append(TrainingRun(normalizer, m, steps, None, str(error)))
+        before += steps
+    hidden = " → ".join(map(str, (D, *WIDTHS, data.H)))
+    network = text("{hidden}, ReLU, {P:,} parameters", hidden=hidden, P=len(start.pack()))
+    return TrainingPicture(tuple(runs), sizes, rate, settings.epochs, network, data.title)
+
+
+def _training_table(picture: TrainingPicture) -> Table:
+    """Return the loss of each step's batch, and the test after each epoch."""
+    rows: list[tuple[object, ...]] = []
+    notes = []
+    for run in picture.runs:
+        title = run.normalizer.title
+        if run.reason:
+            notes.append(f"{title}, m = {run.batch_size}: {run.reason}")
+        if run.history is None:
+            continue
+        history = run.history
+        accuracy = np.array([]) if history.test_accuracy is None else history.test_accuracy
+        tests = zip(history.test_loss, accuracy, strict=True)
+        tested = dict(zip(history.epoch_ends.tolist(), tests, strict=True))
+        for step, loss in enumerate(history.train_loss.tolist(), start=1):
+            test = tested.get(step, (None, None))
+            rows.append((title, run.batch_size, step, loss, *(v and float(v) for v in test)))
+    columns = ("method", "batch", "step", "train_loss", "test_loss", "test_accuracy")
+    title = text(
+        "{data}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
+        data=picture.data, network=picture.network, rate=picture.rate,
+    )  # fmt: skip
+    return Table(columns, tuple(rows), title, notes=tuple(notes))
+
+
+TRAINING = View(
+    "training",
+    text("A small network in large and in small batches"),
+    ("dataset", "seed", "rate", "batch_size", "epochs"),
+    _training,
+    lambda picture, theme: training_figure(
+        picture.runs, picture.sizes, rate=picture.rate, network=picture.network,
+        data=picture.data, theme=theme,
+    ),
+    _training_table,
+    watched=_training,
+)  # fmt: skip
