@@ -91,6 +91,45 @@ def first_state(settings: Settings) -> Array:
     return rng.standard_normal((SEQUENCES, settings.neurons or NEURONS))
 
 
+class FirstStep(NamedTuple):
+    """The first step of neuron 0 on the first sequence, with layer norm.
+
+    Attributes:
+        recurrent, driven: W_hh h⁰ and W_xh x¹ of the neuron. summed_input: a¹, their sum.
+        mu, sigma: over the neurons. z: (a¹ − μ)/σ. hidden: h¹ = f(z).
+        undefined: what the step is without state and input, in a sentence.
+
+    """
+
+    recurrent: float
+    driven: float
+    summed_input: float
+    mu: float
+    sigma: float
+    z: float
+    hidden: float
+    undefined: str
+
+
+def first_step(settings: Settings) -> FirstStep:
+    """Return the numbers of the first step at the starting radius; raises as the picture does."""
+    layer = recurrences(settings, settings.radius)["layer"]
+    X, h0 = sequences(), first_state(settings)
+    run = run_recurrence(layer, X[:, :1], h0)
+    a, W = run.summed_inputs[0, 0], layer.layer.W
+    recurrent = float(W[0, : layer.neurons] @ h0[0])
+    z = (a[0] - a.mean()) / a.std()
+    try:
+        run_recurrence(layer, np.zeros_like(X[:1]))
+        undefined = ""
+    except ValueError as error:
+        undefined = str(error)
+    return FirstStep(
+        recurrent, float(a[0]) - recurrent, float(a[0]), float(a.mean()), float(a.std()),
+        float(z), float(run.hidden[1, 0, 0]), undefined,
+    )  # fmt: skip
+
+
 def _recurrence(settings: Settings, callback: Progress | None = None) -> RecurrencePicture:
     radii = tuple(sorted({*RADII, settings.radius}))
     # A stopped picture has its starting frame.

@@ -1,0 +1,109 @@
+"""What stands behind the averaged axes: the noise of a batch, a real network, the equation."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from normgeo.axes import Statistics
+from normgeo.batch import ONE_CASE
+from normgeo.settings import Settings
+from normgeo.text import text
+from normgeo.ui import cached, export, progress, tex
+from normgeo.ui.frame import explain
+
+
+def noise(settings: Settings) -> None:
+    """Draw how far μ, σ and z of a batch are from those of all cases."""
+    picture = export.show(
+        "noise",
+        settings,
+        alt="On logarithmic axes against the size of the batch: the errors of the mean and of the "
+        "scale fall with slope −½, measured and predicted; so does the change of z between "
+        "training and test. Those of layer norm are 0.",
+    )
+    if picture is not None:
+        st.markdown(
+            text(
+                "Four times the cases halve the error. At test time batch norm's μ and σ are "
+                "frozen, so its z is another than in training; layer norm computes the same at "
+                "both."
+            )
+        )
+        st.markdown(text("**A batch of one.** ") + text(ONE_CASE))
+        for note in picture.notes:
+            st.caption(note)
+
+
+def network(settings: Settings) -> None:
+    """Train a small network, on demand, with a bar and a way to stop."""
+    st.markdown(
+        text(
+            "The same network from the same weights, with batch norm and with layer norm, in "
+            "batches of 128 and of {m}: {epochs} epochs, seed {seed}. One fifth of the cases is "
+            "held out; batch norm is tested with running averages.",
+            m=settings.batch_size,
+            epochs=settings.epochs,
+            seed=settings.seed,
+        )
+    )
+    progress.show(
+        "training",
+        settings,
+        alt="Training loss and test accuracy against the step, a column for each batch size. In "
+        "large batches both methods learn alike; in small ones batch norm stays behind.",
+        start="Train the network",
+        again="Train again",
+    )
+
+
+def equation(settings: Settings) -> None:
+    """Write z of the marked entry with today's numbers in it."""
+    try:
+        picture = cached.result("axes", settings)
+    except ValueError as error:
+        explain(error)
+        return
+    panels = picture.panels[picture.start]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.latex(
+            r"z = \frac{a - \mu}{\sigma}, \quad \mu = \frac{1}{|S|}\sum_{S} a, \quad "
+            r"\sigma^2 = \frac{1}{|S|}\sum_{S} (a - \mu)^2"
+        )
+        lines = [
+            rf"\text{{{panel.sharing.title}:}}\quad {_numbers(panel.maps, panel.map_mark)}"
+            for panel in panels.values()
+        ]
+        st.latex(r"\begin{aligned} &" + r"\\[6pt] &".join(lines) + r"\end{aligned}")
+    with right:
+        for line in (
+            "S are the lit entries, which share one μ and one σ. The numbers are of the marked "
+            "pixel, at the size of batch where the slider starts.",
+            "Batch norm alone has other cases in S: another batch, another z of the same image.",
+            "Batch and instance norm of a batch of one image are the same.",
+            "Group norm with one group is layer norm; with a group for each channel it is "
+            "instance norm.",
+        ):
+            st.markdown(f"- {text(line)}")
+        st.caption(text("Section 3 and Eq. 2–3 of the paper; Wu and He 2018, Fig. 2."))
+
+
+def _numbers(found: Statistics | str, mark: tuple[int, ...]) -> str:
+    """Return the fraction of Eq. 5 for one entry, in KaTeX."""
+    if isinstance(found, str):
+        return r"\text{the groups do not divide the channels}"
+    place = np.unravel_index(found.labels[mark], found.shape)
+    a, mu, sigma = (float(v) for v in (found.values[mark], found.mean[place], found.sigma[place]))
+    if not sigma:
+        return r"\sigma = 0: \text{no } z"
+    sign = "-" if mu >= 0 else "+"
+    fraction = rf"\frac{{{tex.number(a)} {sign} {tex.number(abs(mu))}}}{{{tex.number(sigma)}}}"
+    return rf"|S| = {found.entries}, \quad z = {fraction} = {tex.number(float(found.z[mark]))}"
+
+
+DEPTHS = {
+    "noise": (text("Small batches"), noise),
+    "network": (text("A real network"), network),
+    "equation": (text("Equation"), equation),
+}

@@ -1,0 +1,100 @@
+"""What stands behind a recurrent state: all radii at once, the equation, and a state of zero."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from normgeo.settings import Settings
+from normgeo.text import text
+from normgeo.ui import progress, tex
+from normgeo.ui.frame import explain
+from normgeo.views.recurrent import FirstStep, first_step
+
+F = {"tanh": r"\tanh", "relu": r"\mathrm{ReLU}", "identity": ""}
+
+
+def radii(settings: Settings) -> None:
+    """Draw how fast memory fades or explodes, for all radii."""
+    progress.show(
+        "radii",
+        settings,
+        alt="Decades a step by which a change of the first state grows, against the spectral "
+        "radius: without normalization it rises through 0, with layer norm it stays nearer to 0.",
+        again="Compute all radii",
+    )
+    st.markdown(
+        text(
+            "Multiplying W by δ multiplies all summed inputs of a step, and layer norm divides by "
+            "it again. The rows of the digit are not multiplied: at a small radius they outweigh "
+            "the state, and old states fade also with layer norm."
+        )
+    )
+
+
+def equation(settings: Settings) -> None:
+    """Write the first step with today's numbers in it."""
+    step = _first(settings)
+    if step is None:
+        return
+    f, n = F[settings.activation], tex.number
+    left, right = st.columns(2, gap="large")
+    with left:
+        lines = (
+            r"a^t &= W_{hh} h^{t-1} + W_{xh} x^t, \quad "
+            r"h^t = f\!\left(\tfrac{g}{\sigma^t}(a^t - \mu^t) + b\right)",
+            rf"a^1_0 &= {n(step.recurrent)} {_signed(step.driven)} = {n(step.summed_input)}",
+            rf"h^1_0 &= {f}\left(\frac{{{n(step.summed_input)} {_signed(-step.mu)}}}"
+            rf"{{{n(step.sigma)}}}\right) = {f}({n(step.z)}) = {n(step.hidden)}",
+            r"\frac{\partial h^T}{\partial h^t} &= J^T J^{T-1} \cdots J^{t+1}, \quad "
+            r"J^t = \frac{\partial h^t}{\partial h^{t-1}}",
+        )
+        st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+    with right:
+        for line in (
+            "The numbers: neuron 0 at the first row of the first digit, ρ = {radius:g}, g = 1, "
+            "b = 0; μ and σ over the {H} neurons at that step.",
+            "Without normalization and without an activation J = W_hh at every step, so its "
+            "products grow as ρ to the power of T − t.",
+            "With layer norm the size of a^t falls out of h^t: re-scaling all summed inputs of a "
+            "step changes nothing.",
+            "The statistics are of one step of one sequence: nothing depends on its length, so a "
+            "sequence longer than any seen is no special case.",
+        ):
+            H = settings.neurons or 32
+            st.markdown(f"- {text(line, radius=settings.radius, H=H)}")
+        st.caption(text("Section 3.1 and Eq. 4 of the paper."))
+
+
+def zero(settings: Settings) -> None:
+    """Explain the state where layer norm has nothing to divide by."""
+    step = _first(settings)
+    if step is None:
+        return
+    st.markdown(text("With h⁰ = 0 and a first row without ink, the recurrence answers:"))
+    st.info(text(step.undefined), icon=":material/info:")
+    st.markdown(
+        text(
+            "All summed inputs are 0, so are their mean and their spread, and z = 0/0. Libraries "
+            "add ε to σ² and return z = 0 there. This page has ε = 0 and starts from a random "
+            "state h⁰, drawn with the seed."
+        )
+    )
+
+
+def _first(settings: Settings) -> FirstStep | None:
+    try:
+        return first_step(settings)
+    except ValueError as error:
+        explain(error)
+        return None
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {tex.number(abs(value))}"
+
+
+DEPTHS = {
+    "radii": (text("All radii"), radii),
+    "equation": (text("Equation"), equation),
+    "zero": (text("A state of zero"), zero),
+}

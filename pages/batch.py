@@ -1,0 +1,23 @@
+from normgeo.ui import batches, export, frame
+from normgeo.ui.tabs import tabs
+
+settings = frame.begin(
+    "batch",
+    "Which axis is averaged, and what does a small batch cost?",
+    controls=("dataset",),
+    more=("batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
+)
+
+export.show(
+    "axes",
+    settings,
+    alt="Arrays of cases and neurons, and of cases, channels and pixels, with the entries lit that "
+    "share one mean and variance: a column of all cases in batch norm, a row in layer norm, one "
+    "cell in instance norm, part of a row in group norm. Below each the shape of its statistics.",
+)
+
+titles = {name: title for name, (title, _) in batches.DEPTHS.items()}
+for name, tab in tabs(settings, titles, "noise").items():
+    if tab.open:
+        with tab:
+            batches.DEPTHS[name][1](settings)
