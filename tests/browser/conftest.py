@@ -1,11 +1,6 @@
 """The running application, and Chromium in front of it."""
 
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -23,6 +18,7 @@ from playwright.sync_api import (
 )
 
 from normgeo.figures.browser import find_browser
+from tools.server import serving
 
 APP = Path(__file__).parents[2] / "app.py"
 AXE = files("axe_playwright_python") / "axe.min.js"
@@ -53,53 +49,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def is_healthy(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as response:
-            return bool(response.status == 200)
-    except OSError:
-        return False
-
-
 @contextmanager
 def running(app: Path, log: Path) -> Iterator[str]:
     """Serve `app` on a free port; its output goes to `log` and must hold no traceback."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", str(app), f"--server.port={port}"]
-    options = [
-        "--server.address=127.0.0.1",
-        "--server.headless=true",
-        "--server.fileWatcherType=none",
-    ]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*command, *options],
-            cwd=app.parent,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            deadline = time.monotonic() + 60
-            while not is_healthy(url):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    pytest.fail(f"The server did not start:\n{log.read_text('utf-8')}")
-                time.sleep(0.05)
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    with serving(app, log) as url:
+        yield url
     said = log.read_text("utf-8")
     if "Traceback (most recent call last)" in said:
         pytest.fail(f"The server wrote a traceback:\n{said}")
