@@ -66,19 +66,3 @@ def weights_and_inputs(W: ArrayLike, X: ArrayLike) -> tuple[Array, Array]:
     weights, inputs = real_array("W", W, 2), real_array("X", X, 2)
     require_same_features(weights, inputs)
     return weights, inputs
-
-
-def mean_along(U: Array, axis: int) -> Array:
-    """Return the mean along the last axis but one (−2) or the last (−1), with that axis kept.
-
-    For float32 and float64 several times faster than NumPy's own, which is slow where the last
-    axis is short. Other types need it: exact ones for themselves, float16 for its wider sums.
-    """
-    if U.dtype.char not in "fd":
-        exact: Array = U.mean(axis=axis, keepdims=True)
-        return exact
-    if axis == -2:
-        over_rows: Array = np.einsum("...nh->...h", U)[..., None, :] / U.shape[-2]
-        return over_rows
-    over_columns: Array = np.einsum("...nh->...n", U)[..., None] / U.shape[-1]
-    return over_columns

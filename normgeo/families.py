@@ -31,7 +31,7 @@ class Gaussian(Family):
         return s**2 / 2
 
     def _mean(self, s: Floats) -> Floats:
-        return s.copy()
+        return s.copy(order="K")
 
     def _variance(self, s: Floats) -> Floats:
         return np.ones_like(s)
@@ -206,9 +206,9 @@ class Categorical(Family):
         return self._log_density_and_mean(y, s, phi)[0]
 
     def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
-        top, odds, others = _odds(s)
+        _, odds, others = _odds(s)
         # y is one-hot: its row picks s of the class without rounding.
-        log_odds = np.einsum("nh,nh->n", y, s) - np.take_along_axis(s, top, -1)[:, 0]
+        log_odds = (y * s).sum(axis=-1) - s.max(axis=-1)
         return _float(log_odds - np.log1p(others)[:, 0]), odds / (1 + others)
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
@@ -249,10 +249,10 @@ FAMILIES: dict[str, Family] = {
 def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """The likeliest class, every class's odds against it, and the sum of the others' odds."""
     top = s.argmax(axis=-1)[..., None]
-    odds = np.exp(s - np.take_along_axis(s, top, -1))
-    others = odds.copy()
+    odds = np.exp(s - s.max(axis=-1, keepdims=True))
+    others = odds.copy(order="K")
     np.put_along_axis(others, top, 0, -1)
-    return top, odds, np.einsum("nh->n", others)[:, None]
+    return top, odds, others.sum(axis=-1, keepdims=True)
 
 
 def _log_exp_remainder(x: Floats) -> Floats:

@@ -146,7 +146,7 @@ class Family(ABC):
 
     def likelihood(self, y: ArrayLike, H: int, phi: float = 1.0) -> Likelihood:
         """Return log P(y|s) of fixed y as a function of s (N, H): y is looked at once."""
-        targets = self.encode(y, H)
+        targets = np.asfortranarray(self.encode(y, H))
         base = np.broadcast_to(self._log_base(targets), targets.shape)
         return Likelihood(self, targets, _per_case(base), self._dispersion(phi))
 
@@ -211,7 +211,9 @@ class Likelihood:
     """The likelihood of fixed y, to be evaluated at many s.
 
     Attributes:
-        family: of y. targets: y as the family encodes it, (N, H). phi: φ.
+        family: of y. phi: φ.
+        targets: y as the family encodes it, (N, H), each output's cases side by side in memory,
+            as a linearization gives s.
         log_base: the part of log P that is of y alone, (N,).
 
     """
@@ -223,7 +225,9 @@ class Likelihood:
 
     def rows(self, cases: NDArray[np.intp]) -> Likelihood:
         """Return the same of some of the cases, by their indices."""
-        return replace(self, targets=self.targets[cases], log_base=self.log_base[cases])
+        return replace(
+            self, targets=np.asfortranarray(self.targets[cases]), log_base=self.log_base[cases]
+        )
 
     def at(self, s: ArrayLike) -> LikelihoodPoint:
         """Evaluate at s (N, H); raises ValueError where `log_likelihood` of the family does."""

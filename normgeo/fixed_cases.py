@@ -42,7 +42,9 @@ class Statistics:
 
     def moments(self, W_centred: Array, X_centred: Array) -> tuple[Array, Array]:
         """Return C = X̃ W̃ᵀ (…, N, H) less a frozen mean, and v, for any element type."""
-        C = self.centre.subtract_frozen(X_centred @ W_centred.mT)
+        # Each neuron's cases side by side in memory: what follows broadcasts and averages over the
+        # neurons, and NumPy is several times slower at that where the short axis is the inner one.
+        C = self.centre.subtract_frozen((W_centred @ X_centred.mT).mT)
         v = self.scale.variance(C, W_centred, self.groups)
         if self.added:
             # A float would silently turn exact numbers into floats, and a Fraction the reverse.

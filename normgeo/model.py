@@ -106,7 +106,7 @@ class ModelLinearization:
         """Return the adjoint of `jvp` at U (N, H), (P,)."""
         dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
         dW = self.normalized.vjp_weights(self._scaled(U))
-        return self.layout.pack(dW, np.einsum("nh->h", U), dg)
+        return self.layout.pack(dW, U.sum(axis=0), dg)
 
     def own_neuron(self) -> ModelLinearization:
         """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from normgeo._arrays import Array, mean_along
+from normgeo._arrays import Array
 from normgeo.centres import batch_of_one, group_size, layer_of_one
 
 
@@ -128,7 +128,8 @@ class BatchScale(AveragingScale):
     key = "batch"
 
     def average(self, U: Array, groups: int = 1) -> Array:
-        return mean_along(U, -2)
+        mean: Array = U.mean(axis=-2, keepdims=True)
+        return mean
 
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
         correlation: Array = at.z.T @ X_centred / len(at.z)
@@ -153,9 +154,10 @@ class LayerScale(AveragingScale):
 
     def average(self, U: Array, groups: int = 1) -> Array:
         if groups == 1:
-            return mean_along(U, -1)
+            mean: Array = U.mean(axis=-1, keepdims=True)
+            return mean
         K = group_size(U.shape[-1], groups)
-        return np.repeat(mean_along(U.reshape(*U.shape[:-1], groups, K), -1)[..., 0], K, axis=-1)
+        return np.repeat(U.reshape(*U.shape[:-1], groups, K).mean(axis=-1), K, axis=-1)
 
     def radial(self, X_centred: Array, at: ScalePoint) -> Array | None:
         return None
