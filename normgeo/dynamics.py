@@ -83,8 +83,9 @@ def descend(
     """
     rule = optimizer_of(optimizer)
     affine = rate if affine_rate is None else affine_rate
-    if not isinstance(rate, Schedule) and not (isfinite(rate) and rate > 0):
-        raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
+    first = float(rate.rates(np.zeros(1))[0]) if isinstance(rate, Schedule) else rate
+    if not (isfinite(first) and first > 0):
+        raise ValueError(f"`rate` must be a finite number above 0; got {first}.")
     _require_from_zero("affine_rate", affine)
     _require_from_zero("decay", decay)
     if steps < 1 or not float(steps).is_integer():
@@ -202,7 +203,7 @@ def _batches(
     if size is None:
         return repeat(objective), ()
     plan = MiniBatches(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
-    return map(objective.rows, plan.draw(np.random.default_rng(seed))), plan.notes
+    return map(objective.rows, plan.draw(seed)), plan.notes
 
 
 def _has_z_for_one_case(objective: Objective) -> bool:

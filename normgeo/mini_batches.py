@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from normgeo._arrays import Array, is_whole
+from normgeo._arrays import Array
 
 
 @final
@@ -32,11 +32,12 @@ class MiniBatches:
     single_allowed: bool = True
 
     def __post_init__(self) -> None:
-        if not is_whole(self.size) or not 1 <= self.size <= self.cases:
+        if not (1 <= self.size <= self.cases and float(self.size).is_integer()):
             raise ValueError(
                 f"`batch_size` must be a whole number from 1 to {self.cases}, the number of "
                 f"training cases; got {self.size!r}."
             )
+        object.__setattr__(self, "size", int(self.size))
 
     @property
     def bounds(self) -> list[tuple[int, int]]:
@@ -60,8 +61,9 @@ class MiniBatches:
         )
         return (note,)
 
-    def draw(self, rng: np.random.Generator) -> Iterator[Array]:
+    def draw(self, seed: int) -> Iterator[Array]:
         """Yield the indices of the cases of one batch after the other, without end."""
+        rng = np.random.default_rng(seed)
         bounds = self.bounds
         while True:
             order = rng.permutation(self.cases)

@@ -144,7 +144,7 @@ class HeavyBallLaw(NormLaw):
         for rate, step in zip(course.rates, course.step_norms**2, strict=True):
             along = self.beta * along + course.decay * square
             square = square - 2 * rate * along + step
-            along = along - step / rate
+            along = along - step / _positive(rate)
             squares.append(square)
         return np.sqrt(squares)
 
@@ -155,7 +155,7 @@ class HeavyBallLaw(NormLaw):
         ):
             along = self.beta * along + course.decay * norm**2
             radial.append(-rate * along / norm)
-            along = along - step**2 / rate
+            along = along - step**2 / _positive(rate)
         inward = np.reshape(radial, course.step_norms.shape)
         across = np.sqrt(np.maximum(course.step_norms**2 - inward**2, 0))
         angles: Array = np.arctan2(across, course.norms[:-1] + inward)
@@ -195,8 +195,8 @@ class AdaptiveLaw(NormLaw):
         "The norm has no law: a step may have a part along w, and the norm may fall."
     )
     equilibrium_assumes = (
-        "With decoupled decay, for gradients that are uncorrelated from step to step and as large "
-        "in one coordinate as in another, with a = 1 − ηλ: each step turns by "
+        "With decoupled decay, for gradients that are uncorrelated from step to step, as large in "
+        "one coordinate as in another and as large as before, with a = 1 − ηλ: each step turns by "
         "arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of a block."
     )
 
@@ -222,3 +222,9 @@ class AdaptiveLaw(NormLaw):
         steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - kept * beta)
         angle = np.arccos((kept + beta) / (1 + kept * beta))
         return Equilibrium(rate * np.sqrt(steps / (1 - kept**2)), angle)
+
+
+def _positive(rate: Array) -> Array:
+    """Return η, or for one that a schedule has let underflow a number that divides a zero step."""
+    positive: Array = np.maximum(rate, np.finfo(float).tiny)
+    return positive

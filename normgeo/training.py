@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf, isfinite
+from itertools import islice
+from math import isfinite
 from typing import Any, final
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import ArrayLike
 from normgeo._arrays import Array
 from normgeo.datasets import Dataset
 from normgeo.layers import Ended, undefined_for_one_case
+from normgeo.mini_batches import MiniBatches
 from normgeo.network import Network, NetworkLinearization
-from normgeo.rules import Rule, Update, rule_of
+from normgeo.optimizers import Optimizer, Update, optimizer_of
 from normgeo.running import Running
 
 
@@ -103,7 +105,7 @@ def train(
     *,
     batch_size: int = 128,
     epochs: int = 10,
-    optimizer: str | Rule = "momentum",
+    optimizer: str | Optimizer = "momentum",
     rate: float = 0.05,
     seed: int = 0,
     callback: Callable[[int, int, float], Any] | None = None,
@@ -117,7 +119,7 @@ def train(
     Args:
         network: the start. data: cases to train on and to test.
         batch_size: m, from 1 (2 for batch statistics) to the number of training cases.
-        epochs: from 1 up. optimizer: one of RULES by its key, or a rule. rate: η > 0.
+        epochs: from 1 up. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
         seed: of the shuffling.
         callback: called with (step, steps, loss of its batch) after each step; may raise
             StopIteration to end the run with what it has.
@@ -126,29 +128,30 @@ def train(
         ValueError: bad arguments, or a network that has no z on the first batch.
 
     """
-    rule = rule_of(optimizer)
-    N = len(data.X_train)
-    batch_size = _whole("batch_size", batch_size, N)
-    epochs = _whole("epochs", epochs)
+    rule = optimizer_of(optimizer)
+    needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
+    plan = MiniBatches(len(data.X_train), batch_size, single_allowed=not needs_two)
+    if not (epochs >= 1 and float(epochs).is_integer()):
+        raise ValueError(f"`epochs` must be a whole number from 1 up; got {epochs!r}.")
     if not (isfinite(rate) and rate > 0):
         raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
     family, outputs = network.output.family, len(network.output.W)
     targets = family.encode(data.y_train, outputs)
     held_out = family.encode(data.y_test, outputs)
-    needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
-    ends, notes = _batches(N, batch_size, needs_two)
+    epoch = len(plan.bounds)
+    steps = int(epochs) * epoch
 
     theta = network.pack().astype(np.float64)
-    update, rng = rule.start(np.full(theta.shape, rate)), np.random.default_rng(seed)
+    update, rates = rule.start(np.zeros_like(theta)), np.full(theta.shape, rate)
     current, running = network, tuple(Running() for _ in network.hidden)
     losses: list[float] = []
     tests: list[tuple[int, float, float]] = []
     ended = None
     with suppress(StopIteration):
-        for cases in _shuffled(rng, N, ends, epochs):
+        for cases in islice(plan.draw(seed), steps):
             X, y = data.X_train[cases], targets[cases]
             try:
-                loss, at, following = _stepped(current, X, y, theta, update)
+                loss, at, following = _stepped(current, X, y, theta, update, rates)
             except ValueError as error:
                 if not losses:
                     raise
@@ -157,33 +160,33 @@ def train(
             losses.append(loss)
             running = _updated(running, current, at, X)
             theta, current = following, current.unpack(following)
-            if len(losses) % len(ends) == 0:
+            if len(losses) % epoch == 0:
                 try:
                     tests.append((len(losses), *_tested(current, running, data.X_test, held_out)))
                 except ValueError as error:
                     ended = Ended(len(losses), f"The held-out cases have no loss here. {error}")
                     break
             if callback is not None:
-                callback(len(losses), epochs * len(ends), loss)
+                callback(len(losses), steps, loss)
     epoch_ends, test_loss, accuracy = np.reshape(tests, (len(tests), 3)).T
     return History(
         start=network,
         network=current,
         running=running,
-        batch_size=batch_size,
+        batch_size=plan.size,
         rate=rate,
         seed=seed,
         train_loss=np.array(losses),
         epoch_ends=epoch_ends.astype(int),
         test_loss=test_loss,
         test_accuracy=accuracy if family.coupled else None,
-        notes=notes,
+        notes=plan.notes,
         ended=ended,
     )
 
 
 def _stepped(
-    network: Network, X: Array, y: Array, theta: Array, update: Update
+    network: Network, X: Array, y: Array, theta: Array, update: Update, rates: Array
 ) -> tuple[float, NetworkLinearization, Array]:
     """Return the loss and the linearization on a batch, and the θ after a step on it.
 
@@ -193,7 +196,7 @@ def _stepped(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         at = network.linearize(X)
-        following = update(theta, network.gradient_at(at, y))
+        following = update(theta, network.gradient_at(at, y), rates)
     if not np.isfinite(following).all():
         raise ValueError("The gradient or the parameters after it exceed the largest float.")
     return network.loss_at(at.s, y), at, following
@@ -225,31 +228,3 @@ def _at_test_time(network: Network, running: tuple[Running, ...], X: Array) -> A
     for layer, averages in zip(network.hidden, running, strict=True):
         X = layer.activation.value(averages.natural_parameter(layer.units, X))
     return network.output.natural_parameter(X)
-
-
-def _batches(N: int, size: int, needs_two: bool) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
-    """Return where the batches of an epoch start and end, and a note on a case left out."""
-    bounds = [(start, min(start + size, N)) for start in range(0, N, size)]
-    if not (needs_two and size > 1 and N % size == 1):
-        return bounds, ()
-    note = (
-        f"{N} cases make {len(bounds) - 1} batches of {size} and one of a single case, which has "
-        "no batch statistics: it is left out, another one in each epoch."
-    )
-    return bounds[:-1], (note,)
-
-
-def _shuffled(
-    rng: np.random.Generator, N: int, bounds: list[tuple[int, int]], epochs: int
-) -> Iterator[Array]:
-    for _ in range(epochs):
-        order = rng.permutation(N)
-        for start, end in bounds:
-            yield order[start:end]
-
-
-def _whole(name: str, value: float, highest: float = inf) -> int:
-    if not (1 <= value <= highest and float(value).is_integer()):
-        bound = "up" if highest == inf else f"to {highest}, the number of training cases"
-        raise ValueError(f"`{name}` must be a whole number from 1 {bound}; got {value!r}.")
-    return int(value)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("normgeo.text", "normgeo.characters", "normgeo._arrays"),
     ("normgeo.subspaces",),
-    ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations", "normgeo.rules"),
+    ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations"),
     ("normgeo.norm_laws", "normgeo.schedules", "normgeo.mini_batches"),
     ("normgeo.scales", "normgeo.optimizers"),
     ("normgeo.linearization",),
@@ -68,7 +68,7 @@ LAYERS = (
     ("normgeo",),
     ("normgeo.figures.template", "normgeo.figures.browser"),
     ("normgeo.figures.export", "normgeo.figures.wedges"),
-    ("normgeo.figures",),
+    ("normgeo.figures", "normgeo.report"),
     ("normgeo.views",),
     ("normgeo.ui", "normgeo.__main__"),
     ("pages", "app"),

@@ -10,16 +10,15 @@ import pytest
 from normgeo import GRID, NORMALIZERS, Network, NormalizedGLM, hold_out, train
 from normgeo.activations import ACTIVATIONS
 from normgeo.datasets import load
-from normgeo.dynamics import OPTIMIZERS
 from normgeo.layers import Layer
-from normgeo.rules import RULES, Adam, Momentum
+from normgeo.optimizers import OPTIMIZERS, GradientDescent, Optimizer
 from normgeo.running import LEAST_SHARE, Running
 from normgeo.training import Split
 
 every_method = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS)
 every_activation = pytest.mark.parametrize("activation", ACTIVATIONS)
 every_eps = pytest.mark.parametrize("eps", [0.0, 1e-5], ids=["no-eps", "eps"])
-every_rule = pytest.mark.parametrize("rule", RULES)
+every_rule = pytest.mark.parametrize("rule", OPTIMIZERS)
 BATCH = [key for key, n in NORMALIZERS.items() if "batch" in n.words]
 
 
@@ -182,48 +181,7 @@ def test_random_weights_keep_the_scale_of_hidden_states(rng):
     np.testing.assert_allclose(squares, 1, atol=0.25)
 
 
-# Rules and running averages.
-
-
-def test_momentum_and_adam_are_their_recursions(rng):
-    gradients, rates = rng.standard_normal((6, 4)), np.full(4, 0.1)
-    theta, update = np.ones(4), Momentum(0.9).start(rates)
-    by_hand, velocity = np.ones(4), np.zeros(4)
-    for gradient in gradients:
-        theta = update(theta, gradient)
-        velocity = 0.9 * velocity + gradient
-        by_hand = by_hand - 0.1 * velocity
-    np.testing.assert_allclose(theta, by_hand, rtol=1e-14)
-
-    theta, update = np.ones(4), Adam().start(rates)
-    by_hand = np.ones(4)
-    for t, gradient in enumerate(gradients, start=1):
-        theta = update(theta, gradient)
-        # The averages as explicit sums, normalized by the sums of their weights.
-        weights1 = 0.9 ** np.arange(t)[::-1]
-        weights2 = 0.999 ** np.arange(t)[::-1]
-        mean = weights1 @ gradients[:t] / weights1.sum()
-        square = weights2 @ gradients[:t] ** 2 / weights2.sum()
-        by_hand = by_hand - 0.1 * mean / (np.sqrt(square) + 1e-8)
-    np.testing.assert_allclose(theta, by_hand, rtol=1e-10)
-
-
-@every_rule
-def test_runs_of_one_rule_share_nothing(rule):
-    rates = np.ones(2)
-    first, second = RULES[rule].start(rates), RULES[rule].start(rates)
-    once = first(np.zeros(2), np.ones(2))
-    first(once, np.ones(2))
-    np.testing.assert_array_equal(second(np.zeros(2), np.ones(2)), once)
-
-
-@pytest.mark.parametrize("key", OPTIMIZERS)
-def test_optimizers_of_the_full_batch_serve_here_too(key, few):
-    run = on(few, "layer", optimizer=OPTIMIZERS[key], batch_size=20, epochs=1)
-    assert run.ended is None
-    if key == "gradient_descent":
-        own = on(few, "layer", optimizer="gradient_descent", batch_size=20, epochs=1)
-        np.testing.assert_array_equal(run.train_loss, own.train_loss)
+# Running averages.
 
 
 def test_running_averages_begin_as_a_mean_and_go_on_as_an_average(rng):
@@ -424,10 +382,13 @@ def test_divergence_ends_a_run_with_its_step_and_keeps_what_it_has(few):
 def test_parameters_beyond_floating_point_end_a_run(few):
     """The third step multiplies by more than there are floats; two are kept."""
 
-    class Leap:
-        def start(self, rates):
+    class Leap(Optimizer):
+        key = title = "leap"
+        law = GradientDescent().law
+
+        def start(self, decays):
             factors = iter((10.0, 10.0, 1e308))
-            return lambda theta, gradient: theta * next(factors) * 10
+            return lambda theta, gradient, rates: theta * next(factors) * 10
 
     run = on(few, "layer", optimizer=Leap(), batch_size=50)
     assert run.ended == (
@@ -510,7 +471,7 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
             lambda few: Layer(NORMALIZERS["layer"], np.eye(3), activation="sine"),
         ),
         (
-            "`optimizer` must be one of gradient_descent, momentum, adam; got 'newton'.",
+            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'newton'.",
             lambda few: on(few, "layer", optimizer="newton"),
         ),
         (
