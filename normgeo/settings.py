@@ -148,6 +148,7 @@ class Settings:
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         activation: f of a recurrence.
         tab: which depth of a page is open; "auto" takes what suits the picture.
+        verdict: which claims of the audit are listed.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -183,6 +184,7 @@ class Settings:
     length: int = _setting(64, Whole(8, 256))
     activation: str = _setting("identity", Choice(tuple(ACTIVATIONS)))
     tab: str = _setting("auto", Choice(TABS))
+    verdict: str = _setting("all", Choice(("all", "holds", "holds_if", "fails")))
     theme: str = _setting("light", Choice(("light", "dark")))
 
     def __post_init__(self) -> None:

@@ -165,8 +165,7 @@ CLAIMS = (
     Claim(
         "shared_by_cases",
         "Layer norm gives each case its own μ and σ; batch norm shares them between cases.",
-        "sections 1 and 3, Eq. 2 and 3", _shared_by_cases, HOLDS,
-        "invariance?cell=batch.case_rescaling",
+        "sections 1 and 3, Eq. 2 and 3", _shared_by_cases, HOLDS, "batch",
         remark="One case is doubled: only under batch norm do other cases notice.",
     ),
     Claim(

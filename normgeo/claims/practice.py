@@ -193,7 +193,7 @@ CLAIMS = (
     Claim(
         "one_case",
         "Layer norm treats each case by itself, so that a batch may hold a single one.",
-        "section 3", _one_case, HOLDS,
+        "section 3", _one_case, HOLDS, "batch",
         remark="Batch norm gives a case another z in another batch, and none in a batch of one.",
     ),
     Claim(
@@ -204,7 +204,7 @@ CLAIMS = (
     Claim(
         "batch_noise",
         "In a mini-batch of m cases, μ is an estimate whose error falls as 1/√m.",
-        "section 2", _batch_noise, HOLDS,
+        "section 2", _batch_noise, HOLDS, "batch?tab=noise",
         remark="1000 batches of digits of each size, drawn with replacement.",
     ),
     Claim(
@@ -215,19 +215,19 @@ CLAIMS = (
     Claim(
         "rescaled_steps",
         "A layer-normalized recurrence ignores a re-scaling of all summed inputs of a step.",
-        "section 3.1, Eq. 4", _rescaled_steps, HOLDS,
+        "section 3.1, Eq. 4", _rescaled_steps, HOLDS, "recurrent",
     ),
     Claim(
         "grow_or_shrink",
         "In a standard recurrence the summed inputs grow or shrink at every step; under layer norm "
         "they keep their size.",
-        "section 3.1", _grow_or_shrink, HOLDS,
+        "section 3.1", _grow_or_shrink, HOLDS, "recurrent?tab=radii",
         remark="100 steps without input; the spectral radius of W_hh is ½ and 2.",
     ),
     Claim(
         "gradients_over_time",
         "Layer norm keeps the gradient over time from exploding and from vanishing.",
-        "section 3.1", _gradients_over_time, HOLDS_IF,
+        "section 3.1", _gradients_over_time, HOLDS_IF, "recurrent",
         condition="it means exploding; with inputs at every step it may still vanish",
         remark="100 steps, linear and tanh, with and without inputs, spectral radius ½ and 2.",
     ),
@@ -235,6 +235,6 @@ CLAIMS = (
         "any_length",
         "A layer-normalized recurrence runs on sequences longer than any seen; batch norm would "
         "need statistics for each step.",
-        "sections 1 and 3.1", _any_length, HOLDS,
+        "sections 1 and 3.1", _any_length, HOLDS, "recurrent?length=256",
     ),
 )  # fmt: skip

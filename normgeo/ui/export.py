@@ -56,23 +56,26 @@ def draw(name: str, settings: Settings, result: Any, figure: Any, *, alt: str) -
 
 
 def _row(name: str, settings: Settings, result: Any, figure: Any) -> None:
-    missing = _why_no_browser()
+    missing = why_no_browser()
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
         for format in ("html", *STATIC):
-            _download(
+            download(
                 name, format.upper(), format, partial(_figure_file, name, figure, format),
                 help=missing if format in STATIC else None,
             )  # fmt: skip
-        _download(name, "CSV", "csv", partial(_table_file, name, result))
-        _download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
+        download(name, "CSV", "csv", partial(_table_file, name, result))
+        download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
         with st.popover(text("Code"), type="tertiary"):
             st.code(VIEWS[name].code(settings), language="python")
 
 
-def _download(
+def download(
     name: str, label: str, suffix: str, content: Callable[[], bytes], help: str | None = None
 ) -> None:
-    """Draw a button that makes its file when it is clicked."""
+    """Draw a button that makes its file, normgeo-<name>.<suffix>, when it is clicked.
+
+    `help` says why it is disabled, where it is.
+    """
     st.download_button(
         label, content, f"normgeo-{name}.{suffix}", MIME[suffix],
         key=f"{name}_{suffix}", type="tertiary", on_click="ignore",
@@ -94,7 +97,7 @@ def _recipe_file(name: str, settings: Settings) -> bytes:
 
 
 @st.cache_resource(show_spinner=False)
-def _why_no_browser() -> str | None:
+def why_no_browser() -> str | None:
     """Return why there are no static exports, in a sentence; None where there are."""
     try:
         found = find_browser()

@@ -1,0 +1,21 @@
+import streamlit as st
+
+from normgeo.report import PAPER
+from normgeo.text import text
+from normgeo.ui import audit, frame
+
+settings = frame.begin("audit", "Where is the paper exact, and where not?")
+
+try:
+    found = audit.results()
+except RuntimeError as error:
+    st.error(str(error))
+else:
+    audit.draw(found, settings)
+    st.caption(
+        text(
+            "{paper} Every verdict comes from a computation, on the digits or on seeded random "
+            "numbers; what other works and practice add is named under its source.",
+            paper=PAPER,
+        )
+    )
