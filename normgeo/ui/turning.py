@@ -9,20 +9,20 @@ from normgeo.settings import Settings
 from normgeo.tables import Table, render
 from normgeo.text import text
 from normgeo.turn import TurnCurve
-from normgeo.ui import cached, export, tex
+from normgeo.ui import cached, export, progress, tex
 from normgeo.ui.frame import explain
 from normgeo.views import VIEWS
 
 
 def descent(settings: Settings) -> None:
     """Draw the same function trained from three norms."""
-    with st.spinner(text("Training from three norms …"), show_time=True):
-        export.show(
-            "descent",
-            settings,
-            alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 "
-            "and 4, measured solid, predicted dashed. The larger the norm, the slower the start.",
-        )
+    progress.show(
+        "descent",
+        settings,
+        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
+        "measured solid, predicted dashed. The larger the norm, the slower the start.",
+        again="Train again",
+    )
 
 
 def fisher(settings: Settings) -> None:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from normgeo import Trajectory, descend
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, lengths
-from normgeo.dynamics import Trajectory, descend
 from normgeo.figures.descent import descent_figure
 from normgeo.figures.template import Figure
 from normgeo.figures.turn import turn_figure
@@ -20,7 +20,7 @@ from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.turn import TurnCurve, turn_against_norm
 from normgeo.views.block import BLOCK, at_norm, subject
-from normgeo.views.view import DATA, View
+from normgeo.views.view import DATA, Progress, View
 
 STARTS = (1.0, 2.0, 4.0)
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
@@ -129,16 +129,30 @@ class DescentPicture(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _descent(settings: Settings) -> DescentPicture:
+def _descent(settings: Settings, tell: Progress = lambda done, steps: None) -> DescentPicture:
     it = subject(settings)
     model, X, y = it.model, it.scene.X, it.scene.y
     gradient = model.gradient(X, y)
     dW, db, dg = model.layout.split(gradient)
     blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
     rate = _rate(settings, *blocks, db, np.zeros(1) if dg is None else dg)
-    runs = tuple(
-        descend(at_norm(model, norm), X, y, steps=settings.steps, rate=rate) for norm in STARTS
-    )
+    total, stopped = len(STARTS) * settings.steps, False
+
+    def run(place: int, norm: float) -> Trajectory:
+        def watch(step: int, loss: float) -> None:
+            nonlocal stopped
+            if not stopped:
+                try:
+                    tell(place * settings.steps + step, total)
+                    return
+                except StopIteration:
+                    stopped = True
+            raise StopIteration
+
+        start = at_norm(model, norm)
+        return descend(start, X, y, steps=settings.steps, rate=rate, callback=watch)
+
+    runs = tuple(run(place, norm) for place, norm in enumerate(STARTS))
     return DescentPicture(runs, it.block, it.name, it.symbol, it.scene.notes)
 
 
@@ -175,4 +189,5 @@ DESCENT = View(
     _descent,
     _descent_figure,
     _descent_table,
+    watched=_descent,
 )

@@ -110,6 +110,14 @@ def test_descent_plays_and_rewinds(learning_rate):
     expect(label).to_have_text("step 0")
 
 
+def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
+    page.goto(f"{server}/learning_rate?steps=10000")
+    page.get_by_role("button", name="Stop").click()
+    wait_settled(page)
+    expect(page.get_by_role("button", name="Train again")).to_be_visible()
+    expect(figure(page, "descent").locator(".slider-label").first).to_have_text("step 0")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("tab", ["fisher", "equation"])
 def test_no_accessibility_violation_in_the_tabs(server, open_page, wait_settled, axe, scheme, tab):
