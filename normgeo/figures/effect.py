@@ -20,11 +20,12 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
     """
     opening = int(np.abs(effect.strengths - start).argmin())
     methods = list(effect.methods.values())
+    last = _rows(effect)
+    alone = [[{}, {"rowspan": 2}], [{}, None]] if len(methods) == 1 else None
     figure = make_subplots(
-        rows=len(methods), cols=2, column_widths=[0.24, 0.76],
-        horizontal_spacing=0.09, vertical_spacing=0.3 / len(methods) + 0.06,
+        rows=last, cols=2, column_widths=[0.24, 0.76], specs=alone,
+        horizontal_spacing=0.09, vertical_spacing=0.3 / last + 0.06,
     )  # fmt: skip
-    last = len(methods)
     limit = float(np.abs(effect.row_before).max()) or 1.0
     figure.add_trace(_row(effect.row_before, dataset, limit, theme), row=1, col=1)
     figure.add_trace(_row(effect.row_after[opening], dataset, limit, theme), row=last, col=1)
@@ -52,6 +53,11 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
     prefix = "δ = " if effect.transform.rescales else text("strength of γ: ")
     add_slider(figure, frames, start=opening, prefix=prefix, theme=theme)
     return figure
+
+
+def _rows(effect: Effect) -> int:
+    """Return the number of rows: one for a method, at least two for before and after."""
+    return max(2, len(effect.methods))
 
 
 def _row(values: Array, dataset: Dataset, limit: float, theme: str) -> go.Heatmap | go.Bar:
@@ -92,14 +98,15 @@ def _dots(method: MethodEffect, step: int, theme: str) -> tuple[go.Scatter, ...]
 
 
 def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
-    rows = len(effect.methods)
+    rows = _rows(effect)
+    lowest = len(effect.methods)
     for place, method in enumerate(effect.methods.values(), start=1):
         values = [method.before.z, *(after.z for after in method.after)]
         reach = 1.15 * max(float(np.abs(z).max()) for z in values)
         figure.update_yaxes(range=[-reach, reach], title="z", zeroline=True, row=place, col=2)
         figure.update_xaxes(
             dtick=max(1, len(method.before.z) // 10),
-            title=text("neuron h") if place == rows else "", showticklabels=place == rows,
+            title=text("neuron h") if place == lowest else "", showticklabels=place == lowest,
             row=place, col=2,
         )  # fmt: skip
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
@@ -124,7 +131,7 @@ def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[
     strength = float(effect.strengths[step])
     captions = []
     what = _row_name(effect)
-    for place, words in ((1, what), (len(effect.methods), _changed_name(effect, strength))):
+    for place, words in ((1, what), (_rows(effect), _changed_name(effect, strength))):
         captions.append(_caption(figure, 2 * place - 1, words, look.muted))
     neuron = effect.told
     for place, method in enumerate(effect.methods.values(), start=1):

@@ -20,16 +20,6 @@ def captions(page: Page) -> list[str]:
     return page.locator(".st-key-figure_effect .annotation-text").all_text_contents()
 
 
-def heights(page: Page) -> list[float]:
-    """The z after the change of the upper method, as plotly draws it."""
-    return page.evaluate(
-        """() => document.querySelector('.st-key-figure_effect .js-plotly-plot')
-            .data.filter(trace => trace.mode === 'markers')[1].y.slice?.() ??
-            Array.from(document.querySelector('.st-key-figure_effect .js-plotly-plot')
-            .data.filter(trace => trace.mode === 'markers')[1].y)"""
-    )
-
-
 def cell(page: Page, name: str):
     return page.locator(f'[data-cell="{name}"]')
 
@@ -129,7 +119,7 @@ def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled
         "e => [e.scrollWidth, e.clientWidth]"
     )
     assert content > box
-    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth") == 390
     cell(phone, "weight-weight.case_offsets").scroll_into_view_if_needed()
     cell(phone, "weight-weight.case_offsets").tap()
     wait_settled(phone)
