@@ -68,7 +68,7 @@ def recurrence_figure(
     figure.data[-1].showlegend = True
     _axes(figure, curves)
     figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 76, "b": 40},
+        margin={"l": 8, "r": 8, "t": 72, "b": 40},
         legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
                 "font": {"size": SIZE - 1}},
         annotations=_captions(curves[start], start, about, theme),
@@ -85,6 +85,7 @@ def recurrence_figure(
     ]
     prefix = text("spectral radius of W<sub>hh</sub>: ρ = ")
     add_slider(figure, frames, start=opening, prefix=prefix, theme=theme)
+    figure.update_layout({"sliders[0].pad": {"t": 46, "b": 0}})
     return figure
 
 
@@ -175,7 +176,7 @@ def _log_axis(values: Array, domain: tuple[float, float], anchor: str) -> dict[s
     if high - low < 2:
         ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
         return {**axis, "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
-    step = max(1, int(np.ceil((high - low) / 6)))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if 6 * step >= high - low)
     powers = step * np.arange(int(low / step) - 1, int(high / step) + 2)
     words = [f"10<sup>{k}</sup>".replace("-", "−") for k in powers]
     return {**axis, "tickvals": 10.0**powers, "ticktext": words}
@@ -203,7 +204,7 @@ def _captions(
     )
     verdict = text(_verdict(float(standard.log10_norms[0]), float(layer.log10_norms[0])))
     return [
-        _words(about, LEFT[0], 1, yshift=50, font=muted),
+        _words(about, LEFT[0], 1, yshift=46, font=muted),
         _words(text("<b>summed inputs</b>, rms of a<sup>t</sup>; ") + ends("summed_inputs"),
                LEFT[0], 1, yshift=3),
         _words(text("<b>state</b>, rms of h<sup>t</sup>; ") + ends("hidden"), LEFT[0], LOWER[1],
@@ -218,8 +219,8 @@ def _verdict(standard: float, layer: float) -> str:
     """Return in words what happens to a small change of the first state."""
     without, within = _fate(standard), _fate(layer)
     if without == within:
-        return f"it {without} with and without layer norm"
-    return f"without layer norm it {without}, with it, it {within}"
+        return f"a change of h<sup>0</sup> {without}, with and without layer norm"
+    return f"a change of h<sup>0</sup> {without}; with layer norm it {within}"
 
 
 def _fate(log: float) -> str:

@@ -1,15 +1,16 @@
 """Results that may take over a second: a bar that tells how far they are, and a way to stop.
 
-A computation runs in the script itself. Streamlit ends a script at its next word to the page, so
-the bar is where a click on "Stop", or a page that was left, arrives: the computation is then asked
-to return what it has, and that is kept for the session. Complete results are kept for all sessions.
+A computation runs in the script itself. When somebody clicks, Streamlit starts the script anew
+beside the old one, which ends at its next word to the page: at the bar. "Stop" asks it to end with
+what it has, and the new script waits for that. Complete results are kept for all sessions.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, final
 
@@ -21,12 +22,15 @@ from normgeo.ui import cached, export
 from normgeo.ui.frame import explain
 from normgeo.views import VIEWS
 
-_KEPT: OrderedDict[tuple[Any, ...], Found] = OrderedDict()
-_LARGEST = 32
+Key = tuple[Callable[..., Any] | None, Settings]
+
+_RUN = "_run"
+_LARGEST = 32  # results that are kept
+_BETWEEN = 0.1  # seconds between two words to the page
+_PATIENCE = 10.0  # seconds for a stopped computation to return what it has
 # One computation at a time: a lecture hall that asks for the same one waits, and finds it.
 _TURN = Lock()
-_STARTED, _PART = "_started", "_part"
-_BETWEEN = 0.1  # seconds between two words to the page
+_KEPT: OrderedDict[Key, Found] = OrderedDict()
 
 
 @final
@@ -35,7 +39,7 @@ class Found:
     """A result, whole or stopped, with its figures by view and theme."""
 
     result: Any
-    stopped: bool = False
+    stopped: bool
     figures: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def figure(self, name: str, theme: str) -> Any:
@@ -45,103 +49,127 @@ class Found:
         return self.figures[name, theme]
 
 
-def show(name: str, settings: Settings, *, alt: str, start: str = "", again: str = "") -> Any:
+@final
+@dataclass(eq=False)
+class _Run:
+    """A computation that a session asked for, as old and new scripts share it."""
+
+    key: Key
+    stop: Event = field(default_factory=Event)
+    ended: Event = field(default_factory=Event)
+    part: Found | None = None
+
+
+def show(name: str, settings: Settings, *, alt: str, start: str = "", again: str) -> Any:
     """Draw a view as `export.show` does, and meanwhile how far it is; return its result.
 
     Args:
         name: key of `VIEWS`, of a view that tells of its progress. settings: of the picture.
         alt: what the figure shows, for a screen reader.
         start: the label of a button that starts it; without one it starts by itself.
-        again: the label of the button that starts over what was stopped.
+        again: the label of the button that starts over what was stopped; "" for none.
 
     """
-    state = st.session_state
     # Views of one computation share its result.
     key = VIEWS[name].watched, cached.used(name, settings)
+    run = _run_of(key)
+    if run is None and not start:
+        _start(key)
+        run = _run_of(key)
+    found = _known(key, run)
+    asked = found is None and run is not None and not run.stop.is_set()
+    label = start if found is None and start else again
+    if label and (found is None or found.stopped) and (start or not asked):
+        _button(name, key, label, disabled=asked)
     slot = st.empty()
-    found = _known(key)
-    if found is None and (not start or state.get(_STARTED) == key):
+    if asked and run is not None:
         try:
-            found = _computed(key, name, slot)
+            found = _computed(run, name, slot)
         except ValueError as error:
-            slot.empty()
             explain(error)
-            return None
-    if found is None or found.stopped:
-        slot.button(
-            text(again if found else start), key=f"start_{name}", on_click=_start, args=(key,),
-            type="primary",
-        )  # fmt: skip
+        finally:
+            slot.empty()
+        if found is not None and start:
+            st.rerun()  # without its button
     if found is None:
         return None
     export.draw(name, settings, found.result, found.figure(name, settings.theme), alt=alt)
     return found.result
 
 
-def _start(key: tuple[Any, ...]) -> None:
-    st.session_state[_STARTED] = key
-    st.session_state.pop(_PART, None)
+def _button(name: str, key: Key, label: str, disabled: bool) -> None:
+    st.button(
+        text(label), key=f"start_{name}", on_click=_start, args=(key,), disabled=disabled,
+        type="primary",
+    )  # fmt: skip
 
 
-def _stop(key: tuple[Any, ...]) -> None:
-    """Keep the part that the script left behind as it was interrupted, or nothing."""
-    st.session_state.pop(_STARTED, None)
-    part = st.session_state.get(_PART)
-    if part is not None and part[0] == key:
-        st.session_state[_PART] = (key, part[1], True)
+def _start(key: Key) -> None:
+    st.session_state[_RUN] = _Run(key)
 
 
-def _known(key: tuple[Any, ...]) -> Found | None:
+def _run_of(key: Key) -> _Run | None:
+    run = st.session_state.get(_RUN)
+    return run if isinstance(run, _Run) and run.key == key else None
+
+
+def _known(key: Key, run: _Run | None) -> Found | None:
+    """Return the result, or what a stopped computation has."""
+    if run is not None and run.stop.is_set() and key not in _KEPT:
+        run.ended.wait(_PATIENCE)
+        return run.part
     if key in _KEPT:
         _KEPT.move_to_end(key)
-        return _KEPT[key]
-    part = st.session_state.get(_PART)
-    return part[1] if part is not None and part[0] == key and part[2] else None
+    return _KEPT.get(key)
 
 
-def _computed(key: tuple[Any, ...], name: str, slot: Any) -> Found:
-    """Compute, with a bar and a button in the slot; raises what ends the script, part kept."""
-    watch = _Watch(key, name, slot)
-    while not _TURN.acquire(timeout=_BETWEEN):
-        watch.wait()
+def _computed(run: _Run, name: str, slot: Any) -> Found | None:
+    """Compute, with a bar and a button in the slot."""
+    watch = _Watch(run, name, slot)
+    compute, settings = run.key
+    if compute is None:
+        raise TypeError(f"The view {name} does not tell of its progress.")
     try:
-        found = _known(key)
-        if found is None:
-            compute, chosen = key
-            result = compute(chosen, watch)
-            found = Found(result, stopped=watch.interruption is not None)
+        while not _TURN.acquire(timeout=_BETWEEN):
+            watch.wait()
+        try:
+            found = _KEPT.get(run.key) or Found(compute(settings, watch), watch.stopped)
             if found.stopped:
-                st.session_state[_PART] = (key, found, False)
+                run.part = found
             else:
-                _KEPT[key] = found
+                _KEPT[run.key] = found
                 while len(_KEPT) > _LARGEST:
                     _KEPT.popitem(last=False)
+        finally:
+            _TURN.release()
     finally:
-        _TURN.release()
+        run.ended.set()
     if watch.interruption is not None:
         raise watch.interruption
-    slot.empty()
     return found
 
 
 class _Watch:
     """A callback that draws a bar from time to time, and notices that the script must end."""
 
-    def __init__(self, key: tuple[Any, ...], name: str, slot: Any) -> None:
+    def __init__(self, run: _Run, name: str, slot: Any) -> None:
+        self.stopped = False
         self.interruption: BaseException | None = None
-        self._key, self._name, self._slot = key, name, slot
+        self._run, self._name, self._slot = run, name, slot
         self._bar: Any = None
         self._told = monotonic()
 
     def __call__(self, done: int, steps: int) -> None:
-        if monotonic() - self._told < _BETWEEN or done >= steps:
-            return
-        try:
-            self._tell(done / steps, text("Step {done:,} of {steps:,}", done=done, steps=steps))
-        except BaseException as interruption:
-            # Streamlit's own, or the server's end: first what was computed is kept.
-            self.interruption = interruption
-            raise StopIteration from interruption
+        if done < steps and monotonic() - self._told >= _BETWEEN:
+            words = text("Step {done:,} of {steps:,}", done=done, steps=steps)
+            try:
+                self._tell(done / steps, words)
+            except BaseException as interruption:
+                # Streamlit's own, which ends this script: first what was computed is kept.
+                self.interruption = interruption
+        if done < steps and (self.interruption is not None or self._run.stop.is_set()):
+            self.stopped = True
+            raise StopIteration
 
     def wait(self) -> None:
         self._tell(0.0, text("Waiting for another computation to end"))
@@ -152,6 +180,7 @@ class _Watch:
                 horizontal=True, vertical_alignment="center", key=f"progress_{self._name}"
             ):
                 self._bar = st.progress(share, words, width=420)
-                st.button(text("Stop"), key=f"stop_{self._name}", on_click=_stop, args=(self._key,))
-        self._bar.progress(share, words)
+                st.button(text("Stop"), key=f"stop_{self._name}", on_click=self._run.stop.set)
+        else:
+            self._bar.progress(share, words)
         self._told = monotonic()

@@ -10,7 +10,7 @@ from normgeo.ui import progress, tex
 from normgeo.ui.frame import explain
 from normgeo.views.recurrent import FirstStep, first_step
 
-F = {"tanh": r"\tanh", "relu": r"\mathrm{ReLU}", "identity": ""}
+F = {"tanh": r"\tanh", "relu": r"\mathrm{ReLU}", "identity": r"\mathrm{id}"}
 
 
 def radii(settings: Settings) -> None:
@@ -20,7 +20,7 @@ def radii(settings: Settings) -> None:
         settings,
         alt="Decades a step by which a change of the first state grows, against the spectral "
         "radius: without normalization it rises through 0, with layer norm it stays nearer to 0.",
-        again="Compute all radii",
+        again="",  # it stands above
     )
     st.markdown(
         text(
@@ -53,10 +53,10 @@ def equation(settings: Settings) -> None:
         for line in (
             "The numbers: neuron 0 at the first row of the first digit, ρ = {radius:g}, g = 1, "
             "b = 0; μ and σ over the {H} neurons at that step.",
-            "Without normalization and without an activation J = W_hh at every step, so its "
-            "products grow as ρ to the power of T − t.",
-            "With layer norm the size of a^t falls out of h^t: re-scaling all summed inputs of a "
-            "step changes nothing.",
+            "Without normalization and with f(s) = s, each $J^t$ is $W_{{hh}}$, so their product "
+            "grows as $ρ^{{T-t}}$.",
+            "With layer norm the size of $a^t$ falls out of $h^t$: re-scaling all summed inputs of "
+            "a step changes nothing.",
             "The statistics are of one step of one sequence: nothing depends on its length, so a "
             "sequence longer than any seen is no special case.",
         ):
