@@ -1,0 +1,142 @@
+"""The paper, checked, in a browser: links that lead to the right state, and the report."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from normgeo.claims import CLAIMS, FAILS
+
+COMPUTING = 120_000
+
+
+@pytest.fixture
+def audit(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
+    return opened(page, f"{server}/audit", wait_settled)
+
+
+def opened(page: Page, url: str, wait_settled: Callable[[Page], None]) -> Page:
+    page.goto(url)
+    page.locator(".st-key-audit table").wait_for(timeout=COMPUTING)
+    wait_settled(page)
+    return page
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def download(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download(timeout=60_000) as started:
+        page.get_by_role("button", name=name, exact=True).click()
+    target = folder / started.value.suggested_filename
+    started.value.save_as(target)
+    return target
+
+
+def test_bar_tells_how_far_the_computation_is(fresh_server, page, wait_settled):
+    page.goto(f"{fresh_server}/audit")
+    expect(page.get_by_role("progressbar")).to_be_visible(timeout=COMPUTING)
+    told = page.get_by_text(re.compile(rf"^Checked \d+ of {len(CLAIMS)} statements$"))
+    expect(told).to_be_visible(timeout=COMPUTING)
+    page.locator(".st-key-audit table").wait_for(timeout=COMPUTING)
+    wait_settled(page)
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
+def test_counts_and_first_rows_fit_a_projector(audit):
+    expect(audit.get_by_role("radio", name="hold if …")).to_be_in_viewport()
+    boxes = [row.bounding_box() for row in audit.locator(".st-key-audit .statement").all()[:4]]
+    assert all(box["y"] + box["height"] <= 720 for box in boxes)
+    assert all(box["x"] + box["width"] <= 1280 for box in boxes)
+
+
+def test_screen_reader_finds_a_table_with_headings_and_words(audit):
+    table = audit.get_by_role("table", name="The paper, checked")
+    expect(table.get_by_role("columnheader")).to_have_text(
+        ["Verdict", "Statement", "Measured", "Source", "Page"]
+    )
+    row = table.get_by_role("row", name=CLAIMS["dataset_rescaling"].statement)
+    expect(row.get_by_role("cell", name="holds if …")).to_be_visible()
+    expect(row.get_by_role("cell", name="weight norm no")).to_be_visible()
+
+
+def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
+    audit.locator('.st-key-audit a[data-key="dataset_rescaling"]').click()
+    wait_settled(audit)
+    assert urlsplit(audit.url).path == "/invariance"
+    assert query(audit) == {"cell": ["weight.dataset_rescaling"]}
+    expect(audit.locator('[aria-pressed="true"]')).to_have_attribute(
+        "data-cell", "weight.dataset_rescaling"
+    )
+
+
+def test_link_may_be_opened_by_its_address(audit, open_page, wait_settled):
+    """Negative control of the click: what a new tab or a copied link opens is the same state."""
+    link = audit.locator('.st-key-audit a[data-key="frozen"]')
+    other = open_page()
+    other.goto(link.evaluate("link => link.href"))
+    wait_settled(other)
+    assert urlsplit(other.url).path == "/invariance"
+    assert query(other) == {"statistics": ["frozen"]}
+
+
+def test_filter_is_in_the_url_and_back(audit, wait_settled):
+    audit.get_by_role("radio", name="do not").click()
+    wait_settled(audit)
+    assert query(audit) == {"verdict": ["fails"]}
+    failing = [claim for claim in CLAIMS.values() if claim.expected == FAILS]
+    expect(audit.locator(".st-key-audit .verdict")).to_have_count(len(failing))
+    audit.get_by_role("button", name="Reset").click()
+    wait_settled(audit)
+    expect(audit.locator(".st-key-audit .verdict")).to_have_count(len(CLAIMS))
+
+
+def test_report_opens_by_itself_offline(audit, browser: Browser, tmp_path):
+    file = download(audit, "HTML", tmp_path)
+    assert file.name == "normgeo-audit.html"
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+    complaints: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda r: complaints.append(r.url) if r.url != file.as_uri() else None)
+    page.goto(file.as_uri())
+    expect(page.get_by_role("heading", level=1)).to_have_text("The paper, checked")
+    expect(page.locator(".verdict")).to_have_count(len(CLAIMS))
+    link = page.locator('a[data-key="frozen"]').get_attribute("href")
+    base = urlsplit(audit.url)
+    assert link == f"{base.scheme}://{base.netloc}/invariance?statistics=frozen"
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert complaints == []
+    context.close()
+
+
+def test_report_is_printed_as_pdf(audit, tmp_path):
+    content = download(audit, "PDF", tmp_path).read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+    assert content.count(b"/Type /Page\n") > 3
+
+
+def test_records_are_taken_away_as_json(audit, tmp_path):
+    records = json.loads(download(audit, "JSON", tmp_path).read_text("utf-8"))
+    assert [record["key"] for record in records] == list(CLAIMS)
+    assert all(record["as_expected"] for record in records)
+    assert all(record["measured"] for record in records)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["projector", "phone"])
+def test_nothing_is_cut_and_axe_finds_nothing(server, open_page, wait_settled, axe, scheme, size):
+    page = opened(
+        open_page(*size, color_scheme=scheme), f"{server}/audit?verdict=holds_if", wait_settled
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for cell in page.locator(".st-key-audit tbody th, .st-key-audit td").all()[:40]:
+        assert cell.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    assert axe(page) == []
