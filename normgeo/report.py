@@ -179,7 +179,8 @@ def _link(claim: Claim, home: str) -> str:
     name, _ = claim.destination
     words = escape(text(name.replace("_", " ").capitalize()))
     about = escape(text("{page}: {statement}", page=words, statement=claim.statement))
-    address = escape(home + ("" if claim.page == "home" else claim.page))
+    # The first page has no name in its address.
+    address = escape((home or "./") if name == "home" else home + claim.page)
     return f'<a href="{address}" aria-label="{about}" data-key="{claim.key}">{words}</a>'
 
 

@@ -215,7 +215,7 @@ def _as_latex(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return " & ".join(cell.translate(LATEX) for cell in cells) + r" \\"
 
-    alignments, spans = _alignments(table), _spans(table)
+    columns, spans = _latex_columns(table), _spans(table)
     groups = (
         rf"\multicolumn{{{stop - start}}}{{c}}{{{group.translate(LATEX)}}}"
         for start, stop, group in spans
@@ -223,7 +223,7 @@ def _as_latex(table: Table) -> str:
     return "\n".join([
         *(f"% {words}" for words in (table.title, *table.notes) if words),
         r"% In the preamble: \usepackage{amssymb}",
-        rf"\begin{{tabular}}{{{'|'.join(alignments[i:j] for i, j, _ in spans)}}}",
+        rf"\begin{{tabular}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
         r"\hline",
         *([" & ".join(groups) + r" \\"] if table.groups else []),
         line(table.columns),
@@ -232,6 +232,22 @@ def _as_latex(table: Table) -> str:
         r"\hline",
         r"\end{tabular}",
     ]) + "\n"  # fmt: skip
+
+
+LONG = 80  # characters; from half of them on a cell is a sentence, which LaTeX must wrap
+
+
+def _latex_columns(table: Table) -> list[str]:
+    """Return the column types: those with long sentences wrap, in shares of the line."""
+    widths = [
+        max((width_of(_shown(row[i])) for row in table.rows), default=0)
+        for i in range(len(table.columns))
+    ]
+    total = sum(min(width, LONG) for width in widths)
+    return [
+        rf"p{{{0.85 * min(width, LONG) / total:.2f}\linewidth}}" if width > LONG / 2 else alignment
+        for width, alignment in zip(widths, _alignments(table), strict=True)
+    ]
 
 
 def _as_csv(table: Table) -> str:

@@ -131,6 +131,11 @@ def test_latex_of_the_verdicts_is_ascii_but_for_its_comments() -> None:
     assert all(line.replace(r"\&", "").count("&") == 10 for line in latex_body(source)[1:])
 
 
+def test_latex_wraps_sentences_and_nothing_else() -> None:
+    table = Table(("", "statement", "n"), (("a", "A sentence of some length. " * 4, 1),))
+    assert r"{lp{0.83\linewidth}r}" in render(table, "latex")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 def test_latex_compiles(tmp_path: Path) -> None:
     # Every character that has a command, and the two that end of a row could swallow.
