@@ -37,10 +37,11 @@ class Blocks:
         return cls(np.arange(neurons)[:, None], False, normalizer)
 
     def vectors(self, W: Array) -> Array:
-        """Return W̃ of W (H, D), or of a change of it, as one vector for each block, (B, K·D)."""
+        """Return W̃ of W (…, H, D), or of its change, as one vector for each block, (…, B, K·D)."""
         centre, groups = CENTRES[self.normalizer.center], self.normalizer.groups
-        rows: Array = centre.project_weights(W, groups)[self.neurons].reshape(len(self.neurons), -1)
-        return rows
+        rows = centre.project_weights(W, groups)[..., self.neurons, :]
+        vectors: Array = rows.reshape(*rows.shape[:-2], -1)
+        return vectors
 
     def require_direction(self, W: Array) -> None:
         """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""

@@ -101,13 +101,14 @@ def descend(
     is_weight[model.layout.weights] = True
 
     update = rule.start(np.where(is_weight, decay, 0.0))
-    point = _point(next(batches), blocks, model.pack().astype(np.float64))
+    theta = model.pack().astype(np.float64)
+    point = _Point(theta, next(batches).at(theta))
     stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
-    loss, norms, turns, kept = [point.loss], [point.norms], [], {0: point.theta}
+    loss, turns, kept = [point.at.loss], [], {0: point.theta}
     diverged = None
     with suppress(StopIteration):
         if callback is not None:
-            callback(0, point.loss)
+            callback(0, loss[0])
         for step in range(1, len(t)):
             eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
             try:
@@ -115,16 +116,16 @@ def descend(
             except ValueError as error:
                 diverged = Divergence(step, str(error))
                 break
-            loss.append(point.loss)
-            norms.append(point.norms)
+            loss.append(point.at.loss)
             turns.append(turn)
             if step % stride == 0:
                 kept[step] = point.theta
             if callback is not None:
-                callback(step, point.loss)
+                callback(step, loss[-1])
     kept[len(turns)] = point.theta
-    by_quantity = np.reshape(turns, (len(turns), 4, len(blocks.neurons))).swapaxes(0, 1)
-    gradient_norms, step_norms, angles, radial = by_quantity
+    by_quantity = np.reshape(turns, (len(turns), 5, len(blocks.neurons))).swapaxes(0, 1)
+    norms, gradient_norms, step_norms, angles, radial = by_quantity
+    last = lengths(blocks.vectors(model.layout.split(point.theta)[0]))
     return Trajectory(
         start=model,
         optimizer=rule,
@@ -134,7 +135,7 @@ def descend(
         seed=seed,
         blocks=blocks,
         loss=np.array(loss),
-        norms=np.array(norms),
+        norms=np.vstack([norms, last]),
         gradient_norms=gradient_norms,
         step_norms=step_norms,
         angles=angles,
@@ -147,25 +148,18 @@ def descend(
 
 
 class _Point(NamedTuple):
-    """Where a run is: θ, the objective there, the loss, w̃ of each block and ‖w̃‖."""
+    """Where a run is: θ, and the objective there."""
 
     theta: Array
     at: ObjectivePoint
-    loss: float
-    vectors: Array
-    norms: Array
-
-
-def _point(objective: Objective, blocks: Blocks, theta: Array) -> _Point:
-    at = objective.at(theta)
-    vectors = blocks.vectors(objective.model.layout.split(theta)[0])
-    return _Point(theta, at, at.loss, vectors, lengths(vectors))
 
 
 def _advance(
     following: Objective, blocks: Blocks, update: Update, point: _Point, rates: Array
 ) -> tuple[_Point, Array]:
-    """Take one step, to a point on the next batch; also return ‖G‖, ‖Δ‖, angle, cosine, (4, B).
+    """Take one step, to a point on the next batch; also return what is measured of it, (5, B).
+
+    That is ‖w̃‖ before the step, ‖G‖, ‖Δw̃‖, the angle turned and the radial cosine.
 
     Raises:
         ValueError: the step overflows, or z is undefined after it.
@@ -176,24 +170,15 @@ def _advance(
         gradient = point.at.gradient()
         theta = update(point.theta, gradient, rates)
         # Blocks of the change, not the change of blocks: neighbouring floats subtract exactly.
-        change = blocks.vectors(split(theta - point.theta)[0])
-        G = blocks.vectors(split(gradient)[0])
-        turn = np.stack(
-            [
-                lengths(G),
-                lengths(change),
-                angles_turned(point.vectors, change),
-                cosines(point.vectors, G),
-            ]
-        )
-        if not (np.isfinite(theta).all() and np.isfinite(turn).all()):
+        of_weights = [split(part)[0] for part in (point.theta, gradient, theta - point.theta)]
+        vectors = blocks.vectors(np.stack(of_weights))
+        w, G, change = vectors
+        turn = np.stack([*lengths(vectors), angles_turned(w, change), cosines(w, G)])
+        if not (np.isfinite(theta @ theta) and np.isfinite(turn).all()):
             raise ValueError(
                 "The gradient or the next parameters, or their squares, exceed the largest float."
             )
-        after = _point(following, blocks, theta)
-        if not np.isfinite(after.norms).all():
-            raise ValueError("The norm of a block of weights exceeds the largest float.")
-    return after, turn
+        return _Point(theta, following.at(theta)), turn
 
 
 def _batches(

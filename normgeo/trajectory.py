@@ -124,8 +124,8 @@ class Trajectory:
 
     def vectors(self) -> Array:
         """Return w̃ of each block at the steps in `kept`, (C, B, K·D)."""
-        split = self.start.layout.split
-        return np.array([self.blocks.vectors(split(theta)[0]) for theta in self.parameters])
+        W = self.parameters[:, self.start.layout.weights]
+        return self.blocks.vectors(W.reshape(-1, *self.start.W.shape))
 
     @property
     def _course(self) -> Course:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normgeo.blocks import angles_turned, cosines, lengths
+from normgeo.blocks import angles_between, angles_turned, cosines, lengths
 
 
 def test_measured_angles_keep_their_digits_however_small(rng):
@@ -19,6 +19,13 @@ def test_angles_beyond_a_right_angle_are_told_apart():
     u = np.array([1.0, 0.0])
     assert angles_turned(u, np.array([-2.0, 0.0])) == pytest.approx(np.pi)
     assert angles_turned(u, np.array([-1.0, 1.0])) == pytest.approx(np.pi / 2)
+
+
+@pytest.mark.parametrize("angle", [1e-14, 1e-9, 0.3, np.pi / 2, 3.0, np.pi])
+def test_angle_between_two_vectors_keeps_its_digits_whatever_their_lengths(angle):
+    u, v = np.array([5.0, 0.0]), 1e-3 * np.array([np.cos(angle), np.sin(angle)])
+    assert angles_between(u, v) == pytest.approx(angle, rel=1e-13)
+    assert angles_between(u, np.zeros(2)) == 0
 
 
 def test_zero_vectors_have_angle_and_cosine_zero():
