@@ -1,5 +1,6 @@
 """What every page keeps: deep links, the state in the URL, accessibility, nothing cut off."""
 
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -8,12 +9,11 @@ from playwright.sync_api import Page, expect
 
 from normgeo.ui.frame import PAGES
 
-PATHS = {page["title"]: "/" + Path(page["page"]).stem for page in PAGES}
-PATHS["Home"] = "/"
+ROOT = Path(__file__).parents[2]
+FILES = {page["title"]: ROOT / page["page"] for page in PAGES}
+PATHS = {title: "/" if title == "Home" else f"/{file.stem}" for title, file in FILES.items()}
 QUESTIONS = {
-    "Home": "What does each method average?",
-    "Invariance": "What may change while z stays the same?",
-    "Learning rate": "Why does a large weight vector turn slowly?",
+    title: re.search(r'"([^"]+\?)"', file.read_text("utf-8"))[1] for title, file in FILES.items()
 }
 pages = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 
@@ -27,7 +27,8 @@ def test_first_request_to_a_new_server_may_be_a_deep_link(fresh_server, page, wa
     page.goto(f"{fresh_server}{PATHS[title]}?dataset=wine")
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS[title])
-    expect(page.get_by_role("combobox", name="data")).to_have_value("Wine")
+    for box in page.get_by_role("combobox", name="data", exact=True).all():
+        expect(box).to_have_value("Wine")
     for other in PATHS:
         expect(page.get_by_role("link", name=other, exact=True)).to_be_visible()
     assert query(page) == {"dataset": ["wine"]}
@@ -90,7 +91,8 @@ def test_dark_pages_have_dark_figures(server, open_page, wait_settled, path):
     page = open_page(color_scheme="dark")
     page.goto(server + path)
     wait_settled(page)
-    paper = page.locator(".js-plotly-plot .main-svg").first.evaluate(
-        "element => getComputedStyle(element).backgroundColor"
-    )
-    assert paper == "rgb(21, 24, 27)"
+    for figure in page.locator(".js-plotly-plot > div > div > .main-svg").all():
+        paper = figure.evaluate("element => getComputedStyle(element).backgroundColor")
+        assert paper in {"rgb(21, 24, 27)", "rgba(0, 0, 0, 0)"}
+    app = page.get_by_test_id("stApp")
+    assert app.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(21, 24, 27)"

@@ -268,9 +268,9 @@ def test_every_format_has_a_button(shown, kind):
 
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
     monkeypatch.setattr(export, "find_browser", lambda: None)
-    export._why_no_browser.clear()
+    export.why_no_browser.clear()
     buttons = {b.key: b.proto for b in shown("invariance").app.get("download_button")}
-    export._why_no_browser.clear()
+    export.why_no_browser.clear()
     for kind in ("png", "svg", "pdf"):
         assert buttons[f"effect_{kind}"].disabled
         assert buttons[f"effect_{kind}"].help == (
