@@ -235,6 +235,17 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
     6
 
     """
+    return sum(expected_terms(normalizer, H, D, family).values())
+
+
+def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[str, int]:
+    """Return the terms of `expected_dimension` that apply, by their formulas; raises as it does.
+
+    >>> from normgeo import NORMALIZERS
+    >>> expected_terms(NORMALIZERS["layer"], 4, 5, "gaussian")
+    {'GD': 5, 'G': 1}
+
+    """
     if family not in FAMILIES:
         raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
     G, K = normalizer.groups, group_size(H, normalizer.groups)
@@ -242,12 +253,26 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
     centre, scale = ("none" if frozen and word == "batch" else word for word in normalizer.words)
     narrows = scale != "none" and not (normalizer.eps and SCALES[scale].takes_eps)
     if (centre, scale) == ("layer", "layer") and narrows and K == 2:
-        return H * D
+        return {"HD": H * D}
     constant_mean = frozen and normalizer.center == "batch"
-    hidden = {"layer": G * D, "weight": H}.get(centre, 0)
+    terms = {}
+    if centre == "layer":
+        terms["GD"] = G * D
+    if centre == "weight":
+        terms["H"] = H
     if narrows and not constant_mean:
-        hidden += G if scale == "layer" else G * max(1, K - D) if centre == "layer" else H
+        if scale == "layer":
+            terms["G"] = G
+        elif centre == "layer":
+            terms["G max(1, K − D)"] = G * max(1, K - D)
+        else:
+            terms["2H" if "H" in terms else "H"] = terms.pop("H", 0) + H
     if FAMILIES[family].coupled and centre != "layer" and scale != "layer":
-        room = D - 1 if centre == "weight" else D
-        hidden += max(0, room - H) + constant_mean if narrows else room
-    return hidden
+        r, room = ("(D − 1)", D - 1) if centre == "weight" else ("D", D)
+        if narrows:
+            terms[f"max(0, {r} − H)"] = max(0, room - H)
+            if constant_mean:
+                terms["1"] = 1
+        else:
+            terms[r] = room
+    return terms

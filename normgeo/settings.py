@@ -22,7 +22,8 @@ from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
 TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
-        "equation", "noise", "network", "radii", "zero")  # fmt: skip
+        "equation", "noise", "network", "radii", "zero", "angles", "formula",
+        "coupling")  # fmt: skip
 
 
 class Rule(Protocol):

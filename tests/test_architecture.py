@@ -67,7 +67,7 @@ LAYERS = (
     ("normgeo.scene",),
     ("normgeo",),
     ("normgeo.figures.template", "normgeo.figures.browser"),
-    ("normgeo.figures.export", "normgeo.figures.wedges"),
+    ("normgeo.figures.export", "normgeo.figures.wedges", "normgeo.figures.values"),
     ("normgeo.figures", "normgeo.report"),
     ("normgeo.views",),
     ("normgeo.ui", "normgeo.__main__"),

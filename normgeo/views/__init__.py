@@ -6,6 +6,7 @@ from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
 from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
+from normgeo.views.symmetry import COUPLING, SYMMETRY
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
@@ -14,6 +15,6 @@ VIEWS: dict[str, View] = {
     view.name: view
     for view in (
         AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
-        AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW,
+        AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING,
     )
 }  # fmt: skip

@@ -1,0 +1,112 @@
+"""What stands behind the null directions: angles, the formula, and Eq. 13."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import degrees
+
+import streamlit as st
+
+from normgeo.normalizers import GRID
+from normgeo.null_space import expected_dimension
+from normgeo.settings import Settings
+from normgeo.tables import Table, render
+from normgeo.text import text
+from normgeo.ui import progress
+from normgeo.views.symmetry import SymmetryPicture
+
+WORDS = ("none", "batch", "layer", "weight")
+
+
+def angles(settings: Settings, picture: SymmetryPicture) -> None:
+    """Write the principal angles between each change's tangents and the null space."""
+    if picture.explanation is None:
+        st.info(text("Stopped before the null directions were explained."))
+        return
+    rows = tuple(
+        (
+            "✓" if reason.held and reason.held == reason.span else "✗",
+            reason.title,
+            reason.span,
+            reason.held,
+            text("{angle:.2g}°", angle=degrees(reason.angle)),
+            reason.sentence,
+        )
+        for reason in picture.explanation.reasons
+        if reason.angle is not None
+    )
+    names = ("null", "change of Table 1", "tangents", "explained", "largest angle", "what it means")
+    st.markdown(render(Table(names, rows), "markdown"))
+    st.caption(
+        text(
+            "A change that z ignores is a curve along which the KL stays 0, so its tangent is a "
+            "null direction: the largest principal angle between all its tangents and the null "
+            "space is 0, up to rounding. Section 5.2.2 with Table 1."
+        )
+    )
+
+
+def formula(settings: Settings, picture: SymmetryPicture) -> None:
+    """Write the dimension by formula for all centres and scales, with today's H, D and family."""
+    family, H, D = picture.family_key, picture.neurons, picture.features
+    own = picture.words
+    rows = []
+    for centre in WORDS:
+        cells = []
+        for scale in WORDS:
+            method = replace(
+                settings.adapt(GRID[centre, scale]),
+                groups=picture.groups if "layer" in (centre, scale) else 1,
+            )
+            k = expected_dimension(method, H, D, family)
+            cells.append(f"▸ {k}" if (centre, scale) == own else str(k))
+        rows.append((centre, *cells))
+    st.markdown(render(Table(("centre \\ scale", *WORDS), tuple(rows)), "markdown"))
+    G, K = picture.groups, H // picture.groups
+    for line in (
+        "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} groups "
+        "of K = {K}, {family} outputs; this picture's after ▸.",
+        "A layer centre hides G·D shifts of all weight vectors together, a weight centre one "
+        "offset of each of the H weight vectors.",
+        "A layer scale hides G re-scalings of all weight vectors together; a batch or weight scale "
+        "one of each weight vector, but only G max(1, K − D) where a layer centre mixes them.",
+        "With ε > 0 the scale hides nothing: only the directions of the centre are left.",
+    ):
+        words = text(line, H=H, D=D, G=G, K=K, family=picture.family)
+        st.markdown(f"- {words}")
+
+
+def coupling(settings: Settings, picture: SymmetryPicture) -> None:
+    """Draw the exact spectrum beside that of Eq. 13."""
+    progress.show(
+        "coupling",
+        settings,
+        alt="Roots of the eigenvalues of F_WW, largest first: of the exact Fisher information, and "
+        "of Eq. 13, which leaves out how a weight vector changes the other neurons' outputs.",
+        again="Compute Eq. 13",
+    )
+    if picture.paper is None:
+        return
+    if picture.paper.dimension != picture.null.dimension:
+        line = text(
+            "Eq. 13 with Eq. 14 lets a weight vector change its own neuron only. Under a layer "
+            "statistic it changes all: the exact F has {exact} null directions, Eq. 13 has {paper}."
+            " It does not see the symmetries of its own model, and is not its Fisher information.",
+            exact=picture.null.dimension,
+            paper=picture.paper.dimension,
+        )
+    else:
+        line = text(
+            "Both have the same {k} null directions. Without a statistic over the neurons a weight "
+            "vector changes its own neuron only, and Eq. 13 is exact; choose layer norm to see the "
+            "difference.",
+            k=picture.null.dimension,
+        )
+    st.markdown(line)
+
+
+DEPTHS = {
+    "angles": (text("Principal angles"), angles),
+    "formula": (text("By formula"), formula),
+    "coupling": (text("Eq. 13"), coupling),
+}

@@ -1,0 +1,38 @@
+import streamlit as st
+
+from normgeo.ui import frame, progress, seeing
+from normgeo.ui.tabs import tabs
+
+settings = frame.begin(
+    "symmetry",
+    "Which directions in weight space does the model not see?",
+    controls=("method",),
+    more=(
+        "dataset",
+        "family",
+        "neurons",
+        "groups",
+        "eps",
+        "statistics",
+        "features",
+        "weights",
+        "seed",
+    ),
+)
+
+picture = progress.show(
+    "symmetry",
+    settings,
+    alt="Left: the roots of the eigenvalues of the Fisher information of the weights on a "
+    "logarithmic scale, with the null ones marked apart below the threshold. Right: a bar for each "
+    "reason, as long as the number of null directions that it explains.",
+    again="Compute all of it",
+)
+
+if picture is not None:
+    st.caption(" ".join(picture.notes))
+    titles = {name: title for name, (title, _) in seeing.DEPTHS.items()}
+    for name, tab in tabs(settings, titles, "angles").items():
+        if tab.open:
+            with tab:
+                seeing.DEPTHS[name][1](settings, picture)

@@ -1,0 +1,46 @@
+"""Symmetry in a browser: the picture fits, nothing of it is cut, and everybody can read it."""
+
+import pytest
+from playwright.sync_api import expect
+
+STATE = "symmetry?method=layer&tab=coupling"
+
+
+def test_deep_link_as_the_first_request_shows_its_picture(fresh_server, page, wait_settled):
+    page.goto(f"{fresh_server}/{STATE}")
+    wait_settled(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "Which directions in weight space does the model not see?"
+    )
+    figure = page.locator(".st-key-figure_symmetry")
+    expect(figure.get_by_text("62 of 610 directions are null")).to_be_visible()
+    expect(page.locator(".st-key-figure_coupling").get_by_text("Eq. 13: 0 null")).to_be_visible()
+    box = figure.bounding_box()
+    assert box["y"] + box["height"] <= 720
+    frame = figure.locator(".main-svg").first.bounding_box()
+    for word in figure.locator(".annotation-text, .xtitle, .ytitle, .bartext").all():
+        place = word.bounding_box()
+        assert place["x"] >= frame["x"] - 1, word.text_content()
+        assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1, word.text_content()
+        assert place["y"] >= frame["y"] - 1, word.text_content()
+    expect(page.get_by_role("tab", name="Principal angles")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", ["angles", "formula"])
+def test_no_accessibility_violation(server, open_page, wait_settled, axe, scheme, tab):
+    page = open_page(color_scheme=scheme)
+    page.goto(f"{server}/symmetry?dataset=wine&tab={tab}")
+    wait_settled(page)
+    assert axe(page) == []
+
+
+def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):
+    phone.goto(f"{server}/symmetry?dataset=wine")
+    wait_settled(phone)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    content, box = phone.locator(".st-key-view_symmetry").evaluate(
+        "e => [e.scrollWidth, e.clientWidth]"
+    )
+    assert box <= 390
+    assert content >= 900
