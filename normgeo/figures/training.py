@@ -138,7 +138,7 @@ def _axes(figure: go.Figure, runs: Sequence[TrainingRun], sizes: Sequence[int]) 
     shares = np.concatenate([t for t in tested if t is not None] or [np.zeros(1)])
     least = max(0.0, np.floor(10 * shares.min()) / 10 - 0.02) if len(shares) else 0.0
     for column, m in enumerate(sizes, start=1):
-        last = max(run.planned for run in runs if run.batch_size == m) if runs else 1
+        last = max((run.planned for run in runs if run.batch_size == m), default=1)
         across = {"domain": COLUMNS[column - 1], "range": [-0.02 * last, 1.03 * last]}
         figure.update_layout(
             {
@@ -179,6 +179,8 @@ def _heading(runs: Sequence[TrainingRun], m: int) -> str:
         tested = None if run.history is None else run.history.test_accuracy
         if run.batch_size == m and tested is not None and len(tested):
             ends.append(f"{text(run.normalizer.title)} {tested[-1]:.1%}")
+    if all(run.batch_size != m for run in runs):
+        return text("<b>batches of {m}</b>: stopped before they began", m=m)
     return text("<b>batches of {m}</b>", m=m) + (
         text(": at the end {ends} right", ends=", ".join(ends)) if ends else ""
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo._arrays import Array
 from normgeo.axes import SHARINGS, Statistics, feature_maps, shared_statistics
-from normgeo.batch import BatchDrift, BatchNoise, batch_drift, batch_noise
+from normgeo.batch import BatchDrift, BatchNoise, batch_drift, batch_noise, batch_sizes
 from normgeo.datasets import DATASETS
 from normgeo.figures.axes import Panel, axes_figure
 from normgeo.figures.noise import noise_figure
@@ -115,7 +115,8 @@ AXES = View(
 )  # fmt: skip
 
 
-NOISE_BATCHES, DRIFT_BATCHES = 200, 50
+BATCHES = 200  # of each size; fewer where that would sum more than so many numbers
+NUMBERS = 3e7
 
 
 class NoisePicture(NamedTuple):
@@ -141,10 +142,10 @@ def _noise(settings: Settings) -> NoisePicture:
     here = scene(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X
     rng = np.random.default_rng((settings.seed, 2))
-    noise = batch_noise(X @ W.T, rng, batches=NOISE_BATCHES)
+    batches = int(np.clip(NUMBERS / (len(W) * batch_sizes(len(X)).sum()), 20, BATCHES))
+    noise = batch_noise(X @ W.T, rng, batches=batches)
     batch, layer = (
-        batch_drift(NORMALIZERS[key], W, X, rng, batches=DRIFT_BATCHES)
-        for key in ("batch", "layer")
+        batch_drift(NORMALIZERS[key], W, X, rng, batches=batches // 4) for key in ("batch", "layer")
     )
     # z_B − z ≈ −(μ_B − μ)/σ − z (σ_B − σ)/σ, and z has mean 0 and mean square 1.
     squares = (noise.predicted_mean_error**2 + noise.predicted_sigma_error**2) / noise.sigma**2

@@ -1,0 +1,101 @@
+"""The Batch page: what it shows, found by key."""
+
+from collections import OrderedDict
+
+import pytest
+
+from normgeo.batch import ONE_CASE
+from normgeo.ui import progress
+
+
+@pytest.fixture(autouse=True)
+def nothing_computed(monkeypatch):
+    """All sessions of a process share what was computed: each test begins with nothing."""
+    monkeypatch.setattr(progress, "_KEPT", OrderedDict())
+
+
+def test_page_answers_with_the_shapes_of_all_four_methods(shown):
+    page = shown("batch")
+    assert page.app.title[0].value == "Which axis is averaged, and what does a small batch cost?"
+    assert page.figures == ["axes", "noise"]
+    words = page.captions("axes")
+    for method in ("batch norm", "layer norm", "instance norm", "group norm"):
+        assert f"<b>{method}</b>" in words
+    assert "per channel:<br>shape (4,)<br>of 144 entries" in words
+    assert "per case, group:<br>shape (4, 2)<br>of 72 entries" in words
+    assert page.app.get("exception") == []
+
+
+def test_slider_opens_at_the_batch_size_of_the_url(shown):
+    page = shown("batch", batch_size="1")
+    (slider,) = page.figure("axes")["layout"]["sliders"]
+    steps = [step["label"] for step in slider["steps"]]
+    assert steps[slider.get("active", 0)] == "1"
+    assert "σ = 0: no z" in page.captions("axes")
+
+
+def test_batch_of_one_is_explained(shown):
+    page = shown("batch")
+    assert ONE_CASE in page.words
+    assert "it never sees the batch" in page.captions("noise")
+
+
+def test_equation_has_the_numbers_of_the_figure(shown):
+    page = shown("batch", tab="equation")
+    (fractions,) = [e.value for e in page.app.latex if "batch norm" in e.value]
+    assert fractions.count(r"\frac") == 4
+    assert "= -1.32" in fractions
+    assert "<b>z = −1.32</b>" in page.captions("axes")
+
+
+def test_training_starts_by_a_button_and_stays(shown):
+    page = shown("batch", tab="network", dataset="iris", epochs="2")
+    assert page.figures == ["axes"]
+    page.app.button(key="start_training").click().run()
+    assert page.figures == ["axes", "training"]
+    assert "batches of 4" in page.captions("training")
+    assert "start_training" not in {button.key for button in page.app.button}
+    page.app.run()
+    assert page.figures == ["axes", "training"]
+
+
+def test_trained_once_it_is_there_for_the_next_session(shown):
+    query = {"tab": "network", "dataset": "wine", "epochs": "1"}
+    shown("batch", **query).app.button(key="start_training").click().run()
+    assert shown("batch", **query).figures == ["axes", "training"]
+
+
+def test_other_settings_ask_for_another_training(shown):
+    page = shown("batch", tab="network", dataset="iris", epochs="2")
+    page.app.button(key="start_training").click().run()
+    page.app.number_input(key="seed").set_value(7).run()
+    assert page.query["seed"] == "7"
+    assert page.figures == ["axes"]
+    assert not page.app.button(key="start_training").disabled
+
+
+def test_data_without_classes_is_a_sentence(shown):
+    page = shown("batch", tab="network", dataset="diabetes")
+    page.app.button(key="start_training").click().run()
+    assert "has none: choose the digits, iris or wine." in page.words
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("batch_size", "0", "a whole number from 1 to 128"),
+        ("epochs", "many", "a whole number from 1 to 50"),
+        ("dataset", "cats", "one of digits"),
+    ],
+)
+def test_bad_value_is_named_and_the_page_still_works(shown, name, value, rule):
+    page = shown("batch", **{name: value})
+    (warning,) = page.warnings
+    assert f"`{name}` must be {rule}" in warning
+    assert repr(value) in warning
+    assert page.figures == ["axes", "noise"]
+
+
+@pytest.mark.parametrize("dataset", ["plane", "linnerud", "breast_cancer"])
+def test_other_data_have_their_pictures(shown, dataset):
+    assert shown("batch", dataset=dataset).figures == ["axes", "noise"]
