@@ -117,9 +117,10 @@ def _mark(figure: go.Figure, null: NullSpace, theme: str) -> None:
             fillcolor=blend(look.paper, look.ink, 0.08), line={"width": 0}, layer="below",
         )  # fmt: skip
     low, high = figure.layout.yaxis.range
-    at = log10(null.threshold) if null.threshold > 0 else low
-    if not low < at < high:
+    if not null.threshold:
         return
+    at = log10(null.threshold)
+    figure.update_layout(yaxis_range=[min(low, at - 1.5), max(high, at + 0.5)])
     figure.add_shape(type="line", xref="x domain", x0=0, x1=1, y0=null.threshold,
                      y1=null.threshold, line={"color": look.muted, "width": 1})  # fmt: skip
     words = text("threshold {threshold} = {share} × the largest", threshold=_power(null.threshold),

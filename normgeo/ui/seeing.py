@@ -10,6 +10,7 @@ import streamlit as st
 from normgeo.normalizers import GRID
 from normgeo.null_space import expected_dimension
 from normgeo.settings import Settings
+from normgeo.subspaces import SAME
 from normgeo.tables import Table, render
 from normgeo.text import text
 from normgeo.ui import progress
@@ -25,7 +26,7 @@ def angles(settings: Settings, picture: SymmetryPicture) -> None:
         return
     rows = tuple(
         (
-            "✓" if reason.held and reason.held == reason.span else "✗",
+            "✓" if reason.angle < SAME else "✗",
             reason.title,
             reason.span,
             reason.held,
@@ -41,7 +42,8 @@ def angles(settings: Settings, picture: SymmetryPicture) -> None:
         text(
             "A change that z ignores is a curve along which the KL stays 0, so its tangent is a "
             "null direction: the largest principal angle between all its tangents and the null "
-            "space is 0, up to rounding. Section 5.2.2 with Table 1."
+            "space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not all. "
+            "Section 5.2.2 with Table 1."
         )
     )
 
@@ -70,7 +72,7 @@ def formula(settings: Settings, picture: SymmetryPicture) -> None:
         "offset of each of the H weight vectors.",
         "A layer scale hides G re-scalings of all weight vectors together; a batch or weight scale "
         "one of each weight vector, but only G max(1, K − D) where a layer centre mixes them.",
-        "With ε > 0 the scale hides nothing: only the directions of the centre are left.",
+        "With ε > 0 a batch or layer scale hides nothing: the directions of the centre are left.",
     ):
         words = text(line, H=H, D=D, G=G, K=K, family=picture.family)
         st.markdown(f"- {words}")

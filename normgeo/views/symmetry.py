@@ -9,6 +9,7 @@ from normgeo.datasets import DATASETS
 from normgeo.figures.coupling import coupling_figure
 from normgeo.figures.symmetry import symmetry_figure
 from normgeo.fisher import fisher
+from normgeo.normalizers import Normalizer
 from normgeo.null_space import NullSpace, expected_terms, null_space
 from normgeo.scene import scene
 from normgeo.settings import Settings
@@ -31,6 +32,7 @@ class SymmetryPicture(NamedTuple):
         explanation: of `null`. Both are None where the computation was stopped before them.
         terms: of the formula for its dimension. method, words: the normalizer's title and words.
         groups, neurons, features: G, H and D. family, family_key, data: of the scene.
+        setting: what is unusual about the normalizer, or "".
         notes: sentences for the reader.
 
     """
@@ -46,6 +48,7 @@ class SymmetryPicture(NamedTuple):
     features: int
     family: str
     family_key: str
+    setting: str
     data: str
     notes: tuple[str, ...]
 
@@ -94,7 +97,7 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
     picture = SymmetryPicture(
         null, None, None, terms, model.normalizer.title, model.normalizer.words,
         model.normalizer.groups, H, D, model.family.title, model.family.key,
-        here.dataset.title, (*notes, *here.notes),
+        _unusual(model.normalizer), here.dataset.title, (*notes, *here.notes),
     )  # fmt: skip
     try:
         if callback is not None:
@@ -159,7 +162,12 @@ def which_fisher(null: NullSpace) -> str:
 def _about(picture: SymmetryPicture) -> str:
     return text("{data}, {family} outputs, H = {H}, D = {D}, G = {G}", data=picture.data,
                 family=picture.family, H=picture.neurons, D=picture.features,
-                G=picture.groups)  # fmt: skip
+                G=picture.groups) + picture.setting  # fmt: skip
+
+
+def _unusual(normalizer: Normalizer) -> str:
+    eps = text(", ε = {eps:g}", eps=normalizer.eps) if normalizer.eps else ""
+    return eps + (text(", frozen statistics") if normalizer.statistics == "frozen" else "")
 
 
 SYMMETRY = View(

@@ -88,6 +88,7 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, method, ex
 def test_epsilon_leaves_the_directions_of_the_centre_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
     assert "13 of 52 directions are null</b><br>by formula GD = 13 ✓" in page.captions("symmetry")
+    assert "D = 13, G = 1, ε = 0.1" in page.captions("symmetry")
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
@@ -95,6 +96,7 @@ def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words
+    assert "threshold" in words
 
 
 @pytest.mark.parametrize(
@@ -136,3 +138,10 @@ def test_table_has_the_values_of_the_picture():
     np.testing.assert_array_equal(values, picture.null.singular_values)
     new = [r[6] for r in view.table(picture).rows if r[0] == "reason"]
     assert sum(new) == picture.null.dimension
+
+
+def test_a_change_that_only_the_softmax_ignores_is_marked_as_null(shown):
+    page = shown("symmetry", dataset="wine", family="categorical", method="standard", tab="angles")
+    assert row(page, "weight matrix re-centering")[0] == "✓"
+    assert "z changes, but the distribution of y does not." in page.words
+    assert row(page, "weight matrix re-scaling")[0] == "✗"
