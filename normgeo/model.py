@@ -222,17 +222,12 @@ class NormalizedGLM:
     def gradient(self, X: ArrayLike, y: ArrayLike) -> Array:
         """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
         at = self.linearize(X)
-        point = self.family.likelihood(y, len(self.W), self.phi).at(at.s)
-        return at.vjp(point.residual / (len(at.s) * self.phi))
+        return at.vjp(self.residual(at.s, y))
 
-    def residual(self, s: Array, targets: Array) -> Array:
+    def residual(self, s: Array, y: ArrayLike) -> Array:
         """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
-        if targets.shape != s.shape:
-            raise ValueError(
-                "`y` must have one value for each case and output, "
-                f"shape {s.shape}; got shape {targets.shape}."
-            )
-        difference: Array = (targets - self.family.mean(s)) / (len(s) * self.phi)
+        point = self.family.likelihood(y, len(self.W), self.phi).at(s)
+        difference: Array = point.residual / (len(s) * self.phi)
         return difference
 
     def linearize(self, X: ArrayLike) -> ModelLinearization:

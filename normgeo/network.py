@@ -178,5 +178,4 @@ class Network:
 
     def gradient_at(self, at: NetworkLinearization, y: ArrayLike) -> Array:
         """Return the gradient in θ of −mean log P(y|x), (P,), from the linearization there."""
-        targets = self.output.family.encode(y, len(self.output.W))
-        return -at.vjp(self.output.residual(at.s, targets))
+        return -at.vjp(self.output.residual(at.s, y))
