@@ -123,8 +123,14 @@ def _mark(figure: go.Figure, null: NullSpace, theme: str) -> None:
     figure.update_layout(yaxis_range=[min(low, at - 1.5), max(high, at + 0.5)])
     figure.add_shape(type="line", xref="x domain", x0=0, x1=1, y0=null.threshold,
                      y1=null.threshold, line={"color": look.muted, "width": 1})  # fmt: skip
-    words = text("threshold {threshold} = {share} × the largest", threshold=_power(null.threshold),
-                 share=_power(null.threshold / float(values[0])))  # fmt: skip
+    share = null.threshold / float(values[0]) if values[0] else 1.0
+    words = (
+        text("threshold {threshold}, of the size of rounding errors",
+             threshold=_power(null.threshold))
+        if share > 2 * null.tolerance
+        else text("threshold {threshold} = {share} × the largest",
+                  threshold=_power(null.threshold), share=_power(share))
+    )  # fmt: skip
     if isfinite(null.gap) and k:
         words += text("<br>gap across it: a factor of {gap}", gap=_power(null.gap))
     figure.add_annotation(text=words, xref="x domain", x=0.02, y=at, xanchor="left", yanchor="top",
