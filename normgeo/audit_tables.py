@@ -118,6 +118,14 @@ def summary(audited: Sequence[Audited]) -> str:
     )  # fmt: skip
 
 
+def name(measured: Measured) -> str:
+    """Return what stands before a value: what it was measured of, apart from the value's digits."""
+    of = text(measured.of)
+    if not of:
+        return ""
+    return f"{of}: " if of[-1].isdigit() else f"{of} "
+
+
 def shown(value: float | bool) -> str:
     """Return a measured value as people read it."""
     if isinstance(value, bool):
@@ -127,7 +135,7 @@ def shown(value: float | bool) -> str:
 
 def _quantities(one: Audited) -> list[str]:
     return [
-        f"{quantity}: " + ", ".join(f"{text(m.of)} {shown(m.value)}".strip() for m in values)
+        f"{quantity}: " + ", ".join(name(m) + shown(m.value) for m in values)
         for quantity, values in by_quantity(one.finding.measured)
     ]
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 
 from normgeo import __version__
-from normgeo.audit_tables import WORDS, by_part, by_quantity, remarks, shown, summary
+from normgeo.audit_tables import WORDS, by_part, by_quantity, name, remarks, shown, summary
 from normgeo.claims import SIGNS, Audited, Claim, Measured
 from normgeo.figures.browser import find_browser
 from normgeo.figures.export import BrowserMissing
@@ -176,18 +176,18 @@ def _cells(one: Audited, home: str | None) -> str:
 def _link(claim: Claim, home: str) -> str:
     if not claim.page:
         return ""
-    name, _ = claim.destination
-    words = escape(text(name.replace("_", " ").capitalize()))
-    about = escape(text("{page}: {statement}", page=words, statement=claim.statement))
+    page, _ = claim.destination
+    words = escape(text(page.replace("_", " ").capitalize()))
+    about = escape(text("{words}: {statement}", words=words, statement=claim.statement))
     # The first page has no name in its address.
-    address = escape((home or "./") if name == "home" else home + claim.page)
+    address = escape((home or "./") if page == "home" else home + claim.page)
     return f'<a href="{address}" aria-label="{about}" data-key="{claim.key}">{words}</a>'
 
 
 def _quantity(found: tuple[str, list[Measured]]) -> str:
     quantity, values = found
     # A name and its number are not parted by a line's end where they fit in one.
-    words = [f"{escape(text(m.of))} {_number(m.value)}".strip() for m in values]
+    words = [escape(name(m)) + _number(m.value) for m in values]
     ends = [","] * (len(words) - 1) + [""]
     pairs = (f'<span class="value">{w}{end}</span>' for w, end in zip(words, ends, strict=True))
     return f'<p><span class="quantity">{escape(quantity)}:</span> {" ".join(pairs)}</p>'

@@ -100,6 +100,12 @@ def test_a_number_that_is_none_is_left_empty() -> None:
     assert shown(float("inf")) == "—"
 
 
+def test_a_name_that_ends_in_a_digit_is_kept_apart_from_its_number() -> None:
+    finding = Finding(True, True, numbers("error", {"ε = 0": 8, "radius": 2}))
+    words = listing([Audited(CLAIMS["equation_5"], finding)], 80)
+    assert "error: ε = 0: 8, radius 2" in words
+
+
 def test_an_alarm_is_told(three: Sequence[Audited]) -> None:
     alarm = Audited(replace(three[0].claim, expected=FAILS), three[0].finding)
     assert "Not as expected: does not hold." in listing([alarm], 80)

@@ -204,6 +204,7 @@ CLAIMS = (
         "equation_13",
         "The Fisher matrix of every normalized model is Eq. 13 with Eq. 14.",
         "section 5.2.2, Eq. 13 and 14", _equation_13, HOLDS_IF,
+        "symmetry?method=layer&tab=coupling",
         condition="no statistic is shared by neurons",
         remark="For layer norm it leaves out that every output depends on every weight vector.",
     ),

@@ -101,7 +101,7 @@ CLAIMS = (
         "softmax",
         "A softmax model gives the same output if one vector is added to all its weight vectors.",
         "symmetry of the categorical family", _softmax, HOLDS,
-        "invariance?rows=named&cell=standard.weight_matrix_recentering",
+        "symmetry?method=standard&family=categorical",
         remark="Even without normalization: z moves and the probabilities do not.",
     ),
     Claim(
@@ -112,7 +112,7 @@ CLAIMS = (
     Claim(
         "two_neurons_blind",
         "With two neurons, layer norm's Fisher matrix does not see the weights at all.",
-        "practice", _two_neurons_are_blind, HOLDS,
+        "practice", _two_neurons_are_blind, HOLDS, "symmetry?method=layer&neurons=2",
         remark="z is only a sign, +1 and −1, which no small change of the weights moves.",
     ),
 )  # fmt: skip

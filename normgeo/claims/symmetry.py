@@ -103,17 +103,18 @@ CLAIMS = (
         "null_directions",
         "The changes of weights that layer norm ignores are null directions of its Fisher matrix.",
         "sections 5.1 and 5.2 together", _null_directions, HOLDS_IF,
+        "symmetry?method=layer&tab=coupling",
         condition="the Fisher matrix is the exact one, not Eq. 13",
     ),
     Claim(
         "others_are_seen",
         "The changes of weights that a method does not ignore are no null directions.",
-        "sections 5.1 and 5.2 together", _others_are_seen, HOLDS,
+        "sections 5.1 and 5.2 together", _others_are_seen, HOLDS, "symmetry?tab=angles",
     ),
     Claim(
         "null_dimensions",
         "The weights have no other null directions than the changes that Table 1 calls invariant.",
-        "section 5.1, Table 1, and section 5.2.2", _count, HOLDS_IF,
+        "section 5.1, Table 1, and section 5.2.2", _count, HOLDS_IF, "symmetry?tab=formula",
         condition="the outputs are independent; a softmax has a symmetry of its own",
         remark="Four neurons, five features: H for batch and weight norm, D + 1 for layer norm.",
     ),
@@ -121,6 +122,7 @@ CLAIMS = (
         "equation_13_singular",
         "Eq. 13 has the null directions of layer norm's exact Fisher matrix.",
         "section 5.2.2, Eq. 13", _equation_13_is_singular, FAILS,
+        "symmetry?method=layer&tab=coupling",
         remark="Among the weights it has none at all.",
     ),
 )  # fmt: skip
