@@ -7,7 +7,7 @@ from normgeo.axes import SHARINGS
 from normgeo.batch import ONE_CASE
 from normgeo.settings import Settings
 from normgeo.views import VIEWS
-from normgeo.views.batch import TrainingPicture
+from normgeo.views.training import TrainingPicture
 
 HARDEST = {
     "axes": Settings(batch_size=3, groups=3, dataset="diabetes"),

@@ -63,7 +63,7 @@ def training_figure(
     )  # fmt: skip
     dress(figure, theme, height=480 + 18 * len(lines), title=title)
     figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 66, "b": 48 + 18 * len(lines)},
+        margin={"l": 8, "r": 8, "t": 66, "b": 52 + 18 * len(lines)},
         legend={
             "x": 1,
             "xanchor": "right",
@@ -80,7 +80,7 @@ def training_figure(
     if lines:
         muted = {"color": THEMES[theme].muted}
         figure.add_annotation(
-            _words("<br>".join(lines), 0, 0, yanchor="top", yshift=-44, font=muted)
+            _words("<br>".join(lines), 0, 0, yanchor="top", yshift=-52, font=muted)
         )
     _axes(figure, runs, list(columns))
     return figure

@@ -1,12 +1,13 @@
 """Every picture by its name: what a page, an export, a notebook and the command line go through."""
 
 from normgeo.views.average import AVERAGES
-from normgeo.views.batch import AXES, NOISE, TRAINING
+from normgeo.views.batch import AXES, NOISE
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
 from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
 from normgeo.views.symmetry import COUPLING, SYMMETRY
+from normgeo.views.training import TRAINING
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
