@@ -1,0 +1,1 @@
+"""What is timed, each against its floor or its peer in the same run: `python -m benchmarks`."""
