@@ -13,6 +13,9 @@ from normgeo.invariance import Verdict, certify
 from normgeo.normalizers import Normalized, Normalizer
 from normgeo.transforms import Transform
 
+NEARLY_ZERO = 1e-9
+"""The mean of standardized features, next to their size, is rounding."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -80,20 +83,22 @@ class Effect:
 
 
 def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Generator) -> Array:
-    """Return γ of unit strength for a shift: the mean row, or random scalars for offsets.
+    """Return γ of unit strength for a shift of W (H, D) or X (N, D).
 
-    A mean row is the overlay that a class would draw on every picture: the average one. For the
-    weights, whose mean row is near zero, γ is random. Its root mean square is a third of the
-    matrix's, so that a strength of 3 is a change as large as the matrix.
+    For rows of X it is the mean case, the overlay that a class would draw on every picture; for
+    offsets of X positive scalars, a brightness each; else, and where the mean case is zero,
+    random. Its root mean square is a third of the matrix's, so that a strength of 3 is a change
+    as large as the matrix.
     """
     M = W if transform.matrix == "W" else X
     shape = transform.gamma_shape(W, X)
-    overlay = transform.matrix == "X" and shape == X.shape[1:]
-    gamma = X.mean(axis=0) if overlay else rng.uniform(0.5, 1.5, shape)
-    if transform.matrix == "W" or not np.any(gamma):
-        gamma = rng.standard_normal(shape)
-    scale = np.sqrt(np.mean(M * M) / np.mean(gamma * gamma)) / 3
-    pattern: Array = gamma * scale
+    size = np.sqrt(np.mean(M * M))
+    gamma = rng.standard_normal(shape)
+    if transform.key == "case_offsets":
+        gamma = rng.uniform(0.5, 1.5, shape)
+    elif transform.matrix == "X" and np.abs(X.mean(axis=0)).max() > NEARLY_ZERO * size:
+        gamma = X.mean(axis=0)
+    pattern: Array = gamma * (size / np.sqrt(np.mean(gamma * gamma)) / 3)
     return pattern
 
 

@@ -62,7 +62,7 @@ def scene(settings: Settings, features: str, normalizer: Normalizer | None = Non
     family, y = _targets(dataset, settings)
     H = _neurons(dataset, settings, family)
     if family != "categorical" and y.shape[1] != H:
-        notes.append(text("{H} neurons share {outputs} outputs, in turn.", H=H, outputs=y.shape[1]))
+        notes.append(_shared_outputs(H, y.shape[1]))
         y = y[:, np.arange(H) % y.shape[1]]
     method = settings.normalizer if normalizer is None else normalizer
     learning = replace(method, statistics="current")
@@ -87,8 +87,24 @@ def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     family = dataset.family if settings.family == "auto" else settings.family
     if dataset.family == "categorical" != family:
         return family, dataset.one_against_rest().y
+    if family == "categorical" != dataset.family:
+        raise ValueError(
+            f"A categorical family needs class labels; the targets of {dataset.title} are "
+            f"{dataset.family}. Use family=auto, or a data set with classes, such as the digits."
+        )
     FAMILIES[family].encode(dataset.y, dataset.H)
     return family, dataset.y
+
+
+def _shared_outputs(neurons: int, outputs: int) -> str:
+    """Say which neuron predicts which output, where their numbers differ."""
+    if neurons == 1:
+        return text("The one neuron predicts the first of {n} outputs.", n=outputs)
+    if neurons < outputs:
+        return text("The {H} neurons predict the first {H} of {n} outputs.", H=neurons, n=outputs)
+    if outputs == 1:
+        return text("All {H} neurons predict the one output.", H=neurons)
+    return text("The {H} neurons predict the {n} outputs in turn.", H=neurons, n=outputs)
 
 
 def _neurons(dataset: Dataset, settings: Settings, family: str) -> int:

@@ -77,7 +77,9 @@ def _compared(
 def _shift(settings: Settings, transform: Transform, here: Scene) -> Any:
     if transform.rescales:
         return None
-    return shift_pattern(transform, here.model.W, here.X, np.random.default_rng(settings.seed))
+    # Not the generator that drew the weights: its first row would be the first weight vector.
+    rng = np.random.default_rng((settings.seed, 1))
+    return shift_pattern(transform, here.model.W, here.X, rng)
 
 
 def _effect_table(picture: EffectPicture) -> Table:
