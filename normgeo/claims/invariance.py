@@ -224,7 +224,8 @@ CLAIMS = (
         "input_only",
         "Normalizing only the input, before the weights, ignores neither a re-scaling nor a "
         "re-centring of the weights.",
-        "section 5.1", _input_only, HOLDS, "invariance?rows=named&cell=standard.weight_matrix_rescaling",
+        "section 5.1", _input_only, HOLDS,
+        "invariance?rows=named&cell=standard.weight_matrix_rescaling",
     ),
     Claim(
         "dataset_rescaling",
