@@ -430,7 +430,10 @@ def test_a_long_run_keeps_every_kth_step_and_the_last(cases, monkeypatch):
         ({"steps": 0}, "`steps` must be a whole number from 1 up; got 0."),
         ({"steps": 1.5}, "`steps` must be a whole number from 1 up; got 1.5."),
         ({"steps": float("inf")}, "`steps` must be a whole number from 1 up; got inf."),
-        ({"optimizer": "sgd"}, "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'."),
+        (
+            {"optimizer": "sgd"},
+            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'.",
+        ),
     ],
 )
 def test_bad_options_are_named(options, sentence, cases):
