@@ -102,7 +102,9 @@ def test_phone_scrolls_figures_in_their_box(server, phone, wait_settled):
 def test_bad_value_is_named(server, page, wait_settled):
     page.goto(f"{server}/recurrent?radius=9")
     wait_settled(page)
-    expect(page.get_by_role("alert")).to_contain_text("radius must be a number from 0.5 to 2; got '9'.")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "radius must be a number from 0.5 to 2; got '9'."
+    )
     page.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
 
 
