@@ -14,8 +14,10 @@ test: export OPENBLAS_NUM_THREADS ?= 1
 run: app-environment
 	$(VENV)python -m streamlit run app.py
 
+# worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
+# share a server and a browser, stay in one.
 test: browser
-	$(VENV)python -m pytest -n auto --dist loadgroup
+	$(VENV)python -m pytest -n auto --dist worksteal
 
 lint: dev-environment
 	$(VENV)python -m ruff check .

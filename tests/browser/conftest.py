@@ -41,14 +41,6 @@ IS_SETTLED = """() => {
 }"""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the browser tests in one worker: they share a server and a browser."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @contextmanager
 def running(app: Path, log: Path) -> Iterator[str]:
     """Serve `app` on a free port; its output goes to `log` and must hold no traceback."""
