@@ -139,4 +139,5 @@ def test_the_slider_of_an_exported_page_works_offline(
     assert rail is not None
     page.mouse.click(rail["x"] + 2, rail["y"] + rail["height"] / 2)
     page.wait_for_function("document.querySelector('.slider-label').textContent === 'δ = -3'")
-    assert page.evaluate(image) != before
+    # The label moves first, the picture with the next frame.
+    page.wait_for_function(f"before => {image} !== before", arg=before)
