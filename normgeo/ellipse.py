@@ -12,9 +12,8 @@ sections 5.2.1 and 5.2.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, isfinite, log10
+from math import ceil, log10
 from typing import final
 
 import numpy as np
@@ -22,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.blocks import dots, lengths
-from normgeo.fisher import fisher
 from normgeo.model import NormalizedGLM
+from normgeo.neighbourhood import Neighbourhood, reach_of
 from normgeo.objective import BlockObjective
 
 ROUND = 1e-9  # of the larger: a smaller curvature, or rest of a direction, is rounding
@@ -108,7 +107,7 @@ def equal_kl(
             "An ellipse needs curvature in both of its directions, and one of them has none here: "
             "the outputs do not change along it. Choose another neuron, seed or method."
         )
-    level = _round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
+    level = round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
     at = tuple(_equal_kl(objective, directions, float(radius), level) for radius in radii)
     return EqualKLPicture(level, len(objective.objective.X), directions, at)
 
@@ -139,40 +138,38 @@ def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> A
     return np.stack(found[1:])
 
 
-def _metric(objective: BlockObjective, directions: Array, radius: float) -> Array:
-    """Return F in the two directions and along ŵ, at a norm of the block, (3, 3)."""
+def _around(objective: BlockObjective, radius: float) -> tuple[Neighbourhood, Array]:
+    """Return the neighbourhood at a norm of the block, and ŵ."""
     along = objective.own / objective.own_norm
     model = objective.objective.model.unpack(objective.theta(radius * along))
-    F = fisher(model, objective.objective.X)
-    return F.restrict(np.stack([objective.embed(v) for v in (*directions, along)], axis=1))
+    return Neighbourhood.of(model, objective.objective.X), along
+
+
+def _metric(objective: BlockObjective, directions: Array, radius: float) -> Array:
+    """Return F in the two directions and along ŵ, at a norm of the block, (3, 3)."""
+    around, along = _around(objective, radius)
+    return around.F.restrict(np.stack([objective.embed(v) for v in (*directions, along)], axis=1))
 
 
 def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level: float) -> EqualKL:
-    model = objective.objective.model
-    along = objective.own / objective.own_norm
+    around, along = _around(objective, radius)
 
-    def outputs(w: Array) -> Array:
-        return objective.objective.linearize(objective.theta(w)).s
-
-    s = outputs(radius * along)
-
-    def kl(w: Array) -> float:
-        return float(np.mean(model.family.kl(s, outputs(w), model.phi)))
+    def kl(dw: Array) -> float:
+        return around.kl(objective.embed(dw))
 
     metric = _metric(objective, directions, radius)
     rays = np.linspace(0, 2 * np.pi, RAYS + 1)
     units = np.column_stack([np.cos(rays), np.sin(rays)])
     reach = np.sqrt(2 * level / np.einsum("ri,ij,rj->r", units, metric[:2, :2], units))
-    w = radius * along
 
     def along_ray(unit: Array, start: float) -> float:
-        return reach_of(lambda t: kl(w + t * (unit @ directions)), level, start)
+        return reach_of(lambda t: kl(t * (unit @ directions)), level, start)
 
     true = [along_ray(unit, start) for unit, start in zip(units[:-1], reach[:-1], strict=True)]
     true.append(true[0])
 
     def turned(angle: float) -> float:
-        return kl(radius * (np.cos(angle) * along + np.sin(angle) * directions[0]))
+        return kl(radius * ((np.cos(angle) - 1) * along + np.sin(angle) * directions[0]))
 
     start = reach[0] / radius
     wedge = [-reach_of(lambda t: turned(-t), level, start), reach_of(turned, level, start)]
@@ -187,39 +184,7 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
     )
 
 
-def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
-    """Return t > 0 with kl(t) = level, or NaN where 30 steps from `start` do not find it.
-
-    √kl is nearly linear in t, so secants on it take three or four steps.
-
-    >>> print(round(reach_of(lambda t: 4 * t * t, 1.0, start=2.0), 4))
-    0.5
-
-    """
-    target = np.sqrt(level)
-    low, high, gap_low, gap_high = 0.0, np.inf, -target, np.inf
-    t = float(start)
-    for _ in range(30):
-        try:
-            gap = np.sqrt(max(kl(t), 0.0)) - target
-        except ValueError:  # no output there: beyond what can be represented
-            gap = np.inf
-        if abs(gap) <= 1e-4 * target:
-            return t
-        if gap < 0:
-            low, gap_low = t, gap
-        else:
-            high, gap_high = t, gap
-        if not isfinite(high):
-            t = min(2 * t, max(1.05 * t, t * target / (target + gap))) if gap > -target else 2 * t
-        elif not isfinite(gap_high):
-            t = (low + high) / 2
-        else:
-            t = low + (high - low) * min(max(gap_low / (gap_low - gap_high), 0.05), 0.95)
-    return float("nan")
-
-
-def _round_number(value: float) -> float:
+def round_number(value: float) -> float:
     """Return the largest of 1, 2, 5 times a power of ten that is not above a number."""
     power = 10.0 ** (ceil(log10(value)) - 1)
     return float(max(digit * power for digit in (1, 2, 5, 10) if digit * power <= value * 1.0001))

@@ -17,13 +17,14 @@ from normgeo.activations import ACTIVATIONS
 from normgeo.centres import CENTRES
 from normgeo.datasets import DATASETS
 from normgeo.families import FAMILIES
+from normgeo.neuron_blocks import ENTRIES
 from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
 from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
 TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
         "equation", "noise", "network", "radii", "zero", "angles", "formula",
-        "coupling")  # fmt: skip
+        "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude")  # fmt: skip
 
 
 class Rule(Protocol):
@@ -143,7 +144,9 @@ class Settings:
         cell: the selected cell, "normalizer.transform". rows, columns: how much of the table shows.
         delta: δ, or the factor on γ, of the starting frame. index: the neuron or case that changes.
         center, scale: the two words of one's own normalizer.
-        neuron: whose weight vector grows. growth: ‖w‖ of the starting frame over its first value.
+        neuron: whose weight vector is meant. other: the second one of a block of F.
+        entries: what is shown of the entries of F at the start.
+        growth: ‖w‖ of the starting frame over its first value.
         rate: η; 0 takes one that suits the picture. steps: of a descent.
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
@@ -176,6 +179,8 @@ class Settings:
     center: str = _setting("layer", Choice(tuple(CENTRES)))
     scale: str = _setting("batch", Choice(tuple(SCALES)))
     neuron: int = _setting(0, Whole(0, 255))
+    other: int = _setting(0, Whole(0, 255))
+    entries: str = _setting("raw", Choice(ENTRIES))
     growth: float = _setting(1.0, Number(0.125, 64))
     rate: float = _setting(0.0, Number(0, 1e6))
     steps: int = _setting(100, Whole(1, 10_000))

@@ -41,6 +41,7 @@ LAYERS = (
         "normgeo.batch",
         "normgeo.axes",
     ),
+    ("normgeo.neighbourhood", "normgeo.neuron_blocks"),
     (
         "normgeo.dynamics",
         "normgeo.comparisons",
@@ -57,7 +58,7 @@ LAYERS = (
         "normgeo.spectrum",
         "normgeo.magnitude",
     ),
-    ("normgeo.null_chain", "normgeo.twin"),
+    ("normgeo.null_chain", "normgeo.twin", "normgeo.kl_contours"),
     ("normgeo.reasons",),
     ("normgeo.symmetry",),
     ("normgeo.claims",),

@@ -15,6 +15,7 @@ from normgeo.figures.template import (
     SIZE,
     THEMES,
     blend,
+    coloured,
     dress,
     method_colour,
 )
@@ -155,7 +156,7 @@ def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> li
         (text("<b>training against test</b>"), text("z in its batch − z with frozen statistics")),
     )  # fmt: skip
     words = [
-        {"text": f"{first}<br>{_coloured(second, muted)}", "x": domain[0], "y": 1, "xref": "paper",
+        {"text": f"{first}<br>{coloured(second, **muted)}", "x": domain[0], "y": 1, "xref": "paper",
          "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left", "yshift": 5}
         for (first, second), domain in zip(captions, DOMAINS, strict=True)
     ]  # fmt: skip
@@ -188,7 +189,3 @@ def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> li
          "yshift": 52, "font": muted}
     )  # fmt: skip
     return words
-
-
-def _coloured(words: str, font: dict[str, Any]) -> str:
-    return f'<span style="color:{font["color"]};font-size:{font["size"]}px">{words}</span>'

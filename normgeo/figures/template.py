@@ -60,6 +60,11 @@ def blend(paper: str, colour: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
+def coloured(words: str, *, color: str, size: int) -> str:
+    """Return words of a caption in a colour and a size."""
+    return f'<span style="color:{color};font-size:{size}px">{words}</span>'
+
+
 def log_ticks(low: float, high: float) -> list[float]:
     """Return 1, 2, 5 times powers of ten between two numbers, or only the powers over 4 decades."""
     digits = (1, 2, 5) if high < 1e4 * low else (1,)

@@ -23,6 +23,7 @@ PAGES = (
     {"page": "pages/invariance.py", "title": "Invariance"},
     {"page": "pages/learning_rate.py", "title": "Learning rate"},
     {"page": "pages/symmetry.py", "title": "Symmetry"},
+    {"page": "pages/fisher.py", "title": "Fisher"},
     {"page": "pages/batch.py", "title": "Batch"},
     {"page": "pages/recurrent.py", "title": "Recurrent"},
     {"page": "pages/audit.py", "title": "The paper, checked"},

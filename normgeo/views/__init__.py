@@ -4,6 +4,8 @@ from normgeo.views.average import AVERAGES
 from normgeo.views.batch import AXES, NOISE
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
+from normgeo.views.equal_kl import EQUAL_KL, GROWTH
+from normgeo.views.fisher import FISHER
 from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
 from normgeo.views.symmetry import COUPLING, SYMMETRY
@@ -16,6 +18,7 @@ VIEWS: dict[str, View] = {
     view.name: view
     for view in (
         AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
-        AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING,
+        AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING, FISHER,
+        EQUAL_KL, GROWTH,
     )
 }  # fmt: skip

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
-from normgeo.datasets import DATASETS
 from normgeo.figures.coupling import coupling_figure
 from normgeo.figures.symmetry import symmetry_figure
 from normgeo.fisher import fisher
-from normgeo.normalizers import Normalizer
 from normgeo.null_space import NullSpace, expected_terms, null_space
 from normgeo.scene import scene
 from normgeo.settings import Settings
 from normgeo.symmetry import Explanation, Reason, explain
 from normgeo.tables import Table
 from normgeo.text import text
-from normgeo.views.view import DATA, Progress, View
+from normgeo.views.pair import USES, independent, unusual, which_fisher
+from normgeo.views.view import Progress, View
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
 STAGES = 3
-
-USES = (*DATA, "method", "groups", "eps", "statistics")
 
 
 class SymmetryPicture(NamedTuple):
@@ -58,13 +54,6 @@ class SymmetryPicture(NamedTuple):
         return sum(self.terms.values())
 
 
-def independent(settings: Settings) -> Settings:
-    """Return the settings with classes one against the rest, where the family is left open."""
-    if settings.family == "auto" and DATASETS[settings.dataset].load().family == "categorical":
-        return replace(settings, family="bernoulli")
-    return settings
-
-
 def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryPicture:
     here = scene(independent(settings), "standardized")
     model, X = here.model, here.X
@@ -97,7 +86,7 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
     picture = SymmetryPicture(
         null, None, None, terms, model.normalizer.title, model.normalizer.words,
         model.normalizer.groups, H, D, model.family.title, model.family.key,
-        _unusual(model.normalizer), here.dataset.title, (*notes, *here.notes),
+        unusual(model.normalizer), here.dataset.title, (*notes, *here.notes),
     )  # fmt: skip
     try:
         if callback is not None:
@@ -148,26 +137,10 @@ def title(picture: SymmetryPicture) -> str:
     )  # fmt: skip
 
 
-def which_fisher(null: NullSpace) -> str:
-    """Return which Fisher information a null space is of, and its scale."""
-    return text(
-        "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
-        kind=null.kind,
-        coupling=text("exact coupling") if null.coupling == "exact" else text("Eq. 13"),
-        N=null.N,
-        phi=null.phi,
-    )
-
-
 def _about(picture: SymmetryPicture) -> str:
     return text("{data}, {family} outputs, H = {H}, D = {D}, G = {G}", data=picture.data,
                 family=picture.family, H=picture.neurons, D=picture.features,
                 G=picture.groups) + picture.setting  # fmt: skip
-
-
-def _unusual(normalizer: Normalizer) -> str:
-    eps = text(", ε = {eps:g}", eps=normalizer.eps) if normalizer.eps else ""
-    return eps + (text(", frozen statistics") if normalizer.statistics == "frozen" else "")
 
 
 SYMMETRY = View(

@@ -1,0 +1,134 @@
+"""The KL of ever longer steps, against the quadratic form that it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo._arrays import Array
+from normgeo.figures.template import (
+    MEASURED,
+    PREDICTED,
+    SIZE,
+    THEMES,
+    blend,
+    coloured,
+    dress,
+    method_colour,
+)
+from normgeo.normalizers import Normalizer
+from normgeo.text import text
+
+PANELS = ((0.0, 0.3), (0.35, 0.65), (0.72, 1.0))
+NOTHING = 1e-13  # nats at a step as long as w: less is rounding
+SHARES = (0.45, 1.0, 0.7)
+
+
+def growth_figure(
+    models: Sequence[tuple[Normalizer, str]],
+    lengths: Array,
+    kl: Array,
+    quadratic: Array,
+    *,
+    name: str,
+    about: str,
+    which: str,
+    theme: str,
+) -> go.Figure:
+    """Draw KL solid and ½ δᵀFδ dashed against the length of the step, and their ratio.
+
+    Args:
+        models: one or two, with what is unusual about each. lengths: over ‖w‖, (n,).
+        kl, quadratic: for each model and direction, ŵ first, (M, k, n). name: of the weights.
+        about, which: of the models and their Fisher information. theme: of the figure.
+
+    """
+    look, figure = THEMES[theme], go.Figure()
+    names = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
+    one = int(np.abs(lengths - 1).argmin())
+    silent = []
+    for m, (normalizer, _) in enumerate(models):
+        for k, direction in enumerate(names[: kl.shape[1]]):
+            shade = blend(look.paper, method_colour(normalizer), SHARES[k])
+            words = f"{normalizer.title}, {direction}"
+            if quadratic[m, k, one] < NOTHING:
+                silent.append((m, direction))
+                continue
+            for values, dash, label, width in (
+                (kl[m, k], MEASURED, "KL", 3.0), (quadratic[m, k], PREDICTED, "½ δᵀFδ", 1.5),
+            ):  # fmt: skip
+                colour = shade if dash == MEASURED else look.ink
+                figure.add_trace(_line(lengths, values, f"{label}, {words}", m + 1, colour, dash,
+                                       width))  # fmt: skip
+            figure.add_trace(_line(lengths, kl[m, k] / quadratic[m, k],
+                                   text("KL over ½ δᵀFδ, {words}", words=words), 3, shade,
+                                   MEASURED, 2.5))  # fmt: skip
+    for direction, share in zip(names, SHARES, strict=True):
+        shade = blend(look.paper, look.muted, share)
+        figure.add_scatter(x=[None], y=[None], mode="lines", name=direction,
+                           line={"color": shade, "width": 3})  # fmt: skip
+    figure.add_scatter(x=[None], y=[None], mode="lines", name="½ δᵀFδ",
+                       line={"color": look.ink, "width": 1.5, "dash": PREDICTED})  # fmt: skip
+    dress(figure, theme, height=420)
+    figure.update_layout(
+        _axes(quadratic, kl),
+        margin={"l": 8, "r": 8, "t": 104, "b": 48},
+        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
+                "font": {"size": SIZE - 1}},
+        annotations=_heads(models, silent, name, f"{about}; {which}", look.muted),
+    )  # fmt: skip
+    return figure
+
+
+def _line(
+    x: Array, y: Array, name: str, panel: int, colour: str, dash: str, width: float
+) -> go.Scatter:
+    return go.Scatter(
+        x=x, y=np.where(y > 0, y, np.nan), mode="lines", name=name, xaxis=f"x{panel}",
+        yaxis=f"y{panel}", showlegend=False, line={"color": colour, "dash": dash, "width": width},
+        hovertemplate=text("{name}: {value} at {length}<extra></extra>", name=name,
+                           value="%{y:.3g}", length="%{x:.3g}"),
+    )  # fmt: skip
+
+
+def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
+    seen = quadratic[quadratic > NOTHING]
+    low, high = np.log10(seen.min() / 3), np.log10(np.nanmax(np.append(seen, kl[kl > 0])) * 3)
+    log = {"type": "log", "exponentformat": "power", "dtick": 1}
+    layout: dict[str, Any] = {}
+    for n, domain in enumerate(PANELS, start=1):
+        layout[f"xaxis{n}"] = {"domain": domain, "anchor": f"y{n}", "range": [-3, 1], **log,
+                               "title": text("length of the step ‖δ‖/‖w‖")}  # fmt: skip
+        layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [low, high], **log, "dtick": 2,
+                               "title": text("nats per case") if n == 1 else ""}  # fmt: skip
+    layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2, 1], "dtick": 1}
+    return layout
+
+
+def _heads(
+    models: Sequence[tuple[Normalizer, str]],
+    silent: Sequence[tuple[int, str]],
+    name: str,
+    about: str,
+    muted: str,
+) -> list[dict[str, Any]]:
+    small = {"color": muted, "size": SIZE - 2}
+    words = [(0.0, 52, f"{name}<br>{coloured(about, **small)}")]
+    for m, (normalizer, more) in enumerate(models):
+        title = coloured(f"<b>{normalizer.title}{more}</b>", color=method_colour(normalizer),
+                         size=SIZE)  # fmt: skip
+        none = [direction for at, direction in silent if at == m]
+        line = text("KL solid, ½ δᵀFδ dashed")
+        if none:
+            line = text("{direction}: both are 0", direction=none[0])
+        words.append((PANELS[m][0], 4, f"{title}<br>{coloured(line, **small)}"))
+    line = text("→ 1 for short steps")
+    words.append(
+        (PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{coloured(line, **small)}")
+    )
+    return [{"text": line, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
+             "yanchor": "bottom", "align": "left", "yshift": shift}
+            for x, shift, line in words]  # fmt: skip

@@ -1,0 +1,90 @@
+"""The picture of the Fisher information by pairs of neurons: standard beside normalized."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.figures.fisher import Side, fisher_figure
+from normgeo.figures.template import Figure
+from normgeo.fisher import Fisher, fisher
+from normgeo.neuron_blocks import NeuronBlocks
+from normgeo.settings import Settings
+from normgeo.tables import Table
+from normgeo.text import text
+from normgeo.views.pair import USES, about, pair, unusual, which_fisher
+from normgeo.views.view import View
+
+
+class FisherPicture(NamedTuple):
+    """The Fisher information of two models, by pairs of neurons.
+
+    Attributes:
+        sides: the standard model first. fishers: theirs.
+        about: data, family, sizes. which: the Fisher information, and its scale.
+        entries: what is shown at the start. notes: sentences for the reader.
+
+    """
+
+    sides: tuple[Side, ...]
+    fishers: tuple[Fisher, ...]
+    about: str
+    which: str
+    entries: str
+    notes: tuple[str, ...]
+
+
+def _fisher(settings: Settings) -> FisherPicture:
+    both = pair(settings)
+    i, j, H = settings.neuron, settings.other, len(both.normalized.model.W)
+    if max(i, j) >= H:
+        raise ValueError(
+            text("Neurons are numbered from 0 to {last} here; got neuron={i} and other={j}. "
+                 "Choose others.", last=H - 1, i=i, j=j)
+        )  # fmt: skip
+    fishers = tuple(fisher(it.model, it.X) for it in both.scenes.values())
+    sides = tuple(
+        Side(it.model.normalizer, unusual(it.model.normalizer), it.model.layout,
+             NeuronBlocks.of(F, i, j))
+        for it, F in zip(both.scenes.values(), fishers, strict=True)
+    )  # fmt: skip
+    notes = both.notes
+    blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
+    if blank:
+        words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
+                     methods=" and ".join(blank), i=i, j=j)  # fmt: skip
+        notes = (words, *notes)
+    return FisherPicture(sides, fishers, about(both.normalized), which_fisher(fishers[-1]),
+                         settings.entries, notes)  # fmt: skip
+
+
+def _figure(picture: FisherPicture, theme: str) -> Figure:
+    return fisher_figure(picture.sides, about=picture.about, which=picture.which,
+                         start=picture.entries, theme=theme)  # fmt: skip
+
+
+def _table(picture: FisherPicture) -> Table:
+    """Return the norm of every block, and every entry of the block in detail."""
+    rows = [
+        (side.normalizer.title, part, row, column, float(values[row, column]))
+        for side in picture.sides
+        for part, values in (("norm of the block", side.blocks.norms),
+                             ("entry of the block", side.blocks.block))
+        for row, column in np.ndindex(values.shape)
+    ]  # fmt: skip
+    i, j = picture.sides[0].blocks.pair
+    title = text("F by pairs of neurons, and the block of neurons {i} and {j}; {about}",
+                 i=i, j=j, about=picture.about)  # fmt: skip
+    return Table(("method", "part", "row", "column", "value"), tuple(rows), title,
+                 notes=(picture.which,))  # fmt: skip
+
+
+FISHER = View(
+    "fisher",
+    text("The Fisher information by pairs of neurons"),
+    (*USES, "neuron", "other", "entries"),
+    _fisher,
+    _figure,
+    _table,
+)

@@ -1,0 +1,28 @@
+import streamlit as st
+
+from normgeo.ui import export, frame, shaping
+from normgeo.ui.tabs import tabs
+
+settings = frame.begin(
+    "fisher",
+    "What is the shape of parameter space?",
+    controls=("method", "dataset"),
+    more=("neuron", "other", "entries", "family", "neurons", "weights", "seed", "features", "eps",
+          "statistics", "groups"),
+)  # fmt: skip
+
+picture = export.show(
+    "fisher",
+    settings,
+    alt="The Fisher information of the standard model beside that of the method. Left: a map with "
+    "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
+    "pair, a cell for each pair of parameters, blue below zero.",
+)
+
+if picture is not None:
+    st.caption(" ".join(picture.notes))
+    titles = {name: title for name, (title, _) in shaping.DEPTHS.items()}
+    for name, tab in tabs(settings, titles, "equal_kl").items():
+        if tab.open:
+            with tab:
+                shaping.DEPTHS[name][1](settings)
