@@ -14,10 +14,12 @@ from normgeo.figures.template import (
     PREDICTED,
     SIZE,
     THEMES,
+    above,
     blend,
     coloured,
     dress,
     method_colour,
+    method_title,
 )
 from normgeo.kl_contours import Contours
 from normgeo.normalizers import Normalizer
@@ -103,13 +105,16 @@ def _axes(
         far = 1.1 * max((_extent(c) for c in sides if c is not None), default=1.0)
         for place in range(len(sides)):
             n, start = place + 1 + len(sides) * part, left + place * (width + BETWEEN)
-            title = text("along the weights ŵ") if part else text("a direction at random across ŵ")
+            along_x = (
+                text("along the weights ŵ") if part else text("a direction at random across ŵ")
+            )
+            along_y = "" if place else text("the steepest across ŵ")
             plain = {"zeroline": False, "constrain": "domain", "nticks": 6}
             layout[f"xaxis{n}"] = {"domain": (start, start + width), "anchor": f"y{n}",
-                                   "range": [-far, far], "title": title, **plain}  # fmt: skip
+                                   "range": [-far, far], "title": along_x, **plain}  # fmt: skip
             layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [-far, far], **plain,
                                    "scaleanchor": f"x{n}", "showticklabels": not place,
-                                   "title": "" if place else text("the steepest across ŵ")}  # fmt: skip
+                                   "title": along_y}  # fmt: skip
     return layout
 
 
@@ -129,19 +134,15 @@ def _heads(
     about: str,
     muted: str,
 ) -> list[dict[str, Any]]:
-    small = {"color": muted, "size": SIZE - 2}
     first = text("<b>{name}</b>: steps in units of ‖w‖", name=name)
-    words = [(0.0, 66, f"{first}<br>{coloured(about, **small)}")]
+    words = [(0.0, 66, f"{first}<br>{coloured(about, muted)}")]
     for part, sides, (left, right) in ((0, across, ACROSS), (1, along, ALONG)):
         width = (right - left - BETWEEN * (len(models) - 1)) / max(2, len(models))
         for place, ((normalizer, more), contours) in enumerate(zip(models, sides, strict=True)):
-            title = coloured(f"<b>{normalizer.title}{more}</b>", color=method_colour(normalizer),
-                             size=SIZE)  # fmt: skip
-            line = coloured(_told(contours, part), **small)
+            title = method_title(normalizer, more)
+            line = coloured(_told(contours, part), muted)
             words.append((left + place * (width + BETWEEN), 4, f"{title}<br>{line}"))
-    return [{"text": line, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-             "yanchor": "bottom", "align": "left", "yshift": shift}
-            for x, shift, line in words]  # fmt: skip
+    return [above(line, x, shift) for x, shift, line in words]
 
 
 def _told(contours: Contours | None, along: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo._arrays import Array
-from normgeo.figures.template import SIZE, THEMES, coloured, dress, ink_scale, method_colour
+from normgeo.figures.template import SIZE, THEMES, above, coloured, dress, ink_scale, method_title
 from normgeo.model import ParameterLayout
 from normgeo.neuron_blocks import ENTRIES, NeuronBlocks
 from normgeo.normalizers import Normalizer
@@ -150,20 +150,17 @@ def _borders(side: Side, panel: int, colour: str) -> list[dict[str, Any]]:
 
 
 def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[dict[str, Any]]:
-    words = [(0.0, 50, coloured(f"{about}<br>{which}", color=muted, size=SIZE - 1))]
+    words = [(0.0, 50, coloured(f"{about}<br>{which}", muted, SIZE - 1))]
     for place, side in enumerate(sides):
-        hue = method_colour(side.normalizer)
-        name = coloured(f"<b>{side.normalizer.title}{side.unusual}</b>", color=hue, size=SIZE)
+        name = method_title(side.normalizer, side.unusual)
         i, j = side.blocks.pair
         for (left, right), more in (
             (OVERVIEW, text("{share:.0%} of ‖F‖² between neurons", share=side.blocks.between)),
             (DETAIL, text("block of neurons {i} and {j}", i=i, j=j)),
         ):
             start = left + place * (right - left + BETWEEN) / 2
-            words.append((start, 4, f"{name}<br>{coloured(more, color=muted, size=SIZE - 2)}"))
-    return [{"text": line, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-             "yanchor": "bottom", "align": "left", "yshift": shift}
-            for x, shift, line in words]  # fmt: skip
+            words.append((start, 4, f"{name}<br>{coloured(more, muted)}"))
+    return [above(line, x, shift) for x, shift, line in words]
 
 
 def _buttons(start: str, each: int, theme: str) -> dict[str, Any]:

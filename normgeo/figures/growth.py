@@ -14,10 +14,12 @@ from normgeo.figures.template import (
     PREDICTED,
     SIZE,
     THEMES,
+    above,
     blend,
     coloured,
     dress,
     method_colour,
+    method_title,
 )
 from normgeo.normalizers import Normalizer
 from normgeo.text import text
@@ -115,20 +117,16 @@ def _heads(
     about: str,
     muted: str,
 ) -> list[dict[str, Any]]:
-    small = {"color": muted, "size": SIZE - 2}
-    words = [(0.0, 52, f"{name}<br>{coloured(about, **small)}")]
+    words = [(0.0, 52, f"{name}<br>{coloured(about, muted)}")]
     for m, (normalizer, more) in enumerate(models):
-        title = coloured(f"<b>{normalizer.title}{more}</b>", color=method_colour(normalizer),
-                         size=SIZE)  # fmt: skip
+        title = method_title(normalizer, more)
         none = [direction for at, direction in silent if at == m]
         line = text("KL solid, ½ δᵀFδ dashed")
         if none:
             line = text("{direction}: both are 0", direction=none[0])
-        words.append((PANELS[m][0], 4, f"{title}<br>{coloured(line, **small)}"))
+        words.append((PANELS[m][0], 4, f"{title}<br>{coloured(line, muted)}"))
     line = text("→ 1 for short steps")
     words.append(
-        (PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{coloured(line, **small)}")
+        (PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{coloured(line, muted)}")
     )
-    return [{"text": line, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-             "yanchor": "bottom", "align": "left", "yshift": shift}
-            for x, shift, line in words]  # fmt: skip
+    return [above(line, x, shift) for x, shift, line in words]

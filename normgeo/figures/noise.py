@@ -14,6 +14,7 @@ from normgeo.figures.template import (
     PREDICTED,
     SIZE,
     THEMES,
+    above,
     blend,
     coloured,
     dress,
@@ -156,8 +157,7 @@ def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> li
         (text("<b>training against test</b>"), text("z in its batch − z with frozen statistics")),
     )  # fmt: skip
     words = [
-        {"text": f"{first}<br>{coloured(second, **muted)}", "x": domain[0], "y": 1, "xref": "paper",
-         "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left", "yshift": 5}
+        above(f"{first}<br>{coloured(second, THEMES[theme].muted)}", domain[0], 5)
         for (first, second), domain in zip(captions, DOMAINS, strict=True)
     ]  # fmt: skip
     rounding = text("<br>(rounding: {most:.0e})", most=np.nanmax(layer.change))

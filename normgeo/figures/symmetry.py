@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from normgeo.figures.template import SIZE, THEMES, blend, coloured, dress, method_colour
+from normgeo.figures.template import SIZE, THEMES, above, blend, coloured, dress, method_colour
 from normgeo.figures.values import values_axes, values_trace
 from normgeo.normalizers import Normalizer
 from normgeo.null_space import NullSpace
@@ -154,19 +154,14 @@ def _heads(
     if len(terms) > 1:
         formula += f" = {expected}"
     sign = "✓" if expected == k else text("✗, counted {k}", k=k)
-    small = {"size": SIZE - 2, "color": muted}
-    left = text("<b>{method}</b>: the spectrum of F<sub>WW</sub><br>{about}<br>{which}",
-                method=method, about=coloured(about, **small), which=coloured(which, **small))  # fmt: skip
+    left = text("<b>{method}</b>: the spectrum of F<sub>WW</sub>", method=method)
+    left += "<br>" + coloured(f"{about}<br>{which}", muted)
     right = text(
         "<b>{k} of {all} directions are null</b><br>by formula {formula} {sign}<br>{note}",
         k=k, all=all_values, formula=formula, sign=sign,
-        note=coloured(text("each counted once, under the first reason that explains it"), **small),
+        note=coloured(text("each counted once, under the first reason that explains it"), muted),
     )  # fmt: skip
-    return [
-        {"text": words, "x": domain[0], "y": 1, "xref": "paper", "yref": "paper", "yshift": 8,
-         "xanchor": "left", "yanchor": "bottom", "align": "left"}
-        for words, domain in ((left, LEFT), (right, RIGHT))
-    ]  # fmt: skip
+    return [above(left, LEFT[0], 8), above(right, RIGHT[0], 8)]
 
 
 def _bar_title(i: int, title: str) -> dict[str, Any]:

@@ -60,9 +60,20 @@ def blend(paper: str, colour: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
-def coloured(words: str, *, color: str, size: int) -> str:
+def coloured(words: str, colour: str, size: int = SIZE - 2) -> str:
     """Return words of a caption in a colour and a size."""
-    return f'<span style="color:{color};font-size:{size}px">{words}</span>'
+    return f'<span style="color:{colour};font-size:{size}px">{words}</span>'
+
+
+def method_title(normalizer: Normalizer, more: str = "") -> str:
+    """Return the title of a method in its colour, with what is unusual about it."""
+    return coloured(f"<b>{normalizer.title}{more}</b>", method_colour(normalizer), SIZE)
+
+
+def above(words: str, x: float, shift: float) -> dict[str, Any]:
+    """Return the annotation that puts words above the panels, so many pixels up."""
+    return {"text": words, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
+            "yanchor": "bottom", "align": "left", "yshift": shift}  # fmt: skip
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -1,11 +1,151 @@
-"""What stands behind the shape of parameter space."""
+"""What stands behind the shape of parameter space: contours, spectra, Eq. 13, the gains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numpy as np
+import streamlit as st
 
 from normgeo.settings import Settings
+from normgeo.text import text
+from normgeo.ui import cached, export, progress, tex
+from normgeo.ui.frame import explain
+from normgeo.views.equal_kl import GrowthPicture
 
-DEPTHS: dict[str, tuple[str, Callable[[Settings], None]]] = {
-    "equal_kl": ("Equal KL", lambda s: None)
+TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
+
+
+def equal_kl(settings: Settings) -> None:
+    """Draw where the KL is equal, over the ellipses of its quadratic form."""
+    progress.show(
+        "equal_kl",
+        settings,
+        alt="Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
+        "Right, in a plane with the weights in it: ellipses for the standard model; for a "
+        "normalized one a wedge from the origin, and a strip for the quadratic form.",
+        again="Compute all contours",
+    )
+    st.markdown(
+        text(
+            "A step along ŵ changes the standard model. A method that divides by a scale does not "
+            "see it: no curvature along ŵ, and the true contours are rays from w = 0, so the same "
+            "step turns a longer weight vector less."
+        )
+    )
+
+
+def growth(settings: Settings) -> None:
+    """Draw the KL against its quadratic form as the step grows."""
+    export.show(
+        "growth",
+        settings,
+        alt="The KL and half the quadratic form against the length of the step on logarithmic "
+        "axes, equal for short steps in every direction, and their ratio, which tends to 1.",
+    )
+    st.markdown(
+        text(
+            "The test of a Fisher matrix: with any other matrix the ratio would not tend to 1. A "
+            "normalized model has bounded outputs, so the KL of a long step levels off."
+        )
+    )
+
+
+def spectra(settings: Settings) -> None:
+    """Draw the eigenvalues."""
+    progress.show(
+        "spectra",
+        settings,
+        alt="Eigenvalues of the Fisher information of both models, largest first, on a "
+        "logarithmic axis, and the share of the trace that the largest carry.",
+        again="Compute both spectra",
+    )
+
+
+def eq13(settings: Settings) -> None:
+    """Draw the exact Fisher information against Eq. 13."""
+    progress.show(
+        "eq13",
+        settings,
+        alt="Maps of the exact Fisher information, of Eq. 13 and of their difference by pairs of "
+        "neurons. For a layer statistic the exact map is full and Eq. 13 fills its diagonal only.",
+        again="Compute all widths",
+    )
+    st.markdown(
+        text(
+            "Eq. 13 with Eq. 14 keeps of each output only what its own neuron's weights do. Where "
+            "a mean or a scale is shared by neurons, every output depends on every weight vector."
+        )
+    )
+
+
+def magnitude(settings: Settings) -> None:
+    """Draw the metric along the gains against the scale of the inputs."""
+    progress.show(
+        "magnitude",
+        settings,
+        alt="The trace of the metric along the gains against the scale of the inputs. Batch and "
+        "layer norm: level lines. Weight norm and the standard model: a rise, then a fall as the "
+        "outputs saturate. Dotted: as the appendix prints it.",
+        again="Compute all methods",
+    )
+    st.latex(
+        r"ds^2 = \tfrac12\, \delta_g^{\mathsf T}\, \mathbb{E}_x\!\left[ "
+        r"\frac{\mathrm{Cov}_{ij}\, z_i z_j}{\phi^2} \right] \delta_g"
+    )
+    for line in (
+        "The standard model has no gain: it moves $w_i$ by $\\delta_{gi}\\hat w_i$, and "
+        "$a_i/\\lVert w_i\\rVert$ stands in place of $z_i$. Gaussian outputs: exactly × δ².",
+        "Batch norm's printed metric lacks $z_i z_j$. That is right where the covariance is "
+        "diagonal and does not vary with x, as for Gaussian outputs.",
+    ):
+        st.markdown(f"- {text(line)}")
+    st.caption(text("Appendix, learning the magnitude of incoming weights."))
+
+
+def equation(settings: Settings) -> None:
+    """Write the KL of a step and its quadratic form with today's numbers."""
+    try:
+        picture: GrowthPicture = cached.result("growth", settings)
+    except ValueError as error:
+        explain(error)
+        return
+    at = int(np.abs(picture.lengths - TOLD).argmin())
+    lines = [
+        r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] "
+        r"&= \tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3), \qquad "
+        r"F = \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]"
+    ]
+    names = (text("along ŵ"), text("steepest"), text("at random"))
+    for m, stand in enumerate(picture.standing.stands):
+        length = picture.lengths[at] * stand.norm
+        for k in range(picture.kl.shape[1]):
+            quadratic, kl = picture.quadratic[m, k, at], picture.kl[m, k, at]
+            curvature = 2 * quadratic / length**2
+            lines.append(
+                rf"\text{{{stand.normalizer.title}, {names[k]}:}}\quad "
+                rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} "
+                rf"&= {tex.number(_plain(quadratic))}, \qquad "
+                rf"\mathrm{{KL}} = {tex.number(_plain(kl))}"
+            )
+    st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+    st.caption(
+        text(
+            "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "
+            "in that direction, and the true KL. Section 5.2.1, Eq. 10 and 11.",
+            share=picture.lengths[at], name=picture.standing.name,
+        )
+    )  # fmt: skip
+
+
+def _plain(value: float) -> float:
+    """Return a number, or 0 where there is only rounding."""
+    return 0.0 if abs(value) < 1e-14 else float(value)
+
+
+DEPTHS = {
+    "equal_kl": (text("Equal KL"), equal_kl),
+    "growth": (text("Longer steps"), growth),
+    "spectra": (text("Spectra"), spectra),
+    "eq13": (text("Eq. 13"), eq13),
+    "magnitude": (text("Magnitude"), magnitude),
+    "equation": (text("Equation"), equation),
 }

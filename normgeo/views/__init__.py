@@ -5,9 +5,12 @@ from normgeo.views.batch import AXES, NOISE
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
 from normgeo.views.equal_kl import EQUAL_KL, GROWTH
+from normgeo.views.equation_13 import EQUATION_13
 from normgeo.views.fisher import FISHER
 from normgeo.views.learning_rate import DESCENT, TURN
+from normgeo.views.magnitude import MAGNITUDE
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
+from normgeo.views.spectra import SPECTRA
 from normgeo.views.symmetry import COUPLING, SYMMETRY
 from normgeo.views.training import TRAINING
 from normgeo.views.view import View
@@ -19,6 +22,6 @@ VIEWS: dict[str, View] = {
     for view in (
         AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
         AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING, FISHER,
-        EQUAL_KL, GROWTH,
+        EQUAL_KL, GROWTH, SPECTRA, EQUATION_13, MAGNITUDE,
     )
 }  # fmt: skip
