@@ -74,7 +74,8 @@ def block_directions(around: Neighbourhood, neurons: Array, rng: np.random.Gener
     if values[0] <= CURVED * around.F.trace() or len(w) < 2:
         raise ValueError(
             "An ellipse of equal KL needs curvature across the weights, and there is none here: "
-            "the outputs do not change. Choose another method, neuron or seed."
+            "the outputs do not change with them, as where a layer scale has two neurons to a "
+            "group (z = ±1). Choose another method, more neurons or other weights."
         )
     found = [along]
     for candidate in (vectors[:, 0], rng.standard_normal(len(w)))[: len(w) - 1]:

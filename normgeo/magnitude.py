@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,11 +75,18 @@ class GainMetric:
         return bool((off[~np.isnan(off)] > UNCHANGED * size).any())
 
 
-def gain_metric(model: NormalizedGLM, X: ArrayLike, deltas: ArrayLike = (1.0,)) -> GainMetric:
+def gain_metric(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    deltas: ArrayLike = (1.0,),
+    *,
+    callback: Callable[[int], Any] = lambda done: None,
+) -> GainMetric:
     """Return the metric along the gains of a model over δX, for each δ.
 
     Args:
         model: its parameters stay as they are. X: (N, D). deltas: positive factors, (n,).
+        callback: told how many of them are done; an exception that it raises ends the call.
 
     Raises:
         ValueError: a δ that is not positive, a standard model with a zero weight vector, or what
@@ -110,6 +117,7 @@ def gain_metric(model: NormalizedGLM, X: ArrayLike, deltas: ArrayLike = (1.0,)) 
             problems.append("")
         except ValueError as error:
             problems.append(str(error))
+        callback(i + 1)
     return GainMetric(
         model.normalizer.title,
         model.family.key,
@@ -130,7 +138,12 @@ def _exact(model: NormalizedGLM, X: Array) -> Array:
     else:
         unit = np.eye(layout.neurons)[:, None, :] * _unit_rows(model.W).T
         directions[layout.weights] = unit.reshape(-1, layout.neurons)
-    return fisher(model, X).restrict(directions)
+    F = fisher(model, X)
+    if model.family.coupled:
+        return F.restrict(directions)
+    # Independent outputs: each direction moves its own output alone, so one product has them all.
+    metric: Array = np.diag(directions.T @ F.matvec(directions.sum(axis=1)))
+    return metric
 
 
 def _unit_rows(W: Array) -> Array:
@@ -148,9 +161,13 @@ def _printed(
     model: NormalizedGLM, X: Array, form: Callable[[NormalizedGLM, Array], Array]
 ) -> Array:
     """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
-    u = form(model, X)
-    covariance = model.phi * model.family.covariance(model.natural_parameter(X))
-    metric: Array = np.einsum("nij,ni,nj->ij", covariance, u, u) / (len(X) * model.phi**2)
+    u, s, family = form(model, X), model.natural_parameter(X), model.family
+    if not family.coupled:
+        diagonal: Array = np.diag((u * u * family.covariance_diagonal(s)).mean(axis=0) / model.phi)
+        return diagonal
+    covariance = family.covariance_operator(s)
+    columns = [(u * covariance(u * unit)).mean(axis=0) for unit in np.eye(u.shape[1])]
+    metric: Array = np.stack(columns, axis=1) / model.phi
     return metric
 
 

@@ -46,10 +46,15 @@ class NeuronBlocks:
 
         """
         H, p = F.layout.neurons, F.layout.per_neuron
-        block, roots = F.block(i, j), np.sqrt(F.diagonal().reshape(H, p))
-        blocks = F.to_dense().reshape(H, p, H, p)
+        if not (0 <= i < H and 0 <= j < H):
+            raise ValueError(
+                f"Neurons are numbered from 0 to {H - 1}; got the pair {(i, j)}. Choose others."
+            )
+        dense = F.to_dense()
+        blocks, roots = dense.reshape(H, p, H, p), np.sqrt(dense.diagonal().reshape(H, p))
         norms = np.sqrt(np.einsum("ipjq,ipjq->ij", blocks, blocks))
-        return cls(norms, (i, j), block, roots[i], roots[j], float((roots**2).sum()))
+        block = blocks[i, :, j].copy()
+        return cls(norms, (i, j), block, roots[i], roots[j], float(dense.trace()))
 
     @property
     def between(self) -> float:

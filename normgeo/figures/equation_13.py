@@ -76,12 +76,12 @@ def equation_13_figure(
                       "tickfont": {"size": SIZE - 3, "color": look.muted}},
         )  # fmt: skip
     colour = method_colour(normalizer)
-    for name, values, width in (
+    for name, errors, width in (
         (text("of F<sub>WW</sub>"), [each.weights for each in widths], 3.0),
         (text("of F"), [each.whole for each in widths], 1.5),
     ):
         figure.add_scatter(
-            x=[each.neurons for each in widths], y=values, mode="lines+markers", name=name,
+            x=[each.neurons for each in widths], y=errors, mode="lines+markers", name=name,
             line={"color": colour, "width": width, "dash": MEASURED}, xaxis="x4", yaxis="y4",
             hovertemplate=text("H = {H}, {name}: {value}<extra></extra>", H="%{x}", name=name,
                                value="%{y:.1%}"),

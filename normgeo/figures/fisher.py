@@ -166,8 +166,8 @@ def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[di
 def _buttons(start: str, each: int, theme: str) -> dict[str, Any]:
     look = THEMES[theme]
     return {
-        "type": "buttons", "direction": "right", "active": ENTRIES.index(start), "x": 0.955,
-        "xanchor": "right", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.panel,
+        "type": "buttons", "direction": "right", "active": ENTRIES.index(start), "x": 0.36,
+        "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.panel,
         "bordercolor": look.muted, "font": {"size": SIZE - 1},
         "buttons": [
             {"label": text(BUTTONS[entries]), "method": "restyle",

@@ -109,11 +109,7 @@ def equation(settings: Settings) -> None:
         explain(error)
         return
     at = int(np.abs(picture.lengths - TOLD).argmin())
-    lines = [
-        r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] "
-        r"&= \tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3), \qquad "
-        r"F = \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]"
-    ]
+    lines = []
     names = (text("along ŵ"), text("steepest"), text("at random"))
     for m, stand in enumerate(picture.standing.stands):
         length = picture.lengths[at] * stand.norm
@@ -121,12 +117,17 @@ def equation(settings: Settings) -> None:
             quadratic, kl = picture.quadratic[m, k, at], picture.kl[m, k, at]
             curvature = 2 * quadratic / length**2
             lines.append(
-                rf"\text{{{stand.normalizer.title}, {names[k]}:}}\quad "
-                rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} "
-                rf"&= {tex.number(_plain(quadratic))}, \qquad "
+                rf"\text{{{stand.normalizer.title}, {names[k]}}} & "
+                rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} & "
+                rf"= {tex.number(_plain(quadratic))} & "
                 rf"\mathrm{{KL}} = {tex.number(_plain(kl))}"
             )
-    st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+    st.latex(
+        r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] = "
+        r"\tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3), \qquad "
+        r"F = \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]"
+    )
+    st.latex(r"\begin{array}{lrll}" + r" \\[4pt] ".join(lines) + r"\end{array}")
     st.caption(
         text(
             "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "

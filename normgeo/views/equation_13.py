@@ -66,7 +66,7 @@ def _equation_13(settings: Settings, callback: Progress | None = None) -> Equati
     model, method = it.model, it.model.normalizer
     F = fisher(model, it.X)
     exact, paper = F.to_dense(), fisher(model, it.X, coupling="paper").to_dense()
-    norms = (_norms(matrix, len(model.W)) for matrix in (exact, paper, paper - exact))
+    H = len(model.W)
     picture = Equation13Picture(
         method, unusual(method), _norms(exact, H), _norms(paper, H), _norms(paper - exact, H),
         _difference(model, exact, paper), (), about(it),
@@ -74,8 +74,8 @@ def _equation_13(settings: Settings, callback: Progress | None = None) -> Equati
     )  # fmt: skip
     if "layer" not in method.words:
         return picture
-    widths = [K * method.groups for K in WIDTHS]
-    widths = [H for H in widths if H * model.layout.per_neuron <= WIDEST and H <= 256]
+    p = model.layout.per_neuron
+    widths = [K * method.groups for K in WIDTHS if K * method.groups * p <= WIDEST]
     found: list[Difference] = []
     try:
         for done, H in enumerate(widths, start=1):

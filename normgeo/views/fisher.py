@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.views.pair import USES, about, pair, unusual, which_fisher
 from normgeo.views.view import View
+
+STEP = 0.1
 
 
 class FisherPicture(NamedTuple):
@@ -37,19 +40,14 @@ class FisherPicture(NamedTuple):
 
 def _fisher(settings: Settings) -> FisherPicture:
     both = pair(settings)
-    i, j, H = settings.neuron, settings.other, len(both.normalized.model.W)
-    if max(i, j) >= H:
-        raise ValueError(
-            text("Neurons are numbered from 0 to {last} here; got neuron={i} and other={j}. "
-                 "Choose others.", last=H - 1, i=i, j=j)
-        )  # fmt: skip
+    i, j = settings.neuron, settings.other
     fishers = tuple(fisher(it.model, it.X) for it in both.scenes.values())
     sides = tuple(
         Side(it.model.normalizer, unusual(it.model.normalizer), it.model.layout,
              NeuronBlocks.of(F, i, j))
         for it, F in zip(both.scenes.values(), fishers, strict=True)
     )  # fmt: skip
-    notes = both.notes
+    notes = (*_told(sides, fishers), *both.notes)
     blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
     if blank:
         words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
@@ -57,6 +55,21 @@ def _fisher(settings: Settings) -> FisherPicture:
         notes = (words, *notes)
     return FisherPicture(sides, fishers, about(both.normalized), which_fisher(fishers[-1]),
                          settings.entries, notes)  # fmt: skip
+
+
+def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
+    """Return what Eq. 10 says of a short step in a direction at random, with today's numbers."""
+    costs = [
+        text("{half} · {trace:.4g}/{P} = {nats:.2g} nats ({method})", half=STEP**2 / 2,
+             trace=side.blocks.trace, P=F.layout.size,
+             nats=STEP**2 / 2 * side.blocks.trace / F.layout.size, method=side.normalizer.title)
+        for side, F in zip(sides, fishers, strict=True)
+    ]  # fmt: skip
+    words = text(
+        "KL ≈ ½ δᵀFδ (Eq. 10): a step of length {step:g} in a direction at random costs "
+        "½ · {step:g}² · tr F/P on average: {costs}.", step=STEP, costs=", ".join(costs),
+    )  # fmt: skip
+    return [words]
 
 
 def _figure(picture: FisherPicture, theme: str) -> Figure:

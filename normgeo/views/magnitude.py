@@ -44,10 +44,18 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
     metrics: list[GainMetric] = []
     notes: list[str] = []
     words = which = ""
-    for done, method in enumerate(methods.values(), start=1):
+    total = len(methods) * len(DELTAS)
+    for place, method in enumerate(methods.values()):
+
+        def tell(done: int, before: int = place * len(DELTAS)) -> None:
+            if callback is not None:
+                callback(before + done, total)
+
         try:
             here = scene(chosen, "standardized", method)
-            metrics.append(gain_metric(here.model, here.X, DELTAS))
+            metrics.append(gain_metric(here.model, here.X, DELTAS, callback=tell))
+        except StopIteration:
+            break
         except ValueError as error:
             if method == settings.normalizer:
                 raise
@@ -57,11 +65,6 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
         which = text("expected Fisher information, per case; N = {N:,}, φ = {phi:g}",
                      N=len(here.X), phi=here.model.phi)  # fmt: skip
         notes += here.notes
-        if callback is not None:
-            try:
-                callback(done, len(methods))
-            except StopIteration:
-                break
     drawn = {metric.title for metric in metrics}
     named = tuple((m, unusual(m)) for m in methods.values() if m.title in drawn)
     return MagnitudePicture(named, tuple(metrics), words, which, tuple(dict.fromkeys(notes)))
