@@ -24,7 +24,7 @@ from normgeo.transforms import TRANSFORMS, Transform
 
 TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
         "equation", "noise", "network", "radii", "zero", "angles", "formula",
-        "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude")  # fmt: skip
+        "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude", "labels")  # fmt: skip
 
 
 class Rule(Protocol):

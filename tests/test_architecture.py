@@ -57,6 +57,7 @@ LAYERS = (
         "normgeo.null_space",
         "normgeo.spectrum",
         "normgeo.magnitude",
+        "normgeo.labels",
     ),
     ("normgeo.null_chain", "normgeo.twin", "normgeo.kl_contours"),
     ("normgeo.reasons",),

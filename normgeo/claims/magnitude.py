@@ -119,7 +119,7 @@ CLAIMS = (
     Claim(
         "batch_gain_metric",
         "Batch norm's metric along the gains is the expected covariance of the outputs, E[Cov/φ²].",
-        "appendix", _printed_batch_metric, HOLDS_IF,
+        "appendix", _printed_batch_metric, HOLDS_IF, "fisher?tab=magnitude",
         condition="the covariance is diagonal and the same for all inputs, as in the Gaussian case",
         remark="In general z_i z_j stands beside Cov_ij, inside the expectation.",
     ),
@@ -127,34 +127,34 @@ CLAIMS = (
         "gain_metrics",
         "Along the gains of layer and weight norm, and along ‖w‖ in a standard model, the metric "
         "is as the appendix prints it.",
-        "appendix", _printed_metrics, HOLDS,
+        "appendix", _printed_metrics, HOLDS, "fisher?tab=magnitude",
         remark="The largest error over all families.",
     ),
     Claim(
         "prediction_error",
         "In batch and layer norm the metric along the gains depends only on the size of the "
         "prediction error.",
-        "section 5.2.2", _prediction_error, HOLDS,
+        "section 5.2.2", _prediction_error, HOLDS, "fisher?tab=magnitude",
         remark="Gaussian outputs, the sum over all gains: z² is 1 on average, however large a is.",
     ),
     Claim(
         "input_scaling",
         "Learning the gains of a normalized model does not depend on the scale of its inputs.",
-        "section 5.2.2 and appendix", _input_scaling, HOLDS_IF,
+        "section 5.2.2 and appendix", _input_scaling, HOLDS_IF, "fisher?tab=magnitude",
         condition="the scale averages over cases or neurons",
         remark="Weight norm's metric grows with the inputs, as the standard model's does.",
     ),
     Claim(
         "standard_input_scaling",
         "In a standard model, the metric along a weight vector's length follows the inputs' scale.",
-        "section 5.2.2 and appendix", _standard_follows_inputs, HOLDS,
+        "section 5.2.2 and appendix", _standard_follows_inputs, HOLDS, "fisher?tab=magnitude",
         remark="By δ² for Gaussian outputs; others saturate.",
     ),
     Claim(
         "weight_scaling",
         "Learning the magnitude of weights is more robust to the scale of the weights in a "
         "normalized model than in a standard one.",
-        "section 5.2.2 and appendix", _weight_scaling, HOLDS_IF,
+        "section 5.2.2 and appendix", _weight_scaling, HOLDS_IF, "fisher?tab=magnitude",
         condition="the covariance of the outputs depends on their mean: not the Gaussian one",
         remark="Along its own direction, a standard Gaussian model does not see ‖w‖ either.",
     ),

@@ -62,7 +62,7 @@ def fisher_figure(
         _axes(sides),
         margin={"l": 8, "r": 8, "t": 96, "b": 44},
         annotations=_heads(sides, about, which, look.muted),
-        updatemenus=[_buttons(start, 2 * len(sides), theme)],
+        updatemenus=[_buttons(start, 2 * len(sides))],
         shapes=[line for place, side in enumerate(sides)
                 for line in _borders(side, place + 1 + len(sides), look.muted)],
     )  # fmt: skip
@@ -163,12 +163,12 @@ def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[di
     return [above(line, x, shift) for x, shift, line in words]
 
 
-def _buttons(start: str, each: int, theme: str) -> dict[str, Any]:
-    look = THEMES[theme]
+def _buttons(start: str, each: int) -> dict[str, Any]:
+    look = THEMES["light"]  # in dark figures too: plotly paints the chosen one white
     return {
         "type": "buttons", "direction": "right", "active": ENTRIES.index(start), "x": 0.36,
-        "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.panel,
-        "bordercolor": look.muted, "font": {"size": SIZE - 1},
+        "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.grid,
+        "bordercolor": look.muted, "font": {"size": SIZE - 1, "color": look.ink},
         "buttons": [
             {"label": text(BUTTONS[entries]), "method": "restyle",
              "args": [{"visible": [shown == entries for shown in ENTRIES for _ in range(each)]}]}

@@ -9,7 +9,7 @@ from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.ui import cached, export, progress, tex
 from normgeo.ui.frame import explain
-from normgeo.views.equal_kl import GrowthPicture
+from normgeo.views.growth import GrowthPicture
 
 TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
 
@@ -101,6 +101,27 @@ def magnitude(settings: Settings) -> None:
     st.caption(text("Appendix, learning the magnitude of incoming weights."))
 
 
+def labels(settings: Settings) -> None:
+    """Draw the outer products of gradients at labels against the Fisher information."""
+    export.show(
+        "labels",
+        settings,
+        alt="For each model and direction two marks over the expected curvature: with labels "
+        "drawn from the model it is 1 within its error; with the labels of the data it is not.",
+    )
+    st.latex(
+        r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "
+        r"\nabla\!\log P(y|x)^{\mathsf T} \right] \qquad \text{(Eq. 11)}"
+    )
+    st.markdown(
+        text(
+            "The expectation is over labels that the model itself draws. At the labels of the data "
+            "the same product is the empirical Fisher: it tells how well the model fits, not how "
+            "far a step moves it. All pages here show the expected one."
+        )
+    )
+
+
 def equation(settings: Settings) -> None:
     """Write the KL of a step and its quadratic form with today's numbers."""
     try:
@@ -108,6 +129,11 @@ def equation(settings: Settings) -> None:
     except ValueError as error:
         explain(error)
         return
+    last = picture.standing.stands[-1].around
+    family, h = last.model.family, settings.neuron
+    one = last.s[:1]
+    values = [float(v[0, h]) for v in (one, family.mean(one), family.covariance_diagonal(one))]
+    s, mean, variance = map(tex.number, values)
     at = int(np.abs(picture.lengths - TOLD).argmin())
     lines = []
     names = (text("along ŵ"), text("steepest"), text("at random"))
@@ -128,6 +154,11 @@ def equation(settings: Settings) -> None:
         r"F = \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]"
     )
     st.latex(r"\begin{array}{lrll}" + r" \\[4pt] ".join(lines) + r"\end{array}")
+    st.latex(
+        rf"s = {s}: \quad \mathbb{{E}}[y] = A'(s) = {mean}, \quad "
+        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {variance} \qquad "
+        rf"\text{{(Eq. 8 and 9, {family.title}, case 0, neuron {h})}}"
+    )
     st.caption(
         text(
             "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "
@@ -148,5 +179,6 @@ DEPTHS = {
     "spectra": (text("Spectra"), spectra),
     "eq13": (text("Eq. 13"), eq13),
     "magnitude": (text("Magnitude"), magnitude),
+    "labels": (text("Whose labels"), labels),
     "equation": (text("Equation"), equation),
 }

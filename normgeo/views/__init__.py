@@ -4,9 +4,11 @@ from normgeo.views.average import AVERAGES
 from normgeo.views.batch import AXES, NOISE
 from normgeo.views.change import EFFECT, FLOATING_POINT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
-from normgeo.views.equal_kl import EQUAL_KL, GROWTH
+from normgeo.views.equal_kl import EQUAL_KL
 from normgeo.views.equation_13 import EQUATION_13
 from normgeo.views.fisher import FISHER
+from normgeo.views.growth import GROWTH
+from normgeo.views.labels import LABELS
 from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.magnitude import MAGNITUDE
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
@@ -22,6 +24,6 @@ VIEWS: dict[str, View] = {
     for view in (
         AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
         AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING, FISHER,
-        EQUAL_KL, GROWTH, SPECTRA, EQUATION_13, MAGNITUDE,
+        EQUAL_KL, GROWTH, SPECTRA, EQUATION_13, MAGNITUDE, LABELS,
     )
 }  # fmt: skip

@@ -60,14 +60,14 @@ def _fisher(settings: Settings) -> FisherPicture:
 def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
     """Return what Eq. 10 says of a short step in a direction at random, with today's numbers."""
     costs = [
-        text("{half} · {trace:.4g}/{P} = {nats:.2g} nats ({method})", half=STEP**2 / 2,
+        text("½ · {step:g}² · {trace:.4g}/{P} = {nats:.2g} nats ({method})", step=STEP,
              trace=side.blocks.trace, P=F.layout.size,
              nats=STEP**2 / 2 * side.blocks.trace / F.layout.size, method=side.normalizer.title)
         for side, F in zip(sides, fishers, strict=True)
     ]  # fmt: skip
     words = text(
         "KL ≈ ½ δᵀFδ (Eq. 10): a step of length {step:g} in a direction at random costs "
-        "½ · {step:g}² · tr F/P on average: {costs}.", step=STEP, costs=", ".join(costs),
+        "½ · {step:g}² · tr F/P on average, {costs}.", step=STEP, costs=", ".join(costs),
     )  # fmt: skip
     return [words]
 

@@ -1,0 +1,87 @@
+"""The KL of ever longer steps, against the quadratic form that it begins with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo._arrays import Array
+from normgeo.figures.growth import growth_figure
+from normgeo.figures.template import Figure
+from normgeo.neighbourhood import Neighbourhood
+from normgeo.settings import Settings
+from normgeo.tables import Table
+from normgeo.text import text
+from normgeo.views.pair import USES
+from normgeo.views.standing import DIRECTIONS, Standing, standing
+from normgeo.views.view import View
+
+
+class GrowthPicture(NamedTuple):
+    """The KL of ever longer steps.
+
+    Attributes:
+        standing: the models. lengths: of the steps over ‖w‖, (n,).
+        kl, quadratic: for each model and direction, (M, k, n); NaN where there are no outputs.
+
+    """
+
+    standing: Standing
+    lengths: Array
+    kl: Array
+    quadratic: Array
+
+
+LONGEST = np.logspace(-3, 1, 25)
+
+
+def _growth(settings: Settings) -> GrowthPicture:
+    here = standing(settings)
+    kl, quadratic = [], []
+    for stand in here.stands:
+        for direction in stand.norm * stand.directions:
+            kl.append([_kl(stand.around, length * direction) for length in LONGEST])
+            quadratic.append(stand.around.quadratic(direction) * LONGEST**2)
+    shape = (len(here.stands), -1, len(LONGEST))
+    return GrowthPicture(here, LONGEST, np.reshape(kl, shape), np.reshape(quadratic, shape))
+
+
+def _kl(around: Neighbourhood, step: Array) -> float:
+    try:
+        return around.kl(step)
+    except ValueError:
+        return float("nan")
+
+
+def _growth_figure(picture: GrowthPicture, theme: str) -> Figure:
+    it = picture.standing
+    return growth_figure(
+        [(s.normalizer, s.unusual) for s in it.stands], picture.lengths, picture.kl,
+        picture.quadratic, name=it.name, about=it.about, which=it.which, theme=theme,
+    )  # fmt: skip
+
+
+def _growth_table(picture: GrowthPicture) -> Table:
+    rows = tuple(
+        (stand.normalizer.title, DIRECTIONS[k], float(length),
+         None if np.isnan(kl) else float(kl), float(quadratic))
+        for m, stand in enumerate(picture.standing.stands)
+        for k in range(picture.kl.shape[1])
+        for length, kl, quadratic in zip(
+            picture.lengths, picture.kl[m, k], picture.quadratic[m, k], strict=True)
+    )  # fmt: skip
+    title = text("KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}",
+                 name=picture.standing.name)  # fmt: skip
+    columns = ("method", "direction", "length", "kl", "half_quadratic_form")
+    return Table(columns, rows, title, notes=(picture.standing.which,))
+
+
+GROWTH = View(
+    "growth",
+    text("KL against its quadratic form as the step grows"),
+    (*USES, "neuron"),
+    _growth,
+    _growth_figure,
+    _growth_table,
+)

@@ -1,0 +1,74 @@
+"""Which Fisher information: expected, sampled, or at the labels of the data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.figures.labels import labels_figure
+from normgeo.figures.template import Figure
+from normgeo.labels import LabelFisher, label_fisher
+from normgeo.normalizers import Normalizer
+from normgeo.settings import Settings
+from normgeo.tables import Table
+from normgeo.text import text
+from normgeo.views.pair import USES, pair
+from normgeo.views.standing import DIRECTIONS, standing
+from normgeo.views.view import View
+
+DRAWS = 100
+
+
+class LabelsPicture(NamedTuple):
+    """Curvatures in three directions by whose labels they are of.
+
+    Attributes:
+        methods: normalizers with what is unusual about them. found: theirs.
+        name: of the weights. about, which: for the reader.
+
+    """
+
+    methods: tuple[tuple[Normalizer, str], ...]
+    found: tuple[LabelFisher, ...]
+    name: str
+    about: str
+    which: str
+
+
+def _labels(settings: Settings) -> LabelsPicture:
+    here, both = standing(settings), pair(settings)
+    rng = np.random.default_rng((settings.seed, 4))
+    found = tuple(
+        label_fisher(it.model, it.X, it.y, stand.norm * stand.directions, draws=DRAWS, rng=rng)
+        for it, stand in zip(both.scenes.values(), here.stands, strict=True)
+    )
+    methods = tuple((stand.normalizer, stand.unusual) for stand in here.stands)
+    return LabelsPicture(methods, found, here.name, here.about, here.which)
+
+
+def _figure(picture: LabelsPicture, theme: str) -> Figure:
+    return labels_figure(picture.methods, picture.found, name=picture.name, about=picture.about,
+                         theme=theme)  # fmt: skip
+
+
+def _table(picture: LabelsPicture) -> Table:
+    rows = tuple(
+        (normalizer.title, DIRECTIONS[k], *(float(values[k]) for values in (
+            each.expected, each.sampled, each.error, each.observed)))
+        for (normalizer, _), each in zip(picture.methods, picture.found, strict=True)
+        for k in range(len(each.expected))
+    )  # fmt: skip
+    columns = ("method", "direction", "expected", "sampled", "standard_error", "observed")
+    title = text("Curvatures vᵀFv, steps in units of ‖w‖; {name}", name=picture.name)
+    return Table(columns, rows, title, notes=(picture.which,))
+
+
+LABELS = View(
+    "labels",
+    text("The expected Fisher information against outer products at labels"),
+    (*USES, "neuron"),
+    _labels,
+    _figure,
+    _table,
+)
