@@ -7,6 +7,7 @@ It is the expected Fisher (over y, from the model), per case (E_x is the mean ov
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import isfinite
 from typing import Any, final
 
@@ -16,12 +17,19 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from normgeo._arrays import Array, real_array
 from normgeo.families import Family
-from normgeo.fisher_storage import MAX_BYTES, STORAGES
+from normgeo.fisher_storage import STORAGES
 from normgeo.fisher_structure import FisherStructure
 from normgeo.linearization import OwnNeuronLinearization
 from normgeo.model import ModelLinearization, NormalizedGLM
+from normgeo.text import text
 
 COUPLINGS = ("exact", "paper")
+
+MAX_BYTES = 2 * 2**30
+"""What a matrix may take unless more is asked for."""
+
+SATURATED = 1e-4
+"""A variance A'' below which an output is called certain."""
 
 
 @final
@@ -40,9 +48,10 @@ class Fisher(LinearOperator):
         form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
         structure: the linearization and the family that it is made of.
         phi: φ, the dispersion. N: the number of cases. layout: where W, b and g are in θ.
+        max_bytes: what a matrix made of it may take, 2 GiB unless asked for more.
 
     Raises:
-        ValueError: an unknown form, or a matrix that would take more than 2 GiB.
+        ValueError: an unknown form, or a stored one that would take more than `max_bytes`.
 
     Source: sections 5.2.1 and 5.2.2.
 
@@ -51,7 +60,12 @@ class Fisher(LinearOperator):
     kind = "expected Fisher information, per case"
 
     def __init__(
-        self, linearization: ModelLinearization, family: Family, phi: float, form: str = "operator"
+        self,
+        linearization: ModelLinearization,
+        family: Family,
+        phi: float,
+        form: str = "operator",
+        max_bytes: float = MAX_BYTES,
     ) -> None:
         _one_of("form", form, tuple(STORAGES))
         own = isinstance(linearization.normalized, OwnNeuronLinearization)
@@ -60,8 +74,9 @@ class Fisher(LinearOperator):
         self.phi = phi
         self.N = len(linearization.s)
         self.layout = linearization.layout
+        self.max_bytes = max_bytes
         self.structure = FisherStructure(linearization, family, phi)
-        self._storage = STORAGES[form].of(self.structure)
+        self._storage = STORAGES[form].of(self.structure, max_bytes)
         P = self.layout.size
         super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
 
@@ -69,6 +84,22 @@ class Fisher(LinearOperator):
         return (
             f"<{self.kind}; {self.coupling} coupling, {self.form} form, "
             f"P={self.layout.size}, N={self.N}, phi={self.phi:g}>"
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of it, in sentences: where the outputs are saturated."""
+        family = self.structure.family
+        variance = float(family.covariance_diagonal(self.structure.at.s).mean())
+        if variance >= SATURATED:
+            return ()
+        return (
+            text(
+                "The {family} outputs are saturated: their mean variance A'' is {variance:.2g}, so "
+                "F is nearly zero, and what it does not see is not always a symmetry.",
+                family=family.title,
+                variance=variance,
+            ),
         )
 
     def quad(self, v: ArrayLike) -> float:
@@ -119,16 +150,16 @@ class Fisher(LinearOperator):
             raise ValueError(f"Neurons are numbered from 0 to {H - 1}; got block({i}, {j}).")
         return self._storage.block(i, j)
 
-    def to_dense(self, max_bytes: float = MAX_BYTES) -> Array:
+    def to_dense(self, max_bytes: float | None = None) -> Array:
         """Return F (P, P), exactly symmetric; read-only where that is how it is stored.
 
         Raises:
-            ValueError: it would take more than `max_bytes`.
+            ValueError: it would take more than `max_bytes`, where None the Fisher's own.
 
         """
-        return self._storage.to_dense(max_bytes)
+        return self._storage.to_dense(self.max_bytes if max_bytes is None else max_bytes)
 
-    def weights(self, max_bytes: float = MAX_BYTES) -> Array:
+    def weights(self, max_bytes: float | None = None) -> Array:
         """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""
         places = self.layout.weights
         among: Array = self.to_dense(max_bytes)[np.ix_(places, places)]
@@ -191,16 +222,23 @@ class Fisher(LinearOperator):
 
 
 def fisher(
-    model: NormalizedGLM, X: ArrayLike, form: str = "operator", coupling: str = "exact"
+    model: NormalizedGLM,
+    X: ArrayLike,
+    form: str = "operator",
+    coupling: str = "exact",
+    *,
+    max_bytes: float = MAX_BYTES,
 ) -> Fisher:
     """Return the expected Fisher information of a model over the cases X (N, D), per case.
 
     Args:
         model: where in θ. X: the cases of P(x).
         form: "operator", "dense" or "blocks". coupling: "exact" or "paper"; see `Fisher`.
+        max_bytes: what a matrix made of it may take, also one that a null space or a whole
+            spectrum needs.
 
     Raises:
-        ValueError: an unknown word, what the model refuses, or more than 2 GiB to store.
+        ValueError: an unknown word, what the model refuses, or more than `max_bytes` to store.
 
     The standard Gaussian model has F = E[ [[xxᵀ, x], [xᵀ, 1]] ] / φ (Eq. 12):
 
@@ -213,7 +251,8 @@ def fisher(
     """
     _one_of("coupling", coupling, COUPLINGS)
     at = model.linearize(X)
-    return Fisher(at if coupling == "exact" else at.own_neuron(), model.family, model.phi, form)
+    chosen = at if coupling == "exact" else at.own_neuron()
+    return Fisher(chosen, model.family, model.phi, form, max_bytes)
 
 
 def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:

@@ -13,16 +13,14 @@ from scipy.linalg import block_diag
 from normgeo._arrays import Array
 from normgeo.fisher_structure import FisherStructure, check_size
 
-MAX_BYTES = 2 * 2**30
-
 
 class Storage(ABC):
     """How a Fisher information is kept; what it is stays the same."""
 
     @classmethod
     @abstractmethod
-    def of(cls, structure: FisherStructure) -> Storage:
-        """Return this kind of storage of a Fisher information."""
+    def of(cls, structure: FisherStructure, max_bytes: float) -> Storage:
+        """Return this kind of storage; raises where it would take more than `max_bytes`."""
 
     @abstractmethod
     def times(self, V: Array) -> Array:
@@ -55,7 +53,7 @@ class ProductStorage(Storage):
     covariance_times: Callable[[Array], Array]
 
     @classmethod
-    def of(cls, structure: FisherStructure) -> ProductStorage:
+    def of(cls, structure: FisherStructure, max_bytes: float) -> ProductStorage:
         return cls(structure, structure.family.covariance_operator(structure.at.s))
 
     @property
@@ -94,8 +92,8 @@ class DenseStorage(Storage):
     per_neuron: int
 
     @classmethod
-    def of(cls, structure: FisherStructure) -> DenseStorage:
-        matrix = structure.dense(MAX_BYTES)
+    def of(cls, structure: FisherStructure, max_bytes: float) -> DenseStorage:
+        matrix = structure.dense(max_bytes)
         matrix.flags.writeable = False
         return cls(matrix, structure.at.layout.per_neuron)
 
@@ -122,8 +120,8 @@ class BlockStorage(Storage):
     blocks: Array
 
     @classmethod
-    def of(cls, structure: FisherStructure) -> BlockStorage:
-        blocks = structure.neuron_blocks(MAX_BYTES)
+    def of(cls, structure: FisherStructure, max_bytes: float) -> BlockStorage:
+        blocks = structure.neuron_blocks(max_bytes)
         blocks.flags.writeable = False
         return cls(blocks)
 

@@ -246,12 +246,15 @@ def _add_weighted_gram(into: Array, X: Array, k: Array) -> None:
         into[start:, columns] += X[:, start:].T @ (k[:, None] * X[:, columns])
 
 
-def check_size(shape: tuple[int, ...], max_bytes: float) -> None:
+def check_size(
+    shape: tuple[int, ...], max_bytes: float, what: str = "A stored Fisher information"
+) -> None:
     """Refuse an array of floats that would take more than `max_bytes`."""
     size = 8.0 * prod(shape)
     if size > max_bytes:
         raise ValueError(
-            f"A stored Fisher information must fit in {max_bytes / 2**30:.3g} GiB (`max_bytes`); "
+            f"{what} must fit in {max_bytes / 2**30:.3g} GiB (`max_bytes`); "
             f"one of shape {shape} would take {size / 2**30:.3g} GiB. "
-            "Use form='operator', which multiplies without storing, or allow more."
+            "Use form='operator', whose products and `spectrum` with a k store none, "
+            "or ask for more: fisher(…, max_bytes=…)."
         )

@@ -18,7 +18,6 @@ from normgeo._arrays import Array
 from normgeo.centres import group_size
 from normgeo.families import FAMILIES
 from normgeo.fisher import Fisher
-from normgeo.fisher_storage import MAX_BYTES
 from normgeo.fisher_structure import check_size
 from normgeo.model import ParameterLayout
 from normgeo.normalizers import Normalizer
@@ -33,9 +32,6 @@ ROUNDING = 500
 
 CLEAR_GAP = 100.0
 """The ratio of neighbouring singular values that leaves no doubt between them."""
-
-SATURATED = 1e-4
-"""A variance A'' below which an output is called certain."""
 
 # Eigenvalues of F below this share of the largest are not believed, but measured by B.
 CANDIDATES = 1e-6
@@ -107,7 +103,7 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
         tolerance: between 0 and 1.
 
     Raises:
-        ValueError: a bad tolerance, the form "blocks", or matrices of more than 2 GiB.
+        ValueError: a bad tolerance, the form "blocks", or matrices of more than `F.max_bytes`.
 
     Source: section 5.2.2; the decision is ours.
 
@@ -139,7 +135,8 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     candidates[places] = vectors[:, doubtful]
     measured = np.zeros(0)
     if doubtful.any():
-        check_size((F.N * F.layout.neurons, candidates.shape[1]), MAX_BYTES)
+        shape = (F.N * F.layout.neurons, candidates.shape[1])
+        check_size(shape, F.max_bytes, "The changes of the outputs along small eigenvectors")
         R = np.linalg.qr(F.factor_times(candidates), mode="r")
         _, found, turned = np.linalg.svd(R, full_matrices=True)
         # Fewer outputs than candidates: the rest of the candidates are null by counting.
@@ -174,18 +171,7 @@ def _gap(singular_values: Array, threshold: float) -> float:
 def _notes(
     F: Fisher, singular_values: Array, threshold: float, weights_only: bool
 ) -> tuple[str, ...]:
-    notes = []
-    at, family = F.structure.at, F.structure.family
-    variance = float(family.covariance_diagonal(at.s).mean())
-    if variance < SATURATED:
-        notes.append(
-            text(
-                "The {family} outputs are saturated: their mean variance A'' is {variance:.2g}, so "
-                "F is nearly zero, and what it does not see is not always a symmetry.",
-                family=family.title,
-                variance=variance,
-            )
-        )
+    notes = list(F.notes)
     if singular_values[0] <= threshold:
         notes.append(
             text(

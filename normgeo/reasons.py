@@ -9,8 +9,9 @@ from typing import final
 import numpy as np
 
 from normgeo._arrays import Array
+from normgeo.fisher import SATURATED
 from normgeo.null_chain import NullChain
-from normgeo.null_space import SATURATED, TOLERANCE
+from normgeo.null_space import TOLERANCE
 from normgeo.subspaces import SAME, orthonormal, principal_angles, shared, without
 from normgeo.text import text
 from normgeo.transforms import TRANSFORMS, Transform

@@ -27,7 +27,7 @@ class Spectrum:
             value is within its residual of an eigenvalue of F.
         trace: of F, the sum of all P eigenvalues.
         method: "lanczos" or "dense". products: with F, that Lanczos took.
-        kind, coupling, form, phi, N: which Fisher information, as in `Fisher`.
+        kind, coupling, form, phi, N, notes: which Fisher information, as in `Fisher`.
 
     """
 
@@ -42,6 +42,7 @@ class Spectrum:
     form: str
     phi: float
     N: int
+    notes: tuple[str, ...]
 
     @property
     def complete(self) -> bool:
@@ -69,7 +70,7 @@ def spectrum(
         callback: called with the number of products so far; an exception it raises ends the run.
 
     Raises:
-        ValueError: a k out of range, or a matrix of more than 2 GiB.
+        ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
         RuntimeError: Lanczos did not converge.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
@@ -106,6 +107,7 @@ def spectrum(
         F.form,
         F.phi,
         F.N,
+        F.notes,
     )
 
 

@@ -7,7 +7,16 @@ import pytest
 import statsmodels.api as sm
 from scipy.sparse.linalg import eigsh
 
-from normgeo import FAMILIES, GRID, NORMALIZERS, TRANSFORMS, NormalizedGLM, Normalizer
+from normgeo import (
+    FAMILIES,
+    GRID,
+    NORMALIZERS,
+    TRANSFORMS,
+    NormalizedGLM,
+    Normalizer,
+    null_space,
+    spectrum,
+)
 from normgeo.divergence import kl
 from normgeo.fisher import Fisher, fisher
 from normgeo.fisher_storage import STORAGES
@@ -478,7 +487,8 @@ def test_matrix_too_large_for_memory_is_refused_with_its_size():
     F = fisher(model, X)
     sentence = (
         "A stored Fisher information must fit in 2 GiB (`max_bytes`); one of shape (24016, 24016) "
-        "would take 4.3 GiB. Use form='operator', which multiplies without storing, or allow more."
+        "would take 4.3 GiB. Use form='operator', whose products and `spectrum` with a k store "
+        "none, or ask for more: fisher(…, max_bytes=…)."
     )
     with pytest.raises(ValueError, match=re.escape(sentence)):
         F.to_dense()
@@ -487,6 +497,31 @@ def test_matrix_too_large_for_memory_is_refused_with_its_size():
     with pytest.raises(ValueError, match="1 GiB"):
         F.weights(max_bytes=2**30)
     assert F.block(0, 1).shape == (3002, 3002)
+
+
+def test_budget_is_the_users_wherever_a_matrix_is_made():
+    """Every matrix that F is asked for takes the budget it was made with, and no other."""
+    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    size = 42 * 42 * 8
+    enough, short = ({"max_bytes": max_bytes} for max_bytes in (size, size - 1))
+    for needed in (
+        lambda budget: fisher(model, X, "dense", **budget).to_dense(),
+        lambda budget: fisher(model, X, **budget).to_dense(),
+        lambda budget: fisher(model, X, **budget).weights(),
+        lambda budget: fisher(model, X, "blocks", **budget).to_dense(),
+        lambda budget: spectrum(fisher(model, X, **budget), None),
+        lambda budget: null_space(fisher(model, X, **budget)),
+        lambda budget: null_space(fisher(model, X, **budget), weights_only=False),
+    ):
+        needed(enough)
+        with pytest.raises(ValueError, match=r"one of shape \(42, 42\) would take .*max_bytes=…"):
+            needed(short)
+    with pytest.raises(ValueError, match=r"one of shape \(6, 7, 7\) would take"):
+        fisher(model, X, "blocks", max_bytes=6 * 7 * 7 * 8 - 1)
+    # Many cases: the changes of outputs along null directions are an array as well.
+    many = np.random.default_rng(0).standard_normal((3000, 5))
+    with pytest.raises(ValueError, match=r"^The changes of the outputs along small eigenvectors"):
+        null_space(fisher(model, many, **enough))
 
 
 def test_blocks_too_large_as_one_matrix_are_refused_as_one_only():
