@@ -10,6 +10,7 @@ import numpy as np
 
 from normgeo._arrays import Array, weights_and_inputs
 from normgeo.normalizers import Normalizer
+from normgeo.scales import SCALES
 
 EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
 EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
@@ -74,7 +75,7 @@ def averages(
     A = X @ W.T
     found = {}
     for key, normalizer in normalizers.items():
-        if normalizer.scale == "none":
+        if not SCALES[normalizer.scale].divides:
             raise ValueError(f"An average needs a scale; {normalizer.title} has none.")
         matrix = "W" if normalizer.scale == "weight" else "A"
         values = W if matrix == "W" else A

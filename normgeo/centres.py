@@ -37,6 +37,8 @@ class Centre(ABC):
     """One word of a normalizer: the projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ."""
 
     key: ClassVar[str]
+    shared_by_cases: ClassVar[bool] = False
+    shared_by_neurons: ClassVar[bool] = False
     neuron_dimensions_lost: ClassVar[int] = 0
     """How many of the K dimensions of a group of neurons the projection takes away."""
 
@@ -95,6 +97,7 @@ class BatchCentre(Centre):
     """μ_h = mean of a_nh over the cases n: X̃ is X minus its mean row."""
 
     key = "batch"
+    shared_by_cases = True
 
     def project_inputs(self, X: Array) -> Array:
         return without_mean(X, axis=-2)
@@ -111,6 +114,7 @@ class LayerCentre(Centre):
     """μ_n = mean of a_nh over the neurons h of a group: W̃ is W minus its mean row."""
 
     key = "layer"
+    shared_by_neurons = True
     neuron_dimensions_lost = 1
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
@@ -166,6 +170,7 @@ class OwnNeuronLayerCentre(Centre):
     """The diagonal of the layer centre: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped (Eq. 14)."""
 
     key = "layer"
+    shared_by_neurons = True
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
         own: Array = W * (1 - 1 / group_size(W.shape[-2], groups))

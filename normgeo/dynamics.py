@@ -23,14 +23,15 @@ from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks, angles_turned, cosines, lengths
+from normgeo.ended import Ended
 from normgeo.mini_batches import MiniBatches
 from normgeo.model import NormalizedGLM
 from normgeo.objective import Objective, ObjectivePoint
 from normgeo.optimizers import Optimizer, Update, optimizer_of
 from normgeo.schedules import Schedule, schedule_of
-from normgeo.trajectory import Divergence, Trajectory
+from normgeo.trajectory import Trajectory
 
-__all__ = ["CHECKPOINT_BYTES", "Divergence", "Trajectory", "descend"]
+__all__ = ["CHECKPOINT_BYTES", "Trajectory", "descend"]
 
 CHECKPOINT_BYTES = 64 * 2**20
 
@@ -114,7 +115,7 @@ def descend(
             try:
                 point, turn = _advance(next(batches), blocks, update, point, eta)
             except ValueError as error:
-                diverged = Divergence(step, str(error))
+                diverged = Ended(step, str(error))
                 break
             loss.append(point.at.loss)
             turns.append(turn)

@@ -40,6 +40,11 @@ class Statistics:
         """What is added to v: ε, or 0 for a scale without one."""
         return self.eps if self.scale.takes_eps else 0
 
+    def undefined(self, cases: int, neurons: int, features: int) -> str:
+        """Return why z is undefined for all W and X of these sizes, or '' where it is not."""
+        K = group_size(neurons, self.groups)
+        return self.centre.undefined(cases, features, K) or self.scale.undefined(cases, K)
+
     def moments(self, W_centred: Array, X_centred: Array) -> tuple[Array, Array]:
         """Return C = X̃ W̃ᵀ (…, N, H) less a frozen mean, and v, for any element type."""
         # Each neuron's cases side by side in memory: what follows broadcasts and averages over the
@@ -75,12 +80,11 @@ class FixedCases:
     @classmethod
     def of(cls, statistics: Statistics, neurons: int, X: Array) -> FixedCases:
         """Prepare finite cases X (N, D)."""
-        centre, scale, (N, D) = statistics.centre, statistics.scale, X.shape
-        K = group_size(neurons, statistics.groups)
-        if reason := centre.undefined(N, D, K) or scale.undefined(N, K):
+        if reason := statistics.undefined(len(X), neurons, X.shape[1]):
             raise ValueError(reason)
         with np.errstate(over="ignore", invalid="ignore"):
-            return cls(statistics, neurons, X, centre.project_inputs(X), _lengths(X).max())
+            X_centred = statistics.centre.project_inputs(X)
+            return cls(statistics, neurons, X, X_centred, _lengths(X).max())
 
     def rows(self, cases: Array) -> FixedCases:
         """Return the same over some of the cases, by their indices."""
@@ -121,7 +125,7 @@ class FixedCases:
     def _check_scale(self, W: Array, v: Array) -> None:
         """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
         scale, zero = self.statistics.scale, v <= 0
-        if not (self.statistics.added or scale.key == "none"):
+        if scale.divides and not self.statistics.added:
             # |a_nh| ≤ max ‖x‖·‖w_h‖ (Cauchy–Schwarz) spares the product A nearly always.
             if (v > self._rounding(W, self.longest * _lengths(W)[None], v.dtype)).all():
                 return

@@ -7,24 +7,15 @@ activation instead of a family: Eq. 5 of the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.activations import Activation, activation_of
-from normgeo.centres import CENTRES, group_size
 from normgeo.linearization import Linearization
 from normgeo.model import ModelLinearization, NormalizedGLM
 from normgeo.normalizers import Normalizer
-from normgeo.scales import SCALES
-
-
-class Ended(NamedTuple):
-    """The step that could not be taken, counted from 1, and why, in a sentence."""
-
-    step: int
-    reason: str
 
 
 @final
@@ -128,6 +119,4 @@ class Layer:
 def undefined_for_one_case(units: NormalizedGLM) -> str:
     """Return why units have no z for a single case, or '' where they have one."""
     H, D = units.W.shape
-    K = group_size(H, units.normalizer.groups)
-    centre, scale = CENTRES[units.normalizer.center], SCALES[units.normalizer.scale]
-    return centre.undefined(1, D, K) or scale.undefined(1, K)
+    return units.normalizer.undefined(1, H, D, units.reference)

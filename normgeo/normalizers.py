@@ -85,7 +85,7 @@ class Normalizer:
                 raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
         if not is_whole(self.groups) or self.groups < 1:
             raise ValueError(f"`groups` must be a whole number from 1 up; got {self.groups!r}.")
-        if self.groups > 1 and "layer" not in self.words:
+        if self.groups > 1 and not self.shared_by_neurons:
             raise ValueError(
                 "`groups` splits the neurons that a layer statistic averages over; "
                 f"got groups={self.groups} with center {self.center!r} and scale {self.scale!r}. "
@@ -93,7 +93,7 @@ class Normalizer:
             )
         if not isinstance(self.eps, Real) or not isfinite(self.eps) or self.eps < 0:
             raise ValueError(f"`eps` must be a finite number from 0 up; got {self.eps!r}.")
-        if self.statistics == "frozen" and "batch" not in self.words:
+        if self.statistics == "frozen" and not self.shared_by_cases:
             raise ValueError(
                 "`statistics='frozen'` freezes batch statistics; "
                 f"center {self.center!r} and scale {self.scale!r} have none. Use 'current'."
@@ -109,6 +109,29 @@ class Normalizer:
         """The name, or the two words where there is none."""
         return self.name or f"({self.center}, {self.scale})"
 
+    @property
+    def shared_by_cases(self) -> bool:
+        """Whether a word averages over the cases."""
+        return CENTRES[self.center].shared_by_cases or SCALES[self.scale].shared_by_cases
+
+    @property
+    def shared_by_neurons(self) -> bool:
+        """Whether a word averages over the neurons of a group."""
+        return CENTRES[self.center].shared_by_neurons or SCALES[self.scale].shared_by_neurons
+
+    def undefined(
+        self,
+        cases: int,
+        neurons: int,
+        features: int,
+        reference: tuple[Array, Array] | None = None,
+    ) -> str:
+        """Return why z is undefined for all W and X of these sizes, or '' where it is not.
+
+        `reference` is the batch (W₀, X₀) of frozen statistics, which any case has a z by.
+        """
+        return self._statistics(reference).undefined(cases, neurons, features)
+
     def homogeneous_blocks(self, neurons: int) -> list[Array]:
         """Return the blocks of neurons whose centred weights may be scaled without changing z.
 
@@ -116,9 +139,9 @@ class Normalizer:
         involved, none without a scale or with frozen statistics. For ε > 0 this holds as far as
         ε ≪ σ².
         """
-        if self.scale == "none" or self.statistics == "frozen":
+        if not SCALES[self.scale].divides or self.statistics == "frozen":
             return []
-        size = group_size(neurons, self.groups) if "layer" in self.words else 1
+        size = group_size(neurons, self.groups) if self.shared_by_neurons else 1
         return list(np.arange(neurons).reshape(-1, size))
 
     def moments(

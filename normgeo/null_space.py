@@ -237,7 +237,7 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     frozen = normalizer.statistics == "frozen"
     centre, scale = ("none" if frozen and word == "batch" else word for word in normalizer.words)
-    narrows = scale != "none" and not (normalizer.eps and SCALES[scale].takes_eps)
+    narrows = SCALES[scale].divides and not (normalizer.eps and SCALES[scale].takes_eps)
     if (centre, scale) == ("layer", "layer") and narrows and K == 2:
         return {"HD": H * D}
     constant_mean = frozen and normalizer.center == "batch"

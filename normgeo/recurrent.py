@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from normgeo._arrays import Array, real_array
 from normgeo.activations import Activation
 from normgeo.datasets import Dataset
-from normgeo.layers import Ended, Layer, undefined_for_one_case
+from normgeo.ended import Ended
+from normgeo.layers import Layer, undefined_for_one_case
 from normgeo.normalizers import Normalizer
 from normgeo.scales import SCALES
 

@@ -29,7 +29,9 @@ class Scale(ABC):
     """One word of a normalizer: v = σ² of the centred summed inputs C, and its derivative."""
 
     key: ClassVar[str]
+    divides: ClassVar[bool] = True
     takes_eps: ClassVar[bool] = False
+    shared_by_cases: ClassVar[bool] = False
     shared_by_neurons: ClassVar[bool] = False
 
     @abstractmethod
@@ -80,6 +82,7 @@ class NoScale(Scale):
     """v = 1."""
 
     key = "none"
+    divides = False
 
     def variance(self, C: Array, W_centred: Array, groups: int = 1) -> Array:
         # The element type of C: with any other, exact or narrow numbers would silently change.
@@ -126,6 +129,7 @@ class BatchScale(AveragingScale):
     """v_h = mean of c_nh² over the cases n."""
 
     key = "batch"
+    shared_by_cases = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
         mean: Array = U.mean(axis=-2, keepdims=True)

@@ -260,12 +260,12 @@ class Settings:
     @cached_property
     def own_normalizer(self) -> Normalizer:
         """The normalizer built from `center` and `scale`."""
-        groups = self.groups if "layer" in (self.center, self.scale) else 1
-        return self.adapt(Normalizer(self.center, self.scale, groups=groups))
+        method = Normalizer(self.center, self.scale)
+        return self.adapt(replace(method, groups=self.groups if method.shared_by_neurons else 1))
 
     def adapt(self, normalizer: Normalizer) -> Normalizer:
         """Return a normalizer with the ε and statistics in use, and the groups where it has any."""
-        frozen = self.statistics == "frozen" and "batch" in normalizer.words
+        frozen = self.statistics == "frozen" and normalizer.shared_by_cases
         return replace(
             normalizer,
             eps=self.eps,

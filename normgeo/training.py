@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from normgeo._arrays import Array
 from normgeo.datasets import Dataset
-from normgeo.layers import Ended, undefined_for_one_case
+from normgeo.ended import Ended
+from normgeo.layers import undefined_for_one_case
 from normgeo.mini_batches import MiniBatches
 from normgeo.network import Network, NetworkLinearization
 from normgeo.optimizers import Optimizer, Update, optimizer_of

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks
+from normgeo.ended import Ended
 from normgeo.model import NormalizedGLM
 from normgeo.norm_laws import Course, Equilibrium
 from normgeo.optimizers import Optimizer
-
-
-class Divergence(NamedTuple):
-    """The step that could not be taken, counted from 1, and why, in a sentence."""
-
-    step: int
-    reason: str
 
 
 @final
@@ -64,7 +58,7 @@ class Trajectory:
     radial: Array
     kept: Array
     parameters: Array
-    diverged: Divergence | None
+    diverged: Ended | None
     notes: tuple[str, ...] = ()
 
     @property

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up. A module imports from the lines above its own in this list, never from its
 # own line. A name stands for a module, or for a package with everything in it.
 LAYERS = (
-    ("normgeo.text", "normgeo.characters", "normgeo._arrays"),
+    ("normgeo.text", "normgeo.characters", "normgeo._arrays", "normgeo.ended"),
     ("normgeo.subspaces",),
     ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations"),
     ("normgeo.norm_laws", "normgeo.schedules", "normgeo.mini_batches"),

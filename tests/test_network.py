@@ -135,6 +135,18 @@ def test_gradient_equals_differences_for_every_activation_and_family(activation,
         assert gradient @ direction == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
+def test_output_with_frozen_batch_statistics_has_a_z_for_one_case(rng, X):
+    """As at test time: frozen statistics are constants, which a single case is normalized by."""
+    below = network_of(NORMALIZERS["layer"], 1).hidden
+    W = rng.standard_normal((4, len(below[-1].W)))
+    reference = (W, rng.standard_normal((9, W.shape[1])))
+    normalizer = replace(NORMALIZERS["batch"], statistics="frozen")
+    output = NormalizedGLM(normalizer, "categorical", W, reference=reference)
+    network = Network(below, output)
+    apart = [network.natural_parameter(X[n : n + 1])[0] for n in range(len(X))]
+    np.testing.assert_allclose(network.natural_parameter(X), apart, rtol=1e-12)
+
+
 @pytest.mark.parametrize("normalizer", GRID.values(), ids=map("-".join, GRID))
 def test_both_products_with_the_derivative_agree(normalizer, rng, X):
     network = network_of(normalizer, 3)

@@ -545,3 +545,37 @@ REFUSED_REFERENCES = {
 def test_a_reference_batch_without_statistics_is_refused_in_a_sentence(reference, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         FROZEN.normalize(EYE, SPREAD, reference)
+
+
+@pytest.mark.parametrize("frozen", [False, True], ids=["current", "frozen"])
+@pytest.mark.parametrize("words", GRID, ids="-".join)
+def test_what_is_undefined_at_a_size_is_what_normalize_refuses_there(words, frozen, rng):
+    if frozen and "batch" not in words:
+        return
+    normalizer = Normalizer(*words, statistics="frozen" if frozen else "current")
+    for N, H, D in np.ndindex(3, 3, 3):
+        W, X = rng.standard_normal((H + 1, D + 1)), rng.standard_normal((N + 1, D + 1))
+        reference = (W, rng.standard_normal((5, D + 1))) if frozen else None
+        reason = normalizer.undefined(N + 1, H + 1, D + 1, reference)
+        if reason:
+            with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
+                normalizer.normalize(W, X, reference)
+        else:
+            assert np.isfinite(normalizer.normalize(W, X, reference).z).all()
+
+
+@pytest.mark.parametrize("words", GRID, ids="-".join)
+def test_what_is_shared_is_what_another_case_or_neuron_moves(words, rng):
+    """μ and σ of the first neuron and case, when another case, or another neuron, changes."""
+    normalizer, W, X = GRID[words], rng.standard_normal((4, 3)), rng.standard_normal((5, 3))
+
+    def statistics(W, X):
+        found = normalizer.normalize(W, X)
+        return found.mu[0, 0], np.broadcast_to(found.sigma, found.z.shape)[0, 0]
+
+    other_case, other_neuron = X.copy(), W.copy()
+    other_case[1:] += rng.standard_normal((4, 3))
+    other_neuron[1:] += rng.standard_normal((3, 3))
+    here = statistics(W, X)
+    assert normalizer.shared_by_cases == (not np.allclose(statistics(W, other_case), here))
+    assert normalizer.shared_by_neurons == (not np.allclose(statistics(other_neuron, X), here))

@@ -179,5 +179,5 @@ def test_payload_is_small_at_the_hardest_settings(name, theme):
 def test_code_names_what_differs_from_the_defaults(name):
     changed = {"seed": 5, "theme": "dark", "growth": 2}
     code = VIEWS[name].code(Settings(**changed))
-    assert "Settings(seed=5)" in code
+    assert "Settings(seed=5, theme='dark')" in code
     compile(code, name, "exec")

@@ -94,8 +94,8 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
         picture = picture._replace(explanation=explain(model, X, null))
         if callback is not None:
             callback(2, STAGES)
-        mixes = "layer" in model.normalizer.words
-        paper = null_space(fisher(model, X, coupling="paper")) if mixes else null
+        mixed = model.normalizer.shared_by_neurons
+        paper = null_space(fisher(model, X, coupling="paper")) if mixed else null
         picture = picture._replace(paper=paper)
         if callback is not None:
             callback(STAGES, STAGES)

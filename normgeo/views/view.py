@@ -40,8 +40,9 @@ class View:
     watched: Callable[[Settings, Progress], Any] | None = None
 
     def recipe(self, settings: Settings) -> dict[str, Any]:
-        """Return what reproduces the picture: its name and the settings it depends on."""
-        used = {key: value for key, value in settings.to_recipe().items() if key in self.uses}
+        """Return what reproduces the picture: its name, the settings it depends on, its theme."""
+        names = (*self.uses, "theme")
+        used = {key: value for key, value in settings.to_recipe().items() if key in names}
         return {"view": self.name, "settings": used}
 
     def code(self, settings: Settings) -> str:
@@ -52,7 +53,7 @@ class View:
         return (
             "from normgeo.settings import Settings\n"
             "from normgeo.views import VIEWS\n\n"
+            f"settings = Settings({arguments})\n"
             f"view = VIEWS[{self.name!r}]\n"
-            f"result = view.compute(Settings({arguments}))\n"
-            f"view.figure(result, {settings.theme!r}).show()\n"
+            "view.figure(view.compute(settings), settings.theme).show()\n"
         )
