@@ -24,6 +24,7 @@ from normgeo import __version__
 from normgeo.characters import spell
 from normgeo.cli import audit
 from normgeo.cli.output import print_table
+from normgeo.cli.progress import Progress
 from normgeo.settings import RULES, Settings, parse_pairs
 from normgeo.tables import FORMATS, render
 from normgeo.text import text
@@ -116,7 +117,9 @@ def _draw(files: Mapping[View, Sequence[Path]], settings: Settings) -> None:
         for i, (view, paths) in enumerate(files.items(), start=1):
             names = ", ".join(map(str, paths))
             print(f"[{i}/{len(files)}] {view.title}: {names}", file=sys.stderr, flush=True)
-            result = view.compute(settings)
+            with Progress() as progress:
+                compute = view.watched
+                result = compute(settings, progress) if compute else view.compute(settings)
             for path in paths:
                 if formats[path] in FOR_PROGRAMS:
                     numbers = render(view.table(result), formats[path])

@@ -18,9 +18,7 @@ from normgeo.__main__ import main
 from normgeo.audit_tables import audit_records, audit_table, counts, listing, shown, summary
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding
 from normgeo.claims.claim import number, numbers
-from normgeo.cli.audit import Progress
 from normgeo.tables import FORMATS, render
-from normgeo.text import text
 
 ROOT = Path(__file__).parents[1]
 Captured = pytest.CaptureFixture[str]
@@ -164,28 +162,13 @@ def test_an_interruption_ends_the_line_and_is_one_sentence(
 
     claims = {"equation_5": three[0].claim, "table_1": replace(three[1].claim, check=check)}
     monkeypatch.setattr(normgeo.claims, "CLAIMS", claims)
-    monkeypatch.setattr("normgeo.cli.audit.PATIENCE", 0)
+    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     assert main(["audit"]) == 130
     assert capsys.readouterr() == (
         "",
-        "\rChecked 1 of 2 statements\nInterrupted. Every file that was written is whole.\n",
+        "\r[############------------] Checked 1 of 2 statements\n"
+        "Interrupted. Every file that was written is whole.\n",
     )
-
-
-def test_progress_is_silent_for_a_second(capsys: Captured) -> None:
-    with Progress() as progress:
-        progress(1, 2)
-        progress(2, 2)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_leaves_no_line_on_a_terminal(capsys: Captured, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("normgeo.cli.audit.PATIENCE", 0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Progress() as progress:
-        progress(1, 2)
-    words = text("Checked {done} of {all} statements", done=1, all=2)
-    assert capsys.readouterr().err == f"\r{words}\r{' ' * len(words)}\r"
 
 
 def test_the_real_audit_is_as_expected_in_any_encoding() -> None:
@@ -199,4 +182,6 @@ def test_the_real_audit_is_as_expected_in_any_encoding() -> None:
     words = done.stdout.decode("ascii")
     assert f"Of {len(CLAIMS)} statements" in words
     assert "?" not in words
-    assert re.fullmatch(rf"(\rChecked \d+ of {len(CLAIMS)} statements)*\n?", done.stderr.decode())
+    assert re.fullmatch(
+        rf"(\r\[#*-*\] Checked \d+ of {len(CLAIMS)} statements)*\n?", done.stderr.decode()
+    )

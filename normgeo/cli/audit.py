@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from normgeo.cli.output import print_table
+from normgeo.cli.progress import Progress
 from normgeo.tables import FORMATS
 from normgeo.text import text
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from normgeo.claims import Audited
 
 WIDEST = 100
-PATIENCE, BETWEEN = 1.0, 0.2  # seconds until there is a line on progress, and between two
 
 
 def add(commands: Any) -> None:
@@ -43,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.audit_tables import audit_records, audit_table, listing
     from normgeo.claims import audit
 
-    with Progress() as progress:
+    with Progress(text("Checked {done} of {all} statements")) as progress:
         audited = tuple(audit(progress))
     if options.format == "text":
         print(listing(audited, min(shutil.get_terminal_size().columns, WIDEST)), end="")
@@ -74,30 +72,3 @@ def _require_expected(audited: tuple[Audited, ...]) -> None:
                 wrong="; ".join(wrong),
             )
         )
-
-
-class Progress:
-    """A line on standard error that tells how far a command is, where that takes over a second.
-
-    Use as a context, and call with (done, all).
-    """
-
-    def __init__(self) -> None:
-        self._next = monotonic() + PATIENCE
-        self._width = 0
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __call__(self, done: int, all: int) -> None:
-        if monotonic() < self._next:
-            return
-        words = text("Checked {done} of {all} statements", done=done, all=all)
-        print(f"\r{words}", end="", file=sys.stderr, flush=True)
-        self._next, self._width = monotonic() + BETWEEN, len(words)
-
-    def __exit__(self, *_: object) -> None:
-        """End the line; on a terminal, leave none."""
-        if self._width:
-            gone = f"\r{' ' * self._width}\r" if sys.stderr.isatty() else "\n"
-            print(gone, end="", file=sys.stderr, flush=True)
