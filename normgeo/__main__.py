@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from normgeo import __version__
 from normgeo.characters import spell
-from normgeo.cli import audit
+from normgeo.cli import audit, fisher
 from normgeo.cli.output import print_table
 from normgeo.cli.progress import Progress
 from normgeo.settings import RULES, Settings, parse_pairs
@@ -238,6 +238,7 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     audit.add(commands)
+    fisher.add(commands)
 
     how = text("name=value; `views` lists them")
     drawing = commands.add_parser("render", help=text("draw a view, or what a recipe says"))

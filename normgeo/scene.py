@@ -82,6 +82,13 @@ def scene(settings: Settings, features: str, normalizer: Normalizer | None = Non
     return Scene(dataset, dataset.X, y, model, tuple(notes))
 
 
+def independent(settings: Settings) -> Settings:
+    """Return the settings with classes one against the rest, where the family is left open."""
+    if settings.family == "auto" and DATASETS[settings.dataset].load().family == "categorical":
+        return replace(settings, family="bernoulli")
+    return settings
+
+
 def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     """Return the family's key and the targets it takes."""
     family = dataset.family if settings.family == "auto" else settings.family

@@ -23,9 +23,9 @@ class Spectrum:
     """The largest eigenvalues of a Fisher information, with their vectors.
 
     Attributes:
-        values: (k,), descending. vectors: (P, k), orthonormal. residuals: ‖Fv − λv‖, (k,); each
-            value is within its residual of an eigenvalue of F.
-        trace: of F, the sum of all P eigenvalues.
+        values: (k,), descending. vectors: (P, k), orthonormal; zero along b and g for the weights
+            alone. residuals: ‖Fv − λv‖, (k,); each value is within its residual of an eigenvalue.
+        trace: the sum of all eigenvalues. size: how many there are, P, or H·D of the weights.
         method: "lanczos" or "dense". products: with F, that Lanczos took.
         kind, coupling, form, phi, N, notes: which Fisher information, as in `Fisher`.
 
@@ -35,6 +35,7 @@ class Spectrum:
     vectors: Array
     residuals: Array
     trace: float
+    size: int
     method: str
     products: int
     kind: str
@@ -46,8 +47,8 @@ class Spectrum:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all P of them."""
-        return len(self.values) == len(self.vectors)
+        """Whether these are all of them."""
+        return len(self.values) == self.size
 
     @property
     def share(self) -> float:
@@ -58,6 +59,7 @@ class Spectrum:
 def spectrum(
     F: Fisher,
     k: int | None = 20,
+    weights_only: bool = False,
     *,
     seed: int = 0,
     callback: Callable[[int], Any] | None = None,
@@ -65,7 +67,8 @@ def spectrum(
     """Return the k largest eigenvalues of F: by Lanczos from products, or densely where F is small.
 
     Args:
-        F: of any form. k: from 1 to P; None for all of them, which forms the matrix.
+        F: of any form. k: from 1 to P (H·D); None for all of them, which forms the matrix.
+        weights_only: of F_WW rather than of all of F.
         seed: of the first vector of Lanczos, so that a run can be repeated.
         callback: called with the number of products so far; an exception it raises ends the run.
 
@@ -80,26 +83,33 @@ def spectrum(
     array([2., 2.])
 
     """
-    P = F.layout.size
-    if k is not None and not (is_whole(k) and 1 <= k <= P):
-        raise ValueError(f"`k` must be a whole number from 1 to P={P}, or None for all; got {k!r}.")
-    count = P if k is None else int(k)
-    trace, products = F.trace(), 0
+    places = F.layout.weights if weights_only else np.arange(F.layout.size)
+    size, letter = len(places), "H·D" if weights_only else "P"
+    if k is not None and not (is_whole(k) and 1 <= k <= size):
+        raise ValueError(
+            f"`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}."
+        )
+    count = size if k is None else int(k)
+    trace, products = float(F.diagonal()[places].sum()), 0
     if trace == 0:
-        values, vectors = np.zeros(count), np.eye(P, count)
-    elif F.form == "operator" and P > SMALL and count < P // 2:
-        values, vectors, products = _lanczos(F, trace, count, seed, callback)
-    elif count == P:
-        values, vectors = eigh(F.to_dense(), driver="evd")
+        values, found = np.zeros(count), np.eye(size, count)
+    elif F.form == "operator" and size > SMALL and count < size // 2:
+        values, found, products = _lanczos(F, places, trace, count, seed, callback)
     else:
-        values, vectors = eigh(F.to_dense(), subset_by_index=(P - count, P - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    residuals = np.linalg.norm(F.matmat(vectors) - values * vectors, axis=0)
+        matrix = F.weights() if weights_only else F.to_dense()
+        if count == size:
+            values, found = eigh(matrix, driver="evd")
+        else:
+            values, found = eigh(matrix, subset_by_index=(size - count, size - 1))
+    values, vectors = values[::-1], np.zeros((F.layout.size, count))
+    vectors[places] = found[:, ::-1]
+    residuals = np.linalg.norm((F.matmat(vectors) - values * vectors)[places], axis=0)
     return Spectrum(
         values,
         vectors,
         residuals,
         trace,
+        size,
         "lanczos" if products else "dense",
         products,
         F.kind,
@@ -112,8 +122,14 @@ def spectrum(
 
 
 def _lanczos(
-    F: Fisher, trace: float, k: int, seed: int, callback: Callable[[int], Any] | None
+    F: Fisher,
+    places: Array,
+    trace: float,
+    k: int,
+    seed: int,
+    callback: Callable[[int], Any] | None,
 ) -> tuple[Array, Array, int]:
+    """Return eigenvalues, ascending, vectors at `places` of θ, and how many products they took."""
     products = 0
 
     def product(v: Array) -> Array:
@@ -121,12 +137,14 @@ def _lanczos(
         products += 1
         if callback is not None:
             callback(products)
+        theta = np.zeros(F.layout.size)
+        theta[places] = v.reshape(-1)
         # Of trace 1, because the squares of a tiny F underflow.
-        scaled: Array = F.matvec(v) / trace
+        scaled: Array = F.matvec(theta)[places] / trace
         return scaled
 
-    counted = LinearOperator(F.shape, matvec=product, dtype=F.dtype)
-    start = np.random.default_rng(seed).standard_normal(F.layout.size)
+    counted = LinearOperator((len(places), len(places)), matvec=product, dtype=F.dtype)
+    start = np.random.default_rng(seed).standard_normal(len(places))
     try:
         values, vectors = eigsh(counted, k, which="LA", v0=start)
     except ArpackNoConvergence as error:

@@ -95,10 +95,10 @@ class Table:
 def render(table: Table, format: str) -> str:
     """Return the table as text, Markdown, LaTeX, CSV or JSON, with a line's end at the end.
 
-    Text is for a terminal: headings wrap where the table is wider. LaTeX is a plain tabular; of
-    all packages it needs amssymb, for check marks. These and Markdown round numbers to six digits
-    and show "—" for what is undefined or infinite. CSV (RFC 4180) and JSON (an array of records)
-    keep all digits, and leave it empty or null.
+    Text is for a terminal: headings wrap where the table is wider. LaTeX is a plain tabular, or a
+    longtable where a page may not hold it; of other packages it needs amssymb, for check marks.
+    These and Markdown round numbers to six digits and show "—" for what is undefined or infinite.
+    CSV (RFC 4180) and JSON (an array of records) keep all digits, and leave it empty or null.
 
     Raises:
         ValueError: a format that is not in `FORMATS`.
@@ -220,20 +220,24 @@ def _as_latex(table: Table) -> str:
         rf"\multicolumn{{{stop - start}}}{{c}}{{{group.translate(LATEX)}}}"
         for start, stop, group in spans
     )
+    long = len(table.rows) > ON_A_PAGE
+    kind, packages = ("longtable", "amssymb,longtable") if long else ("tabular", "amssymb")
     return "\n".join([
         *(f"% {words}" for words in (table.title, *table.notes) if words),
-        r"% In the preamble: \usepackage{amssymb}",
-        rf"\begin{{tabular}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
+        rf"% In the preamble: \usepackage{{{packages}}}",
+        rf"\begin{{{kind}}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
         r"\hline",
         *([" & ".join(groups) + r" \\"] if table.groups else []),
         line(table.columns),
         r"\hline",
+        *([r"\endhead"] if long else []),
         *(line(map(_shown, row)) for row in table.rows),
         r"\hline",
-        r"\end{tabular}",
+        rf"\end{{{kind}}}",
     ]) + "\n"  # fmt: skip
 
 
+ON_A_PAGE = 30  # rows; with more a LaTeX table breaks across pages and repeats its headings
 LONG = 80  # characters; from half of them on a cell is a sentence, which LaTeX must wrap
 
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 # own line. A name stands for a module, or for a package with everything in it.
 LAYERS = (
     ("normgeo.text", "normgeo.characters", "normgeo._arrays", "normgeo.ended"),
+    ("normgeo.files",),
     ("normgeo.subspaces",),
     ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations"),
     ("normgeo.norm_laws", "normgeo.schedules", "normgeo.mini_batches"),
@@ -64,9 +65,8 @@ LAYERS = (
     ("normgeo.symmetry",),
     ("normgeo.claims",),
     ("normgeo.settings", "normgeo.tables"),
-    ("normgeo.verdict_tables", "normgeo.audit_tables"),
+    ("normgeo.verdict_tables", "normgeo.audit_tables", "normgeo.fisher_tables", "normgeo.scene"),
     ("normgeo.cli",),
-    ("normgeo.scene",),
     ("normgeo",),
     ("normgeo.figures.template", "normgeo.figures.browser"),
     ("normgeo.figures.export", "normgeo.figures.wedges", "normgeo.figures.values"),

@@ -42,6 +42,21 @@ def test_lanczos_finds_the_eigenvalues_of_the_matrix(name, family, coupling):
     assert found.share == pytest.approx(whole.values[:20].sum() / whole.values.sum())
 
 
+@pytest.mark.parametrize("k", [5, None])
+def test_spectrum_of_the_weights_is_that_of_their_part_of_the_matrix(k):
+    F = fisher(*draw("layer", "categorical"))
+    found, values = spectrum(F, k, weights_only=True), np.linalg.eigvalsh(F.weights())[::-1]
+    np.testing.assert_allclose(found.values, values[: len(found.values)], atol=1e-12 * values[0])
+    assert (found.size, found.complete) == (480, k is None)
+    assert (found.method, k is None) in {("lanczos", False), ("dense", True)}
+    assert found.trace == pytest.approx(values.sum())
+    assert found.residuals.max() < 1e-12 * values[0]
+    rest = np.delete(np.arange(492), F.layout.weights)
+    assert not found.vectors[rest].any()
+    with pytest.raises(ValueError, match=r"^`k` must be a whole number from 1 to H·D=480, or None"):
+        spectrum(F, 481, weights_only=True)
+
+
 def test_residual_bounds_the_error_of_a_wrong_vector():
     """Negative control: the residual is taken from F, not from what Lanczos says of itself."""
     F = fisher(*draw("layer", "gaussian"))

@@ -136,13 +136,31 @@ def test_latex_wraps_sentences_and_nothing_else() -> None:
     assert r"{lp{0.83\linewidth}r}" in render(table, "latex")
 
 
+def test_latex_of_more_rows_than_a_page_holds_breaks_across_pages() -> None:
+    def source(rows: int) -> str:
+        groups = ("some numbers", "some numbers")
+        return render(Table(("a", "b"), ((1, 2),) * rows, groups=groups), "latex")
+
+    short, long = source(30), source(31)
+    assert "longtable" not in short
+    assert r"\usepackage{amssymb,longtable}" in long
+    assert "tabular" not in long
+    head = r"a & b \\" + "\n" + r"\hline" + "\n" + r"\endhead" + "\n" + r"1 & 2 \\"
+    assert head in long
+    assert long.index(r"\multicolumn") < long.index(r"\endhead")
+    assert long.endswith("\\end{longtable}\n")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 def test_latex_compiles(tmp_path: Path) -> None:
     # Every character that has a command, and the two that end of a row could swallow.
     odd = Table(("α", "[b]"), (("[x]", "*"), (" ".join(SPELLED), "*")), "50 %")
-    tables = (odd, verdict_table(ROWS["grid"], COLUMNS["all"], 1e-5), verdict_table(negative=True))
+    sentence = "A sentence of some length that wraps in a column of its own. "
+    long = Table(("", "statement", "n"), (("✓", sentence * 2, 1),) * 67, notes=("Below.",))
+    verdicts = verdict_table(ROWS["grid"], COLUMNS["all"], 1e-5)
+    tables = (odd, verdicts, verdict_table(negative=True), long)
     document = "\n\n".join(
-        (r"\documentclass{article}\usepackage{amssymb}\begin{document}",
+        (r"\documentclass{article}\usepackage{amssymb,longtable}\begin{document}",
          *(render(table, "latex") for table in tables), r"\end{document}")
     )  # fmt: skip
     (tmp_path / "t.tex").write_text(document, "utf-8")
@@ -151,7 +169,9 @@ def test_latex_compiles(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, check=False, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "Missing character" not in (tmp_path / "t.log").read_text("latin-1")
+    log = (tmp_path / "t.log").read_text("latin-1")
+    assert "Missing character" not in log
+    assert "Overfull \\vbox" not in log  # nothing runs off the foot of a page
 
 
 @pytest.mark.parametrize("format", FORMATS)

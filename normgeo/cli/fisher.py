@@ -1,0 +1,153 @@
+"""`normgeo fisher`: the spectrum and the null space of a model, on a data set or from files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from normgeo.cli.output import print_table
+from normgeo.cli.progress import Progress
+from normgeo.settings import Settings, parse_pairs
+from normgeo.tables import FORMATS, Table
+from normgeo.text import text
+
+if TYPE_CHECKING:
+    from normgeo._arrays import Array
+    from normgeo.model import NormalizedGLM
+
+LARGEST = 2048  # parameters: the eigenvectors take the cube of it in operations
+LETTERS = {
+    "W": text("weights (H, D); then X is needed as well"),
+    "X": text("inputs (N, D)"),
+    "b": text("biases (H,); 0 without it"),
+    "g": text("gains (H,); 1 without it"),
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser(
+        "fisher",
+        help=text("print the spectrum and the null space of a model's Fisher information"),
+        description=text(
+            "The spectrum and the null directions of the Fisher information of a model, on a data "
+            "set or with arrays from .npy, .npz or .csv files."
+        ),
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "settings", nargs="*", metavar="SETTING",
+        help=text("name=value: dataset, family, method, neurons, seed …; `views` lists them"),
+    )  # fmt: skip
+    for letter, what in LETTERS.items():
+        parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=what)
+    parser.add_argument(
+        "-k", type=int, default=20, metavar="K", help=text("how many eigenvalues; default: 20")
+    )
+    parser.add_argument(
+        "--all", action="store_true", help=text("of all parameters, not of the weights alone")
+    )
+    parser.add_argument(
+        "--coupling", choices=("exact", "paper"), default="exact",
+        help=text("paper: Eq. 13, each neuron's outputs by its own parameters only"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text",
+        help=text("csv and json have a record for each eigenvalue and reason"),
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compute and print.
+
+    Raises:
+        ValueError: bad settings or files, or a model without a z. OSError: a file that can't be
+            read.
+
+    """
+    from normgeo.fisher import fisher
+    from normgeo.fisher_tables import fisher_records, null_table, spectrum_table
+    from normgeo.null_space import expected_dimension, null_space
+    from normgeo.spectrum import spectrum
+    from normgeo.symmetry import explain
+
+    settings = Settings.from_recipe(parse_pairs(options.settings))
+    model, X, title, notes = _from_files(options, settings) or _from_data(settings)
+    F = fisher(model, X, coupling=options.coupling)
+    size = F.layout.size if options.all else len(F.layout.weights)
+    what = "F" if options.all else "F_WW"
+    explanation = None
+    with Progress(text("{done} of {all}: spectrum, null space, reasons")) as progress:
+        found = spectrum(
+            F, min(options.k, size), weights_only=not options.all,
+            callback=lambda products: progress(0, 3),
+        )  # fmt: skip
+        if size <= LARGEST:
+            progress(1, 3)
+            null = null_space(F, weights_only=not options.all)
+            progress(2, 3)
+            explanation = explain(model, X, null)
+    if options.format in {"csv", "json"}:
+        print_table(fisher_records(found, explanation, what), options.format)
+        return
+    H, D = model.W.shape
+    about = text(
+        "{method}, {title}, {family} outputs, H = {H}, D = {D}", method=model.normalizer.title,
+        title=title, family=model.family.title, H=H, D=D,
+    )  # fmt: skip
+    print_table(_noted(spectrum_table(found, what, about), notes), options.format)
+    print()
+    if explanation is None:
+        print(text("The null directions of up to {most:,} parameters are counted; these are "
+                   "{size:,}.", most=LARGEST, size=size))  # fmt: skip
+        return
+    formula = None
+    if not options.all and options.coupling == "exact":
+        formula = expected_dimension(model.normalizer, H, D, model.family.key)
+    print_table(null_table(explanation, what, formula), options.format)
+
+
+def _noted(table: Table, notes: tuple[str, ...]) -> Table:
+    return Table(table.columns, table.rows, table.title, notes=(*table.notes, *notes))
+
+
+def _from_data(settings: Settings) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]]:
+    """Return the model and cases of a data set, as the Symmetry page has them."""
+    from normgeo.scene import independent, scene
+
+    here = scene(independent(settings), "standardized")
+    return here.model, here.X, here.dataset.title, here.notes
+
+
+def _from_files(
+    options: argparse.Namespace, settings: Settings
+) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]] | None:
+    """Return the model and cases of files, None where none is asked for."""
+    from normgeo.files import read_array
+    from normgeo.model import NormalizedGLM
+
+    paths = {letter: getattr(options, letter) for letter in LETTERS}
+    given = [letter for letter, path in paths.items() if path is not None]
+    if not given:
+        return None
+    if paths["W"] is None or paths["X"] is None:
+        raise ValueError(
+            text(
+                "A model from files needs its weights and its inputs: give both -W FILE and "
+                "-X FILE; got {given} alone.",
+                given=text(" and ").join(f"-{letter}" for letter in given),
+            )
+        )
+    found = {letter: read_array(letter, paths[letter]) for letter in given}
+    for letter in {"b", "g"} & found.keys():
+        if found[letter].ndim == 2 and 1 in found[letter].shape:
+            found[letter] = found[letter].reshape(-1)  # a row or a column of a .csv
+    W, X = found["W"], found["X"]
+    method = settings.normalizer
+    family = "gaussian" if settings.family == "auto" else settings.family
+    model = NormalizedGLM(
+        method, family, W, found.get("b"), found.get("g"),
+        reference=(W, X) if method.statistics == "frozen" else None,
+    )  # fmt: skip
+    return model, X, paths["W"].name, ()
