@@ -7,7 +7,8 @@ over all N cases, a batch of m of them has, to first order in 1/m,
 
 f is the finite-population correction for batches drawn without replacement; with replacement it
 is 1. The first is exact; the second linearizes the square root (delta method), since σ_B² is to
-that order a mean over the batch. A layer statistic never sees the batch.
+that order a mean over the batch: for small m it is too large where κ is large, and too small where
+κ is small. A layer statistic never sees the batch.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ Progress = Callable[[int, int], Any]
 ONE_CASE = (
     "A batch of one case is its own mean, so a − μ = 0 and σ = 0: z = 0/0 for every neuron, "
     "whatever the case. Use at least 2 cases, or the statistics of other cases."
+)
+
+TWO_CASES = (
+    "Of two cases one is as far above their mean as the other is below it, so z = ±1 for every "
+    "neuron, whatever the cases: of each summed input only the order is left."
 )
 
 

@@ -16,7 +16,7 @@ from normgeo import (
     shared_statistics,
 )
 from normgeo.axes import FILTERS, SHARINGS, feature_maps
-from normgeo.batch import ONE_CASE, batch_sizes
+from normgeo.batch import ONE_CASE, TWO_CASES, batch_sizes
 from normgeo.datasets import load
 
 
@@ -214,6 +214,14 @@ def test_batch_of_one_has_a_mean_no_sigma_and_a_reason(summed, rng):
     np.testing.assert_allclose(found.predicted_mean_error[0], found.sigma, rtol=1e-12)
     assert found.reasons == (ONE_CASE, "")
     assert np.isfinite(found.sigma_error).all()
+
+
+def test_batch_of_two_leaves_only_signs(rng):
+    """The sentence that the page shows: z = ±1 for every neuron, whatever the two cases."""
+    z = NORMALIZERS["batch"].normalize(rng.standard_normal((6, 3)), rng.lognormal(size=(2, 3))).z
+    np.testing.assert_allclose(np.abs(z), 1, rtol=1e-12)
+    np.testing.assert_allclose(z[0], -z[1], rtol=1e-12)
+    assert "z = ±1 for every neuron" in TWO_CASES
 
 
 def test_noise_comes_back_from_its_seed(summed):

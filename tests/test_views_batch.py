@@ -88,6 +88,23 @@ def test_predictions_meet_the_measurements_of_larger_batches(noise):
                 assert row[name] == pytest.approx(row[f"predicted_{name}"], rel=0.2), name
 
 
+@pytest.mark.parametrize("dataset", ["digits", "diabetes", "linnerud"])
+def test_prediction_of_sigma_is_said_to_be_good_from_where_it_is(dataset):
+    """Heavy tails (digits) make first order too large for small batches, light ones too small."""
+    picture = VIEWS["noise"].compute(Settings(dataset=dataset))
+    records = VIEWS["noise"].table(picture).records()
+    inner = [row for row in records if 1 < row["batch"] < picture.cases]
+    ratios = {row["batch"]: row["predicted_sigma_error"] / row["sigma_error"] for row in inner}
+    found = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
+    assert {m: r for m, r in found.items() if np.isfinite(r)} == pytest.approx(ratios)
+    if dataset != "linnerud":
+        small = [r for m, r in ratios.items() if m <= 4]
+        assert min(small) > 1.3 if dataset == "digits" else max(small) < 0.95
+    off = [m for m, r in ratios.items() if abs(r - 1) > 0.1]
+    after = [m for m in ratios if m > max(off, default=0)]
+    assert picture.first_order_from == (min(after) if after else None)
+
+
 def test_layer_norm_never_sees_the_batch(noise):
     assert all(row["z_change_layer_norm"] < 1e-14 for row in noise)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import isfinite, nan
+
 import numpy as np
 import streamlit as st
 
 from normgeo.axes import Statistics
-from normgeo.batch import ONE_CASE
+from normgeo.batch import ONE_CASE, TWO_CASES
 from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.ui import cached, export, progress, tex
 from normgeo.ui.frame import explain
+from normgeo.views.batch import NoisePicture
 
 
 def noise(settings: Settings) -> None:
@@ -30,9 +33,33 @@ def noise(settings: Settings) -> None:
                 "both."
             )
         )
+        st.markdown(_first_order(picture))
         st.markdown(text("**A batch of one.** ") + text(ONE_CASE))
+        st.markdown(text("**A batch of two.** ") + text(TWO_CASES))
         for note in picture.notes:
             st.caption(note)
+
+
+def _first_order(picture: NoisePicture) -> str:
+    """Say how far the prediction for σ can be trusted on these data."""
+    ratios = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
+    measured = text(", ").join(
+        text("{ratio:.2f} times at m = {m}", ratio=ratios[m], m=m)
+        for m in (2, 16)
+        if isfinite(ratios.get(m, nan))
+    )
+    words = text(
+        "The prediction for σ is first order in 1/m: heavy tails, a large κ, make it too large for "
+        "small batches, light ones too small."
+    )
+    if measured:
+        words += text(" Here it is {measured} of what is measured", measured=measured)
+        words += (
+            text(".")
+            if picture.first_order_from is None
+            else text(", and within 10 % of it from m = {m:,} on.", m=picture.first_order_from)
+        )
+    return words
 
 
 def network(settings: Settings) -> None:

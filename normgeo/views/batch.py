@@ -120,7 +120,7 @@ class NoisePicture(NamedTuple):
 
     Attributes:
         noise: of μ and σ. batch, layer: the change of z from frozen to batch statistics.
-        predicted: that of batch norm to first order in 1/m, (M,), 1 or less.
+        predicted: that of batch norm to first order in 1/m, (M,).
         cases: N. data: its title. notes: sentences for the reader.
 
     """
@@ -132,6 +132,32 @@ class NoisePicture(NamedTuple):
     cases: int
     data: str
     notes: tuple[str, ...]
+
+    @property
+    def first_order(self) -> Array:
+        """The predicted error of σ over the measured one, root mean squares over neurons, (M,).
+
+        NaN where a batch has no σ, and for all cases, where there is no error.
+        """
+        noise = self.noise
+        predicted, measured = (
+            np.sqrt(((errors / noise.sigma) ** 2).mean(axis=1))
+            for errors in (noise.predicted_sigma_error, noise.sigma_error)
+        )
+        useful = (noise.sizes > 1) & (noise.sizes < self.cases)
+        ratios: Array = np.divide(
+            predicted, measured, where=useful, out=np.full(len(useful), np.nan)
+        )
+        return ratios
+
+    @property
+    def first_order_from(self) -> int | None:
+        """The size from which on the prediction is within 10 % of what is measured, if any."""
+        sizes, ratios = self.noise.sizes, self.first_order
+        sizes, off = sizes[~np.isnan(ratios)], np.abs(ratios[~np.isnan(ratios)] - 1) > 0.1
+        (places,) = np.nonzero(off)
+        after = sizes[places[-1] + 1 :] if len(places) else sizes
+        return int(after[0]) if len(after) else None
 
 
 def _noise(settings: Settings) -> NoisePicture:

@@ -4,8 +4,10 @@ from collections import OrderedDict
 
 import pytest
 
-from normgeo.batch import ONE_CASE
+from normgeo.batch import ONE_CASE, TWO_CASES
+from normgeo.settings import Settings
 from normgeo.ui import progress
+from normgeo.views import VIEWS
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +40,18 @@ def test_batch_of_one_is_explained(shown):
     page = shown("batch")
     assert ONE_CASE in page.words
     assert "it never sees the batch" in page.captions("noise")
+
+
+def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(shown):
+    page = shown("batch")
+    assert TWO_CASES in page.words
+    records = VIEWS["noise"].table(VIEWS["noise"].compute(Settings())).records()
+    ratio = {r["batch"]: r["predicted_sigma_error"] / (r["sigma_error"] or 1) for r in records}
+    assert ratio[2] > 1.3  # the digits have heavy tails, and the sentence says so
+    assert (
+        f"Here it is {ratio[2]:.2f} times at m = 2, {ratio[16]:.2f} times at m = 16 of what is "
+        "measured, and within 10 % of it from m = "
+    ) in page.words
 
 
 def test_equation_has_the_numbers_of_the_figure(shown):
