@@ -106,7 +106,7 @@ class GradientLaw(NormLaw):
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         with np.errstate(divide="ignore"):  # at ηλ = 1 nothing of the old direction is left
-            effective: Array = rates / ((1 - rates * decay) * norms**2)
+            effective: Array = rates / (1 - rates * decay) / norms**2
         return effective
 
     def equilibrium(
@@ -163,7 +163,7 @@ class HeavyBallLaw(NormLaw):
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         # A gradient that stays is taken 1 + β + β² + … times in the end.
-        effective: Array = rates / ((1 - self.beta) * norms**2)
+        effective: Array = rates / (1 - self.beta) / norms**2
         return effective
 
     def equilibrium(

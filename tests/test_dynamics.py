@@ -11,6 +11,7 @@ import statsmodels.api as sm
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo import dynamics as module
+from normgeo.comparisons import compare
 from normgeo.datasets import load
 from normgeo.dynamics import descend
 from normgeo.norm_laws import GradientLaw
@@ -338,6 +339,23 @@ def test_too_large_a_rate_ends_with_its_step_and_keeps_what_it_has(cases):
     assert run.kept.tolist() == list(range(run.steps + 1))
     shorter = descend(model, X, X @ model.W.T + 1, steps=run.steps, rate=10.0)
     np.testing.assert_array_equal(shorter.parameters, run.parameters)
+
+
+@pytest.mark.parametrize(("rate", "decay"), [(1e300, 0.0), (1e150, 1e-3), (1e3, 0.5)])
+@every_method
+@every_optimizer
+def test_whatever_the_rate_a_run_keeps_finite_numbers_and_theory_of_them(
+    normalizer, optimizer, rate, decay, cases
+):
+    """Where warnings are errors: no overflow, in the run or in what is predicted of it."""
+    run = descend(start(normalizer), *cases, optimizer, steps=8, rate=rate, decay=decay)
+    assert everything_is_finite(run)
+    for found in compare(run).values():
+        assert np.isfinite(found.deviation)
+    if run.diverged:
+        assert run.diverged.step == run.steps + 1 <= 8
+        assert run.diverged.reason.endswith(".")
+    np.testing.assert_array_equal(run.model_at(run.steps).pack(), run.parameters[-1])
 
 
 @pytest.mark.parametrize("key", ["standard", "batch", "layer"])

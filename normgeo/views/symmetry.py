@@ -8,7 +8,7 @@ from normgeo.figures.coupling import coupling_figure
 from normgeo.figures.symmetry import symmetry_figure
 from normgeo.fisher import fisher
 from normgeo.null_space import NullSpace, expected_terms, null_space
-from normgeo.scene import independent, scene
+from normgeo.scene import scene
 from normgeo.settings import Settings
 from normgeo.symmetry import Explanation, Reason, explain
 from normgeo.tables import Table
