@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from normgeo._arrays import Array
 from normgeo.batch import BatchDrift, BatchNoise
 from normgeo.figures.template import (
+    LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
     SIZE,
@@ -67,14 +68,7 @@ def noise_figure(
         trace.showlegend = trace.xaxis == "x" and trace.name != ""
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 78, "b": 44},
-        legend={
-            "x": 1,
-            "xanchor": "right",
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-            "font": {"size": SIZE - 1},
-        },
+        legend=LEGEND_ABOVE,
     )
     seen = np.concatenate([*ends, batch.change])
     seen = seen[np.isfinite(_positive(seen))]

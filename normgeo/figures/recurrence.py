@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from normgeo._arrays import Array
 from normgeo.figures.template import (
+    LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
     SIZE,
@@ -69,8 +70,7 @@ def recurrence_figure(
     _axes(figure, curves)
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 72, "b": 40},
-        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
-                "font": {"size": SIZE - 1}},
+        legend=LEGEND_ABOVE,
         annotations=_captions(curves[start], start, about, theme),
         shapes=[_first_rows(number, rows, look.panel) for number in ("", "2", "3")],
     )  # fmt: skip

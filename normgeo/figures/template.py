@@ -60,6 +60,11 @@ def blend(paper: str, colour: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
+LEGEND_ABOVE = {"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
+                "font": {"size": SIZE - 1}}  # fmt: skip
+"""The legend in the upper right corner, where the captions are at the left."""
+
+
 def coloured(words: str, colour: str, size: int = SIZE - 2) -> str:
     """Return words of a caption in a colour and a size."""
     return f'<span style="color:{colour};font-size:{size}px">{words}</span>'

@@ -11,7 +11,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo._arrays import Array
-from normgeo.figures.template import MEASURED, SIZE, THEMES, dress, log_ticks, method_colour
+from normgeo.figures.template import (
+    LEGEND_ABOVE,
+    MEASURED,
+    THEMES,
+    dress,
+    log_ticks,
+    method_colour,
+)
 from normgeo.normalizers import Normalizer
 from normgeo.text import text
 from normgeo.training import History
@@ -64,14 +71,7 @@ def training_figure(
     dress(figure, theme, height=480 + 18 * len(lines), title=title)
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 66, "b": 52 + 18 * len(lines)},
-        legend={
-            "x": 1,
-            "xanchor": "right",
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-            "font": {"size": SIZE - 1},
-        },
+        legend=LEGEND_ABOVE,
         annotations=[
             _words(heading, COLUMNS[i][0], 1, yanchor="bottom", yshift=6)
             for i, heading in enumerate(words)

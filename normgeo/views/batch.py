@@ -140,10 +140,8 @@ class NoisePicture(NamedTuple):
         NaN where a batch has no σ, and for all cases, where there is no error.
         """
         noise = self.noise
-        predicted, measured = (
-            np.sqrt(((errors / noise.sigma) ** 2).mean(axis=1))
-            for errors in (noise.predicted_sigma_error, noise.sigma_error)
-        )
+        predicted = _over_sigma(noise.predicted_sigma_error, noise)
+        measured = _over_sigma(noise.sigma_error, noise)
         useful = (noise.sizes > 1) & (noise.sizes < self.cases)
         ratios: Array = np.divide(
             predicted, measured, where=useful, out=np.full(len(useful), np.nan)
@@ -160,6 +158,12 @@ class NoisePicture(NamedTuple):
         return int(after[0]) if len(after) else None
 
 
+def _over_sigma(errors: Array, noise: BatchNoise) -> Array:
+    """Return the root mean square of errors (M, H) in units of σ over the neurons, (M,)."""
+    rms: Array = np.sqrt(((errors / noise.sigma) ** 2).mean(axis=1))
+    return rms
+
+
 def _noise(settings: Settings) -> NoisePicture:
     here = scene(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X
@@ -170,8 +174,8 @@ def _noise(settings: Settings) -> NoisePicture:
         batch_drift(NORMALIZERS[key], W, X, rng, batches=batches // 4) for key in ("batch", "layer")
     )
     # z_B − z ≈ −(μ_B − μ)/σ − z (σ_B − σ)/σ, and z has mean 0 and mean square 1.
-    squares = (noise.predicted_mean_error**2 + noise.predicted_sigma_error**2) / noise.sigma**2
-    predicted = np.sqrt(squares.mean(axis=1))
+    both = np.hypot(noise.predicted_mean_error, noise.predicted_sigma_error)
+    predicted = _over_sigma(both, noise)
     return NoisePicture(
         noise, batch, layer, predicted, len(X), here.dataset.title, here.notes
     )  # fmt: skip
@@ -182,8 +186,8 @@ def _noise_table(picture: NoisePicture) -> Table:
     noise = picture.noise
 
     def relative(errors: Array) -> list[float]:
-        rms: list[float] = np.sqrt(((errors / noise.sigma) ** 2).mean(axis=1)).tolist()
-        return rms
+        found: list[float] = _over_sigma(errors, noise).tolist()
+        return found
 
     columns = {
         "batch": noise.sizes.tolist(),
