@@ -27,8 +27,10 @@ class Progress:
             return
         bar = ("#" * (WIDTH * done // max(all, 1))).ljust(WIDTH, "-")
         line = f"[{bar}] {text(self._words, done=done, all=all)}"
-        print(f"\r{line.ljust(self._width)}", end="", file=sys.stderr, flush=True)
+        padded = line.ljust(self._width)
+        # First, so that an interruption while it prints still ends the line.
         self._next, self._width = monotonic() + BETWEEN, len(line)
+        print(f"\r{padded}", end="", file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
         """End the line; on a terminal, leave none."""
