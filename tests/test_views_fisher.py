@@ -5,10 +5,9 @@ import pytest
 
 from normgeo import fisher
 from normgeo.neuron_blocks import SCREEN
-from normgeo.scene import scene
+from normgeo.scene import independent, scene
 from normgeo.settings import Settings
 from normgeo.views import VIEWS
-from normgeo.views.pair import independent
 
 PICTURES = ("fisher", "equal_kl", "growth", "spectra", "eq13", "magnitude")
 SMALL = Settings(dataset="wine")

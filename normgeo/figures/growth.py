@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from normgeo._arrays import Array
 from normgeo.figures.template import (
+    LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
-    SIZE,
     THEMES,
     above,
     blend,
@@ -78,8 +78,7 @@ def growth_figure(
     figure.update_layout(
         _axes(quadratic, kl),
         margin={"l": 8, "r": 8, "t": 104, "b": 48},
-        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
-                "font": {"size": SIZE - 1}},
+        legend=LEGEND_ABOVE,
         annotations=_heads(models, silent, name, f"{about}; {which}", look.muted),
     )  # fmt: skip
     return figure

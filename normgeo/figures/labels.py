@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from normgeo.figures.template import (
+    LEGEND_ABOVE,
     PREDICTED,
     SIZE,
     THEMES,
@@ -97,8 +98,7 @@ def labels_figure(
     top = max([1.0, *(float(t.y[0]) for t in figure.data if t.y[0] is not None)])
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 30},
-        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
-                "font": {"size": SIZE - 1}},
+        legend=LEGEND_ABOVE,
         annotations=[*figure.layout.annotations, *words],
         xaxis={"tickvals": places, "ticktext": marks, "range": [-0.6, place - 0.3],
                "showgrid": False, "zeroline": False},

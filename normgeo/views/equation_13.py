@@ -13,11 +13,11 @@ from normgeo.figures.template import Figure
 from normgeo.fisher import fisher
 from normgeo.model import NormalizedGLM
 from normgeo.normalizers import Normalizer
-from normgeo.scene import Scene, scene
+from normgeo.scene import Scene, independent, scene
 from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
-from normgeo.views.pair import USES, about, independent, pair, unusual, which_fisher
+from normgeo.views.pair import USES, about, pair, unusual, which_fisher
 from normgeo.views.view import Progress, View
 
 WIDTHS = (3, 4, 6, 8, 12, 16, 24)  # neurons in a group

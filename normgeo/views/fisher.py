@@ -47,7 +47,8 @@ def _fisher(settings: Settings) -> FisherPicture:
              NeuronBlocks.of(F, i, j))
         for it, F in zip(both.scenes.values(), fishers, strict=True)
     )  # fmt: skip
-    notes = (*_told(sides, fishers), *both.notes)
+    saturated = dict.fromkeys(note for F in fishers for note in F.notes)
+    notes = (*saturated, *_told(sides, fishers), *both.notes)
     blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
     if blank:
         words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",

@@ -10,11 +10,11 @@ from normgeo.figures.magnitude import magnitude_figure
 from normgeo.figures.template import Figure
 from normgeo.magnitude import GainMetric, gain_metric
 from normgeo.normalizers import NORMALIZERS, Normalizer
-from normgeo.scene import scene
+from normgeo.scene import independent, scene
 from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
-from normgeo.views.pair import USES, about, independent, unusual
+from normgeo.views.pair import USES, about, unusual
 from normgeo.views.view import Progress, View
 
 METHODS = ("standard", "weight", "batch", "layer")

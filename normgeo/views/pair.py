@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from normgeo._arrays import Array
 from normgeo.blocks import Blocks
-from normgeo.datasets import DATASETS
 from normgeo.fisher import Fisher
 from normgeo.normalizers import NORMALIZERS, Normalizer
 from normgeo.null_space import NullSpace
-from normgeo.scene import Scene, scene
+from normgeo.scene import Scene, independent, scene
 from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.views.view import DATA
@@ -69,13 +67,6 @@ def pair(settings: Settings) -> Pair:
             )
         )
     return Pair(scenes, tuple(dict.fromkeys([*notes, *scenes[settings.method].notes])))
-
-
-def independent(settings: Settings) -> Settings:
-    """Return the settings with classes one against the rest, where the family is left open."""
-    if settings.family == "auto" and DATASETS[settings.dataset].load().family == "categorical":
-        return replace(settings, family="bernoulli")
-    return settings
 
 
 def neurons_of(normalizer: Normalizer, H: int, neuron: int) -> Array:

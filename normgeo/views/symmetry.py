@@ -8,12 +8,12 @@ from normgeo.figures.coupling import coupling_figure
 from normgeo.figures.symmetry import symmetry_figure
 from normgeo.fisher import fisher
 from normgeo.null_space import NullSpace, expected_terms, null_space
-from normgeo.scene import scene
+from normgeo.scene import independent, scene
 from normgeo.settings import Settings
 from normgeo.symmetry import Explanation, Reason, explain
 from normgeo.tables import Table
 from normgeo.text import text
-from normgeo.views.pair import USES, independent, unusual, which_fisher
+from normgeo.views.pair import USES, unusual, which_fisher
 from normgeo.views.view import Progress, View
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
