@@ -1,7 +1,8 @@
 """Each page in Chromium: from a key press to the last change on the screen, and what is sent.
 
-The floor is a page with nothing but a slider and a text. A page is timed from a state it shows
-for the first time, so its pictures are computed, and from one it has shown before.
+The floor of a page is one with nothing but a slider, a text and as many charts of three traces as
+the page has. A page is timed from a state it shows for the first time, so its pictures are
+computed, and from one it has shown before.
 """
 
 from __future__ import annotations
@@ -21,7 +22,18 @@ from tools.server import serving
 
 TITLE = "Key press to painted, in Chromium at 1280 × 720"
 APP = Path(__file__).parents[1] / "app.py"
-FLOOR = 'import streamlit as st\nst.text(st.slider("value", 0, 100, 50, key="value"))\n'
+FLOOR = """
+import streamlit as st, plotly.graph_objects as go
+value = st.slider("value", 0, 100, 50, key="value")
+st.text(value)
+for i in range(int(st.query_params.get("charts", 0))):
+    figure = go.Figure([go.Scatter(y=[k, value, i], name=str(k)) for k in range(3)])
+    st.plotly_chart(figure, key=f"chart_{i}")
+"""
+CHART = ".js-plotly-plot"
+# Two options that were not shown before, then back and forth among the same.
+KEYS = ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown")
+START = "?activation=tanh"  # its default is the last option
 REPETITIONS = 7
 
 # Resolves with the milliseconds from the next key press to the last change of the page, once
@@ -94,39 +106,61 @@ def rows() -> Iterator[Row]:
     with TemporaryDirectory() as directory:
         script = Path(directory) / "floor.py"
         script.write_text(FLOOR, "utf-8")
-        with serving(script, Path(directory) / "floor.log") as url, opened(url) as (page, _):
-            page.get_by_role("slider").focus()
-            floor = median([press(page, "ArrowRight") for _ in range(REPETITIONS + 1)][1:])
-        with serving(APP, Path(directory) / "app.log") as url:
+        with (
+            serving(script, Path(directory) / "floor.log") as floor_url,
+            serving(APP, Path(directory) / "app.log") as url,
+        ):
+            floors: dict[int, float] = {}
             for entry in PAGES:
-                path = (
-                    ""
-                    if entry.get("default")
-                    else entry.get("url_path", Path(str(entry["page"])).stem)
-                )
-                yield from measured(f"{url}/{path}", str(entry["title"]), floor)
+                path = "" if entry.get("default") else Path(str(entry["page"])).stem
+                yield from measured(f"{url}/{path}{START}", str(entry["title"]), floor_url, floors)
 
 
-def measured(url: str, title: str, floor: float) -> Iterator[Row]:
-    """Change the data set by keyboard: three for the first time, then the same ones again."""
-    with opened(url) as (page, traffic):
-        sent = traffic.take()
+def floor_of(url: str, charts: int) -> float:
+    with opened(f"{url}/?charts={charts}") as (page, _):
+        page.get_by_role("slider").focus()
+        return median([press(page, "ArrowRight") for _ in range(REPETITIONS + 1)][1:])
+
+
+def aim(page: Page, key: str) -> None:
+    """Bring the keyboard to where Enter makes a change: another data set, or another option."""
+    boxes, options = page.get_by_role("combobox"), page.get_by_role("radio")
+    if boxes.count():
         data = page.get_by_role("combobox", name="data")
+        (data if data.count() else boxes).first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press(key)
+        return
+    checked = [option.get_attribute("aria-checked") for option in options.all()].index("true")
+    options.nth(checked + (1 if key == "ArrowDown" else -1)).focus()
+
+
+def measured(url: str, title: str, floor_url: str, floors: dict[int, float]) -> Iterator[Row]:
+    """Change the data set, or the first control, by keyboard: first for the first time, then again.
+
+    `floors` keeps the times of the floors, by their number of charts.
+    """
+    with opened(url) as (page, traffic):
+        sent, charts = traffic.take(), page.locator(CHART).count()
         times, payloads = [], []
-        for key in ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown"):
-            data.focus()
-            page.keyboard.press("Enter")
-            page.keyboard.press(key)
+        for key in KEYS:
+            aim(page, key)
             page.wait_for_timeout(300)
             traffic.take()
             times.append(press(page, "Enter"))
             payloads.append(traffic.take())
-        for what, some, bytes_sent in (
-            ("first time", times[:2], payloads[:2]),
-            ("again", times[2:], payloads[2:]),
-        ):
-            seconds = median(some)
-            yield Row(
-                f"{title}, {what}, {median(bytes_sent) / 1e3:.0f} kB (page: {sent / 1e3:.0f} kB)",
-                seconds, "slider and text", floor, f"{seconds / floor:.1f} ×",
-            )  # fmt: skip
+            if not payloads[-1]:
+                raise RuntimeError(f"The key press changed nothing on the page {title}.")
+    if charts not in floors:
+        floors[charts] = floor_of(floor_url, charts)
+    floor = floors[charts]
+    what = f"slider, text, {charts} chart{'s' * (charts != 1)}" if charts else "slider and text"
+    for state, some, bytes_sent in (
+        ("first time", times[:2], payloads[:2]),
+        ("again", times[2:], payloads[2:]),
+    ):
+        seconds = median(some)
+        yield Row(
+            f"{title}, {state}, {median(bytes_sent) / 1e3:.0f} kB (page: {sent / 1e3:.0f} kB)",
+            seconds, what, floor, f"{seconds / floor:.1f} ×",
+        )  # fmt: skip
