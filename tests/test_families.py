@@ -145,3 +145,14 @@ def test_log_likelihoods_are_those_of_scipy():
                 for q, row in zip(p, np.eye(H)[labels], strict=True)]  # fmt: skip
     for form in (labels, np.eye(H)[labels], labels.astype(float)):
         np.testing.assert_allclose(FAMILIES["categorical"].log_likelihood(form, s), expected)
+
+
+@pytest.mark.parametrize("change", [0.5, 20.0, 590.0, 610.0, 705.0, 760.0, 5000.0])
+@pytest.mark.parametrize("s", [-3.0, 0.2, 30.0])
+def test_bernoulli_kl_is_that_of_the_textbook_at_any_change(s, change):
+    """p log(p/p′) + (1 − p) log((1 − p)/(1 − p′)), at changes where no digits cancel."""
+    for t in (s + change, s - change):
+        p, q, log = 1 / (1 + np.exp(-s)), 1 / (1 + np.exp(s)), np.logaddexp
+        expected = p * (log(0, -t) - log(0, -s)) + q * (log(0, t) - log(0, s))
+        found = FAMILIES["bernoulli"].kl([[s]], [[t]])[0]
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)

@@ -90,6 +90,19 @@ def test_second_direction_is_the_steepest_across_the_weights(name):
 
 
 @every_normalizer
+def test_steepest_direction_is_the_top_eigenvector_of_the_projected_matrix(name):
+    model, X = draw(name, "poisson")
+    neurons = block(model)
+    _, found, _ = block_directions(Neighbourhood.of(model, X), neurons, np.random.default_rng(0))
+    places = model.layout.weights.reshape(6, 5)[neurons].ravel()
+    w = model.W[neurons].ravel()
+    P = np.eye(len(w)) - np.outer(w, w) / (w @ w)
+    F = fisher(model, X).to_dense()[np.ix_(places, places)]
+    expected = np.linalg.eigh(P @ F @ P)[1][:, -1]
+    assert abs(expected @ found[places]) == pytest.approx(1, abs=1e-9)
+
+
+@every_normalizer
 @every_family
 @pytest.mark.parametrize("part", ["across", "along"])
 def test_every_point_of_a_contour_has_its_level(name, family, part):

@@ -218,3 +218,20 @@ def test_every_method_has_every_picture_in_both_themes(name, method):
     for theme in ("light", "dark"):
         assert "nan" not in str(view.figure(picture, theme).layout.annotations)
     assert view.table(picture).rows
+
+
+@pytest.mark.parametrize("method", ["batch", "layer", "weight"])
+def test_levels_are_round_and_the_ellipses_fit_the_panel(method):
+    rows = of(table("equal_kl", Settings(dataset="wine", method=method)), plane="across")
+    levels = sorted({row["level"] for row in rows})
+    assert levels == pytest.approx([levels[0], 4 * levels[0], 9 * levels[0]])
+    assert f"{levels[0]:.0e}"[0] in "125"
+    mine = of(rows, method=rows[-1]["method"], level=levels[0])
+    assert 0.18 < max(abs(row["quadratic_x"]) for row in mine) < 0.32
+
+
+def test_saturated_outputs_are_told_first(monkeypatch):
+    monkeypatch.setattr("normgeo.fisher.SATURATED", 1.0)
+    first, *others = VIEWS["fisher"].compute(SMALL).notes
+    assert first.startswith("The Bernoulli outputs are saturated: their mean variance A'' is 0.2")
+    assert not any("saturated" in note for note in others)
