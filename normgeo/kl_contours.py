@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
 
 from normgeo._arrays import Array
 from normgeo.neighbourhood import Neighbourhood, reach_of
@@ -70,15 +70,15 @@ def block_directions(around: Neighbourhood, neurons: Array, rng: np.random.Gener
     F = around.F.to_dense()[np.ix_(places, places)]
     across = F - np.outer(along, along @ F)
     across -= np.outer(across @ along, along)
-    values, vectors = eigh((across + across.T) / 2, subset_by_index=(len(w) - 1, len(w) - 1))
-    if values[0] <= CURVED * around.F.trace() or len(w) < 2:
+    if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
         raise ValueError(
             "An ellipse of equal KL needs curvature across the weights, and there is none here: "
             "the outputs do not change with them, as where a layer scale has two neurons to a "
             "group (z = ±1). Choose another method, more neurons or other weights."
         )
+    _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))
     found = [along]
-    for candidate in (vectors[:, 0], rng.standard_normal(len(w)))[: len(w) - 1]:
+    for candidate in (steepest[:, 0], rng.standard_normal(len(w)))[: len(w) - 1]:
         rest = candidate
         for _ in range(2):  # once more for the rounding of the first time
             for unit in found:

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from normgeo.ui import export, frame, shaping
+from normgeo.ui import frame, progress, shaping
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
@@ -11,12 +11,13 @@ settings = frame.begin(
           "statistics", "groups"),
 )  # fmt: skip
 
-picture = export.show(
+picture = progress.show(
     "fisher",
     settings,
     alt="The Fisher information of the standard model beside that of the method. Left: a map with "
     "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
     "pair, a cell for each pair of parameters, blue below zero.",
+    again="Compute both models",
 )
 
 if picture is not None:

@@ -56,6 +56,8 @@ def growth_figure(
         for k, direction in enumerate(names[: kl.shape[1]]):
             shade = blend(look.paper, method_colour(normalizer), SHARES[k])
             words = f"{normalizer.title}, {direction}"
+            if np.isnan(quadratic[m, k, one]):
+                continue
             if quadratic[m, k, one] < NOTHING:
                 silent.append((m, direction))
                 continue

@@ -7,7 +7,7 @@ import streamlit as st
 
 from normgeo.settings import Settings
 from normgeo.text import text
-from normgeo.ui import cached, export, progress, tex
+from normgeo.ui import cached, progress, tex
 from normgeo.ui.frame import explain
 from normgeo.views.growth import GrowthPicture
 
@@ -35,11 +35,12 @@ def equal_kl(settings: Settings) -> None:
 
 def growth(settings: Settings) -> None:
     """Draw the KL against its quadratic form as the step grows."""
-    export.show(
+    progress.show(
         "growth",
         settings,
         alt="The KL and half the quadratic form against the length of the step on logarithmic "
         "axes, equal for short steps in every direction, and their ratio, which tends to 1.",
+        again="Compute all steps",
     )
     st.markdown(
         text(
@@ -103,11 +104,12 @@ def magnitude(settings: Settings) -> None:
 
 def labels(settings: Settings) -> None:
     """Draw the outer products of gradients at labels against the Fisher information."""
-    export.show(
+    progress.show(
         "labels",
         settings,
         alt="For each model and direction two marks over the expected curvature: with labels "
         "drawn from the model it is 1 within its error; with the labels of the data it is not.",
+        again="Compute both models",
     )
     st.latex(
         r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "

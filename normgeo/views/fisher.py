@@ -15,7 +15,7 @@ from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.views.pair import USES, about, pair, unusual, which_fisher
-from normgeo.views.view import View
+from normgeo.views.view import Progress, View
 
 STEP = 0.1
 
@@ -24,7 +24,7 @@ class FisherPicture(NamedTuple):
     """The Fisher information of two models, by pairs of neurons.
 
     Attributes:
-        sides: the standard model first. fishers: theirs.
+        sides: the standard model first, alone where it was stopped. fishers: theirs.
         about: data, family, sizes. which: the Fisher information, and its scale.
         entries: what is shown at the start. notes: sentences for the reader.
 
@@ -38,15 +38,20 @@ class FisherPicture(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _fisher(settings: Settings) -> FisherPicture:
+def _fisher(settings: Settings, callback: Progress | None = None) -> FisherPicture:
     both = pair(settings)
     i, j = settings.neuron, settings.other
-    fishers = tuple(fisher(it.model, it.X) for it in both.scenes.values())
-    sides = tuple(
-        Side(it.model.normalizer, unusual(it.model.normalizer), it.model.layout,
-             NeuronBlocks.of(F, i, j))
-        for it, F in zip(both.scenes.values(), fishers, strict=True)
-    )  # fmt: skip
+    sides: list[Side] = []
+    fishers: list[Fisher] = []
+    for it in both.scenes.values():
+        F, method = fisher(it.model, it.X), it.model.normalizer
+        fishers.append(F)
+        sides.append(Side(method, unusual(method), F.layout, NeuronBlocks.of(F, i, j)))
+        try:
+            if callback is not None:
+                callback(len(sides), len(both.scenes))
+        except StopIteration:
+            break
     saturated = dict.fromkeys(note for F in fishers for note in F.notes)
     notes = (*saturated, *_told(sides, fishers), *both.notes)
     blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
@@ -54,8 +59,8 @@ def _fisher(settings: Settings) -> FisherPicture:
         words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
                      methods=" and ".join(blank), i=i, j=j)  # fmt: skip
         notes = (words, *notes)
-    return FisherPicture(sides, fishers, about(both.normalized), which_fisher(fishers[-1]),
-                         settings.entries, notes)  # fmt: skip
+    return FisherPicture(tuple(sides), tuple(fishers), about(both.normalized),
+                         which_fisher(fishers[-1]), settings.entries, notes)  # fmt: skip
 
 
 def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
@@ -101,4 +106,5 @@ FISHER = View(
     _fisher,
     _figure,
     _table,
+    watched=_fisher,
 )

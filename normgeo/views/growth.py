@@ -15,7 +15,7 @@ from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.views.pair import USES
 from normgeo.views.standing import DIRECTIONS, Standing, standing
-from normgeo.views.view import View
+from normgeo.views.view import Progress, View
 
 
 class GrowthPicture(NamedTuple):
@@ -23,7 +23,8 @@ class GrowthPicture(NamedTuple):
 
     Attributes:
         standing: the models. lengths: of the steps over ‖w‖, (n,).
-        kl, quadratic: for each model and direction, (M, k, n); NaN where there are no outputs.
+        kl, quadratic: for each model and direction, (M, k, n); NaN where there are no
+            outputs, or the computation was stopped.
 
     """
 
@@ -36,15 +37,21 @@ class GrowthPicture(NamedTuple):
 LONGEST = np.logspace(-3, 1, 25)
 
 
-def _growth(settings: Settings) -> GrowthPicture:
+def _growth(settings: Settings, callback: Progress | None = None) -> GrowthPicture:
     here = standing(settings)
-    kl, quadratic = [], []
-    for stand in here.stands:
-        for direction in stand.norm * stand.directions:
-            kl.append([_kl(stand.around, length * direction) for length in LONGEST])
-            quadratic.append(stand.around.quadratic(direction) * LONGEST**2)
-    shape = (len(here.stands), -1, len(LONGEST))
-    return GrowthPicture(here, LONGEST, np.reshape(kl, shape), np.reshape(quadratic, shape))
+    models, k = len(here.stands), len(here.stands[0].directions)
+    kl, quadratic = np.full((2, models, k, len(LONGEST)), np.nan)
+    for done, (m, d) in enumerate(np.ndindex(models, k), start=1):
+        stand = here.stands[m]
+        direction = stand.norm * stand.directions[d]
+        kl[m, d] = [_kl(stand.around, length * direction) for length in LONGEST]
+        quadratic[m, d] = stand.around.quadratic(direction) * LONGEST**2
+        try:
+            if callback is not None:
+                callback(done, models * k)
+        except StopIteration:
+            break
+    return GrowthPicture(here, LONGEST, kl, quadratic)
 
 
 def _kl(around: Neighbourhood, step: Array) -> float:
@@ -70,6 +77,7 @@ def _growth_table(picture: GrowthPicture) -> Table:
         for k in range(picture.kl.shape[1])
         for length, kl, quadratic in zip(
             picture.lengths, picture.kl[m, k], picture.quadratic[m, k], strict=True)
+        if not np.isnan(quadratic)
     )  # fmt: skip
     title = text("KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}",
                  name=picture.standing.name)  # fmt: skip
@@ -84,4 +92,5 @@ GROWTH = View(
     _growth,
     _growth_figure,
     _growth_table,
+    watched=_growth,
 )

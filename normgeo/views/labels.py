@@ -15,7 +15,7 @@ from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.views.pair import USES, pair
 from normgeo.views.standing import DIRECTIONS, standing
-from normgeo.views.view import View
+from normgeo.views.view import Progress, View
 
 DRAWS = 100
 
@@ -36,15 +36,20 @@ class LabelsPicture(NamedTuple):
     which: str
 
 
-def _labels(settings: Settings) -> LabelsPicture:
+def _labels(settings: Settings, callback: Progress | None = None) -> LabelsPicture:
     here, both = standing(settings), pair(settings)
     rng = np.random.default_rng((settings.seed, 4))
-    found = tuple(
-        label_fisher(it.model, it.X, it.y, stand.norm * stand.directions, draws=DRAWS, rng=rng)
-        for it, stand in zip(both.scenes.values(), here.stands, strict=True)
-    )
-    methods = tuple((stand.normalizer, stand.unusual) for stand in here.stands)
-    return LabelsPicture(methods, found, here.name, here.about, here.which)
+    found: list[LabelFisher] = []
+    for it, stand in zip(both.scenes.values(), here.stands, strict=True):
+        steps = stand.norm * stand.directions
+        found.append(label_fisher(it.model, it.X, it.y, steps, draws=DRAWS, rng=rng))
+        try:
+            if callback is not None:
+                callback(len(found), len(here.stands))
+        except StopIteration:
+            break
+    methods = tuple((stand.normalizer, stand.unusual) for stand in here.stands[: len(found)])
+    return LabelsPicture(methods, tuple(found), here.name, here.about, here.which)
 
 
 def _figure(picture: LabelsPicture, theme: str) -> Figure:
@@ -71,4 +76,5 @@ LABELS = View(
     _labels,
     _figure,
     _table,
+    watched=_labels,
 )
