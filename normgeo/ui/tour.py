@@ -97,6 +97,16 @@ WAYS = (
                 "Which ½ the paper means", "The doubling table: ¼, ½ or 0, by what is asked.",
                 tab="fisher",
             ),
+            Step(
+                "fisher", "An ellipse and a wedge",
+                "Equal KL: along its weights, a normalized model has no curvature.",
+                {"method": "batch", "tab": "equal_kl"},
+            ),
+            Step(
+                "fisher", "What Eq. 13 leaves out",
+                "Under layer norm neurons share curvature; Eq. 13 has none between them.",
+                {"method": "layer", "tab": "eq13"},
+            ),
         ),
     ),
     Way(
@@ -130,6 +140,16 @@ WAYS = (
             _turn(
                 "The turn under layer norm", "All of W is one vector, and grows as one.",
                 method="layer",
+            ),
+            Step(
+                "symmetry", "Directions that nobody sees",
+                "The null space of the Fisher matrix: counted, by formula, explained.",
+                {"method": "layer"},
+            ),
+            Step("batch", "A batch of four", "What few cases know of μ and σ.", {}),
+            Step(
+                "recurrent", "A state that neither explodes nor dies",
+                "Powers of a matrix, with and without layer norm.", {},
             ),
         ),
     ),
