@@ -19,12 +19,16 @@ from normgeo.datasets import DATASETS
 from normgeo.families import FAMILIES
 from normgeo.neuron_blocks import ENTRIES
 from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
+from normgeo.optimizers import OPTIMIZERS
 from normgeo.scales import SCALES
 from normgeo.transforms import TRANSFORMS, Transform
 
-TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent", "fisher",
-        "equation", "noise", "network", "radii", "zero", "angles", "formula",
-        "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude", "labels")  # fmt: skip
+TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent",
+        "equilibrium", "twin", "spiral", "fisher", "equation", "noise", "network", "radii", "zero",
+        "angles", "formula", "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude",
+        "labels")  # fmt: skip
+
+OPEN = "auto"  # the word for a number that is left open
 
 
 class Rule(Protocol):
@@ -100,6 +104,21 @@ class Number:
 
 @final
 @dataclass(frozen=True)
+class Open:
+    """What another rule allows, or None, "auto" in text: one that suits the picture."""
+
+    rule: Whole | Number
+
+    @property
+    def sentence(self) -> str:
+        return f"{OPEN}, or {self.rule.sentence}"
+
+    def parse(self, value: object) -> Any:
+        return None if value in (None, OPEN) else self.rule.parse(value)
+
+
+@final
+@dataclass(frozen=True)
 class Cell:
     """A cell of Table 1 and beyond: a normalizer and a transform, joined by a dot.
 
@@ -148,6 +167,8 @@ class Settings:
         entries: what is shown of the entries of F at the start.
         growth: ‖w‖ of the starting frame over its first value.
         rate: η; 0 takes one that suits the picture. steps: of a descent.
+        optimizer: key of `OPTIMIZERS`. decay: λ, its weight decay. mini_batch: cases for each of its
+            steps, 0 for all. Both are None where they are left to the picture.
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         activation: f of a recurrence.
@@ -184,6 +205,9 @@ class Settings:
     growth: float = _setting(1.0, Number(0.125, 64))
     rate: float = _setting(0.0, Number(0, 1e6))
     steps: int = _setting(100, Whole(1, 10_000))
+    optimizer: str = _setting("gradient_descent", Choice(tuple(OPTIMIZERS)))
+    decay: float | None = _setting(None, Open(Number(0, 1e6)))
+    mini_batch: int | None = _setting(None, Open(Whole(0, 10_000)))
     batch_size: int = _setting(4, Whole(1, 128))
     epochs: int = _setting(5, Whole(1, 50))
     radius: float = _setting(1.4, Number(0.5, 2))
@@ -209,7 +233,7 @@ class Settings:
         """
         values, complaints = _parse(query)
         return cls(**values), tuple(
-            f"{complaint} The default, {getattr(cls, name)}, is used instead."
+            f"{complaint} The default, {_text(getattr(cls, name))}, is used instead."
             if name in RULES
             else f"{complaint} It was left out."
             for name, complaint in complaints.items()
@@ -313,6 +337,8 @@ def _parse(query: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return OPEN
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 

@@ -14,6 +14,7 @@ from normgeo.settings import (
     Cell,
     Choice,
     Number,
+    Open,
     Rule,
     Settings,
     Whole,
@@ -31,6 +32,8 @@ def values_of(rule: Rule) -> st.SearchStrategy[object]:
             return st.integers(low, high)
         case Number(low, high, nonzero):
             return st.floats(low, high).filter(lambda x: x != 0 or not nonzero)
+        case Open(rule):
+            return st.none() | values_of(rule)
         case Cell():
             rows = [*NORMALIZERS, *map("-".join, GRID)]
             return st.builds("{}.{}".format, st.sampled_from(rows), st.sampled_from([*TRANSFORMS]))
@@ -48,6 +51,7 @@ BAD = {
             float("inf"), 10**400, "9" * 5000],
     Number: ["", "nan", "inf", "-inf", "1e400", "a lot", "-1e9", 1e9, True, None, {}, float("nan"),
              float("-inf"), -(10**400)],
+    Open: ["", "none", "nan", "-1", "1e400", 1e9, -1, True, {}, float("nan"), float("inf")],
     Cell: ["", ".", "layer", "layer.", ".case_rescaling", "layer.no_change",
            "nobody.case_rescaling", "layer-nobody.case_rescaling",
            "layer-layer-layer.case_rescaling", 3, None],

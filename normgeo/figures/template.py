@@ -130,10 +130,16 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
 
 
 def add_slider(
-    figure: go.Figure, frames: Sequence[go.Frame], *, start: int, prefix: str, theme: str
+    figure: go.Figure,
+    frames: Sequence[go.Frame | dict[str, Any]],
+    *,
+    start: int,
+    prefix: str,
+    theme: str,
 ) -> None:
     """Give a figure its frames and the one slider that steps through them in the browser.
 
+    Frames as dictionaries are checked once, by plotly; as `go.Frame` once more.
     `redraw` is on: frames carry titles, annotations and images, which plotly draws anew only then.
     """
     look = THEMES[theme]
@@ -145,7 +151,7 @@ def add_slider(
             {
                 "active": start,
                 "steps": [
-                    {"label": frame.name, "method": "animate", "args": [[frame.name], move]}
+                    {"label": frame["name"], "method": "animate", "args": [[frame["name"]], move]}
                     for frame in frames
                 ],
                 "currentvalue": {"prefix": prefix, "font": {"size": SIZE + 1, "color": look.ink}},

@@ -11,8 +11,9 @@ from normgeo.centres import CENTRES
 from normgeo.datasets import DATASETS
 from normgeo.families import FAMILIES
 from normgeo.normalizers import NORMALIZERS
+from normgeo.optimizers import OPTIMIZERS
 from normgeo.scales import SCALES
-from normgeo.settings import RULES, Choice, Number, Settings, Whole
+from normgeo.settings import RULES, Choice, Number, Open, Settings, Whole
 from normgeo.text import text
 from normgeo.ui import url
 
@@ -40,6 +41,9 @@ LABELS: Mapping[str, str] = {
     "growth": "‖w‖ at the start",
     "rate": "step size η",
     "steps": "steps",
+    "optimizer": "optimizer",
+    "decay": "weight decay λ",
+    "mini_batch": "mini-batch (0: all cases)",
     "batch_size": "small batch m",
     "epochs": "epochs",
     "radius": "spectral radius at the start",
@@ -55,6 +59,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "features": {"auto": "as suits the picture", "raw": "raw", "standardized": "standardized"},
     "family": {"auto": "as the data has", **{key: f.title for key, f in FAMILIES.items()}},
     "weights": {"random": "random", "fitted": "fitted"},
+    "optimizer": {key: optimizer.title for key, optimizer in OPTIMIZERS.items()},
     "method": {key: normalizer.title for key, normalizer in NORMALIZERS.items()},
     "statistics": {"current": "of the current batch", "frozen": "frozen, as at test time"},
     "rows": {"paper": "rows of the paper", "named": "all named rows", "grid": "all 4 × 4 rows"},
@@ -89,6 +94,8 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool) -> No
         "key": key, "on_change": _changed, "args": (name, key), "width": 190,
         "label_visibility": "visible" if label_visible else "collapsed",
     }  # fmt: skip
+    if isinstance(rule, Open):
+        rule, common["placeholder"] = rule.rule, text("as suits")
     if isinstance(rule, Choice):
         words = OPTIONS.get(name, {})
         st.selectbox(
@@ -105,5 +112,5 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool) -> No
 
 def _changed(name: str, key: str) -> None:
     value = st.session_state[key]
-    if value is not None:
+    if value is not None or isinstance(RULES[name], Open):
         url.change(**{name: value})

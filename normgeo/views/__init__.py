@@ -3,18 +3,19 @@
 from normgeo.views.average import AVERAGES
 from normgeo.views.batch import AXES, NOISE
 from normgeo.views.change import EFFECT, FLOATING_POINT
+from normgeo.views.descent import DESCENT
 from normgeo.views.doubling import DOUBLING, ELLIPSE
 from normgeo.views.equal_kl import EQUAL_KL
 from normgeo.views.equation_13 import EQUATION_13
 from normgeo.views.fisher import FISHER
 from normgeo.views.growth import GROWTH
 from normgeo.views.labels import LABELS
-from normgeo.views.learning_rate import DESCENT, TURN
 from normgeo.views.magnitude import MAGNITUDE
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
 from normgeo.views.spectra import SPECTRA
 from normgeo.views.symmetry import COUPLING, SYMMETRY
 from normgeo.views.training import TRAINING
+from normgeo.views.turn import TURN
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
