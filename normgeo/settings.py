@@ -167,8 +167,8 @@ class Settings:
         entries: what is shown of the entries of F at the start.
         growth: ‖w‖ of the starting frame over its first value.
         rate: η; 0 takes one that suits the picture. steps: of a descent.
-        optimizer: key of `OPTIMIZERS`. decay: λ, its weight decay. mini_batch: cases for each of its
-            steps, 0 for all. Both are None where they are left to the picture.
+        optimizer: key of `OPTIMIZERS`. decay: λ, its weight decay. mini_batch: cases for each of
+            its steps, 0 for all. Both are None where they are left to the picture.
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         activation: f of a recurrence.

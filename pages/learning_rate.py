@@ -7,7 +7,7 @@ settings = frame.begin(
     "learning_rate",
     "Why does a large weight vector turn slowly?",
     controls=("method", "dataset"),
-    more=("neuron", "growth", "rate", "steps", "neurons", "weights", "seed", "family", "eps",
+    more=("neuron", "growth", "rate", "neurons", "weights", "seed", "family", "eps",
           "statistics", "groups"),
 )  # fmt: skip
 

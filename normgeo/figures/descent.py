@@ -198,9 +198,7 @@ def _first_turns(runs: Sequence[Trajectory], block: int, symbol: str) -> list[st
     if len(begun) < 2:
         return []
     angles = np.array([run.angles[0, block] for run in begun])
-    slope, _ = np.polyfit(
-        np.log([run.norms[0, block] for run in begun]), np.log(np.tan(angles)), 1
-    )
+    slope, _ = np.polyfit(np.log([run.norms[0, block] for run in begun]), np.log(np.tan(angles)), 1)
     turns = ", ".join(f"{angle:.3g}°" for angle in np.degrees(angles))
     words_ = text(
         "The first step turns {turns}: tan θ falls as {symbol} to the power {slope:.2f}.",

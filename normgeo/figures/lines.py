@@ -15,6 +15,7 @@ from normgeo.text import text
 POINTS = 600  # at most: a screen shows no more
 SHARES = (1.0, 0.72, 0.48)  # of the method's colour, from the smallest norm to the largest
 WIDTHS = (2.5, 4.0, 6.0)
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def start_styles(colour: str, theme: str) -> list[dict[str, Any]]:
@@ -56,6 +57,17 @@ def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
         marker={"symbol": "x", "size": 10, "color": ink}, cliponaxis=False,
         xaxis=f"x{panel}", yaxis=f"y{panel}",
     )  # fmt: skip
+
+
+def scientific(value: float) -> str:
+    """Return a small or large number with one digit, "2 · 10⁻¹⁵".
+
+    >>> scientific(1.7e-15), scientific(0.25)
+    ('2 · 10⁻¹⁵', '0.2')
+
+    """
+    mantissa, e, exponent = f"{value:.1g}".partition("e")
+    return f"{mantissa} · 10{str(int(exponent)).translate(RAISED)}" if e else mantissa
 
 
 def wrapped(sentence: str, width: int = 150) -> list[str]:

@@ -39,7 +39,7 @@ LABELS: Mapping[str, str] = {
     "other": "other neuron of the block",
     "entries": "entries at the start",
     "growth": "‖w‖ at the start",
-    "rate": "step size η",
+    "rate": "step size η (0: as suits)",
     "steps": "steps",
     "optimizer": "optimizer",
     "decay": "weight decay λ",

@@ -1,4 +1,4 @@
-"""What stands behind the turn of a step: the descent, the Fisher information, the equation."""
+"""What stands behind the turn of a step: runs of it, the Fisher information, the equation."""
 
 from __future__ import annotations
 
@@ -9,20 +9,9 @@ from normgeo.settings import Settings
 from normgeo.tables import Table, render
 from normgeo.text import text
 from normgeo.turn import TurnCurve
-from normgeo.ui import cached, export, progress, tex
+from normgeo.ui import cached, descending, export, tex
 from normgeo.ui.frame import explain
 from normgeo.views import VIEWS
-
-
-def descent(settings: Settings) -> None:
-    """Draw the same function trained from three norms."""
-    progress.show(
-        "descent",
-        settings,
-        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
-        "measured solid, predicted dashed. The larger the norm, the slower the start.",
-        again="Train again",
-    )
 
 
 def fisher(settings: Settings) -> None:
@@ -114,7 +103,10 @@ def _short(table: Table) -> Table:
 
 
 DEPTHS = {
-    "descent": (text("Watch it train"), descent),
+    "descent": (text("Watch it train"), descending.descent),
+    "equilibrium": (text("Equilibrium"), descending.equilibrium),
+    "twin": (text("Twin"), descending.twin),
+    "spiral": (text("Spiral"), descending.spiral),
     "fisher": (text("In Fisher terms"), fisher),
     "equation": (text("Equation"), equation),
 }

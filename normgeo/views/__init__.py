@@ -13,9 +13,13 @@ from normgeo.views.labels import LABELS
 from normgeo.views.magnitude import MAGNITUDE
 from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
 from normgeo.views.spectra import SPECTRA
+from normgeo.views.equilibrium import EQUILIBRIUM
+from normgeo.views.recurrent import RADII_VIEW, RECURRENCE
+from normgeo.views.spiral import SPIRAL
 from normgeo.views.symmetry import COUPLING, SYMMETRY
 from normgeo.views.training import TRAINING
 from normgeo.views.turn import TURN
+from normgeo.views.twin import TWIN
 from normgeo.views.view import View
 
 __all__ = ["VIEWS", "View"]
@@ -26,5 +30,7 @@ VIEWS: dict[str, View] = {
         AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, DOUBLING, ELLIPSE,
         AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING, FISHER,
         EQUAL_KL, GROWTH, SPECTRA, EQUATION_13, MAGNITUDE, LABELS,
+        AVERAGES, EFFECT, FLOATING_POINT, TURN, DESCENT, EQUILIBRIUM, TWIN, SPIRAL, DOUBLING,
+        ELLIPSE, AXES, NOISE, TRAINING, RECURRENCE, RADII_VIEW, SYMMETRY, COUPLING,
     )
 }  # fmt: skip

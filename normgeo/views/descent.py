@@ -51,8 +51,13 @@ def train_from(
     rate: float,
     decay: float,
     batch: int | None,
+    optimizer: str = "",
 ) -> tuple[Trajectory, ...]:
-    """Train one function from several norms of its weights; one stop ends all runs."""
+    """Train one function from several norms of its weights; one stop ends all runs.
+
+    By the settings' optimizer where none is named.
+    """
+    rule = optimizer or settings.optimizer
     steps, total, stopped = settings.steps, len(starts) * settings.steps, False
 
     def run(place: int, norm: float) -> Trajectory:
@@ -67,7 +72,7 @@ def train_from(
             raise StopIteration
 
         return descend(
-            at_norm(it.model, norm), it.scene.X, it.scene.y, settings.optimizer, steps=steps,
+            at_norm(it.model, norm), it.scene.X, it.scene.y, rule, steps=steps,
             rate=rate, decay=decay, batch_size=batch, seed=settings.seed, callback=watch,
         )  # fmt: skip
 
@@ -82,8 +87,9 @@ def _descent(settings: Settings, tell: Progress = silent) -> DescentPicture:
     runs = train_from(
         STARTS, it, settings, tell, rate=rate, decay=settings.decay or 0.0, batch=batch
     )
-    notes = (*runs[0].notes, *it.scene.notes)
-    return DescentPicture(runs, it.block, it.name, it.symbol, batch_words(batch, cases), notes)
+    return DescentPicture(
+        runs, it.block, it.name, it.symbol, batch_words(batch, cases), runs[0].notes
+    )
 
 
 def _descent_figure(picture: DescentPicture, theme: str) -> Figure:

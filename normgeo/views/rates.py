@@ -25,7 +25,9 @@ def rate_for_block(settings: Settings, gradient: Array) -> float:
     return settings.rate or FIRST_TURN / float(lengths(gradient))
 
 
-def rate_for_run(settings: Settings, it: Subject, optimizer: Optimizer) -> float:
+def rate_for_run(
+    settings: Settings, it: Subject, optimizer: Optimizer, adaptive_turn: float = ADAPTIVE_TURN
+) -> float:
     """Return η: as set, or one that suits an optimizer, for all parameters together.
 
     That of gradient descent makes the longest first step of a block, of b or of g half as long as
@@ -37,7 +39,7 @@ def rate_for_run(settings: Settings, it: Subject, optimizer: Optimizer) -> float
     dW, db, dg = model.layout.split(model.gradient(it.scene.X, it.scene.y))
     blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
     if isinstance(optimizer, AdaptiveMoments):
-        return ADAPTIVE_TURN / float(np.sqrt(blocks.shape[1]))
+        return adaptive_turn / float(np.sqrt(blocks.shape[1]))
     kept = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
     parts = (*blocks, db) if dg is None else (*blocks, db, dg)
     return (1 - kept) * FIRST_TURN / max(float(lengths(part)) for part in parts)

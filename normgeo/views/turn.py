@@ -15,7 +15,7 @@ from normgeo.settings import Settings
 from normgeo.tables import Table
 from normgeo.text import text
 from normgeo.turn import TurnCurve, turn_against_norm
-from normgeo.views.block import BLOCK, at_norm, subject
+from normgeo.views.block import BLOCK, subject
 from normgeo.views.rates import rate_for_block
 from normgeo.views.view import DATA, View
 
