@@ -42,9 +42,16 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>
 {figure}
+<script>
+{keyboard}
+reachable(document.body);
+</script>
 </body>
 </html>
 """
+
+# Sliders and buttons of plotly know the mouse alone.
+KEYBOARD = Path(__file__).with_name("keyboard.js").read_text("utf-8")
 
 
 class BrowserMissing(RuntimeError):  # noqa: N818
@@ -194,6 +201,7 @@ def _page(figure: go.Figure, title: str) -> str:
     return PAGE.format(
         lang="en",
         title=escape(title),
+        keyboard=KEYBOARD,
         paper=escape(figure.layout.template.layout.paper_bgcolor or "white"),
         figure=figure.to_html(
             full_html=False,

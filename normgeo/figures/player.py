@@ -11,7 +11,7 @@ from normgeo.figures.template import SIZE, THEMES, add_slider
 from normgeo.text import text
 
 PAUSE = 60  # milliseconds between two frames that play
-BUTTONS_END = 0.335  # of the width of the paper
+BUTTONS_END = 0.34  # of the width of the paper
 
 Frame = dict[str, Any]
 
@@ -58,7 +58,7 @@ def _menu(names: Sequence[str], place: int, theme: str) -> dict[str, Any]:
             button(text("rewind"), [names[0]]),
             button(text("◀ step"), [names[max(place - 1, 0)]]),
             button(text("▶ play"), None, PAUSE),
-            button(text("❚❚ pause"), [None]),
+            button(text("❚❚"), [None]),
             button(text("step ▶"), [names[min(place + 1, last)]]),
         ],
     }  # fmt: skip

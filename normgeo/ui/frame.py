@@ -10,6 +10,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from normgeo.datasets import DATASETS
+from normgeo.figures.export import KEYBOARD
 from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.ui import url
@@ -66,6 +67,7 @@ def begin(
         _copy_link(data={"label": text("Copy link"), "done": text("Copied")},
                    key="copy_link", width="content")  # fmt: skip
         st.button(text("Reset"), key="reset", on_click=url.reset)
+        _keyboard(key="keyboard", width="content")
     for problem in problems:
         st.warning(problem, icon=":material/link_off:")
     return settings
@@ -103,6 +105,12 @@ def _prepare_process() -> None:
     gc.collect()
     gc.freeze()
 
+
+_keyboard = st.components.v2.component(
+    "normgeo_keyboard",
+    html="<span></span>",
+    js=f"{KEYBOARD}\nexport default () => reachable(document.body);",
+)
 
 _copy_link = st.components.v2.component(
     "normgeo_copy_link",
