@@ -233,7 +233,7 @@ class Settings:
         """
         values, complaints = _parse(query)
         return cls(**values), tuple(
-            f"{complaint} The default, {_text(getattr(cls, name))}, is used instead."
+            f"{complaint} The default, {_or_open(getattr(cls, name))}, is used instead."
             if name in RULES
             else f"{complaint} It was left out."
             for name, complaint in complaints.items()
@@ -336,9 +336,11 @@ def _parse(query: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return values, complaints
 
 
+def _or_open(value: object) -> object:
+    return OPEN if value is None else value
+
+
 def _text(value: object) -> str:
-    if value is None:
-        return OPEN
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 

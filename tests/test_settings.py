@@ -87,15 +87,25 @@ def test_defaults_leave_no_trace_in_a_url() -> None:
     assert Settings(delta=0.5, dataset="iris").to_query() == {"dataset": "iris", "delta": "0.5"}
 
 
+def test_a_number_may_be_left_open_or_be_zero() -> None:
+    assert (
+        Settings().decay is Settings(decay=None).decay is Settings.from_query({})[0].decay is None
+    )
+    assert Settings.from_query({"decay": "auto", "mini_batch": "auto"})[0] == Settings()
+    assert Settings(decay=0).to_query() == {"decay": "0"}
+    assert Settings.from_query({"decay": "0"})[0].decay == 0
+
+
 @pytest.mark.parametrize(("name", "value"), BAD_VALUES)
 def test_a_url_names_and_replaces_a_bad_value(name: str, value: object) -> None:
     settings, problems = Settings.from_query({"steps": "7", name: value})
     assert getattr(settings, name) == getattr(Settings(), name)
     assert name == "steps" or settings.steps == 7
     (problem,) = problems
+    default = getattr(Settings(), name)
     assert problem == (
         f"`{name}` must be {RULES[name].sentence}; got {str(value)[:60]!r}. "
-        f"The default, {getattr(Settings(), name)}, is used instead."
+        f"The default, {'auto' if default is None else default}, is used instead."
     )
 
 

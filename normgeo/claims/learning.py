@@ -251,12 +251,12 @@ CLAIMS = (
     Claim(
         "gradient_orthogonal",
         "The gradient is orthogonal to the weights that may be scaled.",
-        "section 5.2.2, implied", _gradient_orthogonal, HOLDS, "learning_rate",
+        "section 5.2.2, implied", _gradient_orthogonal, HOLDS, "learning_rate?tab=spiral",
     ),
     Claim(
         "norm_grows",
         "Under gradient descent the norm of the weights only grows, by the law of Pythagoras.",
-        "section 5.2.2, implied", _norm_grows, HOLDS, "learning_rate?tab=descent",
+        "section 5.2.2, implied", _norm_grows, HOLDS, "learning_rate?tab=spiral",
     ),
     Claim(
         "early_stopping",

@@ -71,7 +71,9 @@ def scientific(value: float) -> str:
 
 
 def wrapped(sentence: str, width: int = 150) -> list[str]:
-    """Return the lines of a sentence in a figure."""
+    """Return the lines of a sentence in a figure; an equation stays in one."""
+    for sign in "=+−":
+        sentence = sentence.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
     return textwrap.wrap(sentence, width)
 
 

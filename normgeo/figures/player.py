@@ -11,7 +11,7 @@ from normgeo.figures.template import SIZE, THEMES, add_slider
 from normgeo.text import text
 
 PAUSE = 60  # milliseconds between two frames that play
-BUTTONS_END = 0.34  # of the width of the paper
+BUTTONS_END = 0.36  # of the width of the paper
 
 Frame = dict[str, Any]
 

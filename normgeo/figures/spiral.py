@@ -60,19 +60,17 @@ def spiral_figure(
     figure.add_trace(line(steps, radii, 2, text("measured"), measured, in_legend=True))
     style = predicted_style(theme)
     figure.add_trace(line(steps, predicted, 2, text("predicted"), style, in_legend=True))
-    figure.data[-1].legend = figure.data[-2].legend = "legend2"
     if wide:
         lengths = np.linalg.norm(shadow, axis=1)
         grey = {"color": look.muted, "width": 2.5, "dash": MEASURED}
         figure.add_trace(line(plane.steps, lengths, 2, inside, grey))
     lines = [words_ for each in about for words_ in wrapped(each)]
+    lines.append(_numbers(radii, predicted, turned, plane))
     dress(figure, theme, height=500 + 19 * (len(lines) - 1))
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 56 + 19 * len(lines), "b": 44},
         legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SIZE - 1}},
-        legend2={"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom",
-                 "font": {"size": SIZE - 1}},
-        annotations=[words(lines, yshift=30), *_captions(radii, predicted, turned, plane)],
+        annotations=[words(lines, yshift=30)],
     )  # fmt: skip
     reach = 1.06 * float(max(np.abs(x).max(), np.abs(y).max(), radii[0]))
     figure.update_layout(
@@ -107,21 +105,11 @@ def _triangles(x: Array, y: Array, ink: str) -> go.Scatter:
     )  # fmt: skip
 
 
-def _captions(
-    radii: Array, predicted: Array, turned: Array, plane: PlanePath
-) -> list[dict[str, object]]:
-    """Return today's numbers above the right panel."""
-    off = float(np.abs(radii / predicted - 1).max())
-    lines = [
-        text(
-            "radius {first:.3g} → {last:.3g}, measured and √(‖w<sub>0</sub>‖² + Σ η²‖G‖²): at most "
-            "{off} apart",
-            first=radii[0], last=radii[-1], off=scientific(off),
-        ),
-        text(
-            "{turns:.3g}° turned in {steps:,} steps; {share:.0%} of ‖w‖² is still in the first "
-            "plane",
-            turns=float(np.degrees(turned[-1])), steps=len(radii) - 1, share=plane.share[-1],
-        ),
-    ]  # fmt: skip
-    return [words(lines, RIGHT[0], 1, yshift=4, font={"size": SIZE - 1})]
+def _numbers(radii: Array, predicted: Array, turned: Array, plane: PlanePath) -> str:
+    """Return today's numbers in a line."""
+    return text(
+        "Radius {first:.3g} → {last:.3g}, from √(‖w<sub>0</sub>‖² + Σ η²‖G‖²) at most {off} apart; "
+        "{turns:.3g}° turned in {steps:,} steps; {share:.0%} of ‖w‖² is still in the first plane.",
+        first=radii[0], last=radii[-1], off=scientific(float(np.abs(radii / predicted - 1).max())),
+        turns=float(np.degrees(turned[-1])), steps=len(radii) - 1, share=plane.share[-1],
+    )  # fmt: skip

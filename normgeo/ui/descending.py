@@ -83,14 +83,18 @@ def _balance(picture: EquilibriumPicture) -> None:
     eta, decay, square = run.rate, run.decay, picture.gradient_norm**2
     norm, angle = float(picture.predicted.norm), float(np.degrees(picture.predicted.angle))
     rule, share = run.optimizer, eta * decay
+    lines: tuple[str, ...]
     if isinstance(rule, AdaptiveMoments):
-        size, a = picture.size, 1 - share
+        size, a, beta = picture.size, 1 - share, rule.beta1
+        memory = (1 - beta) * (1 + a * beta) / ((1 + beta) * (1 - a * beta))
         lines = (
-            r"\lVert w^*\rVert^2 &\approx \frac{\eta\,KD}{2\lambda} = "
-            rf"\frac{{{n(eta)} \cdot {size}}}{{2 \cdot {n(decay)}}}, \quad "
-            rf"\lVert w^*\rVert \approx {n((eta * size / (2 * decay)) ** 0.5)}",
+            rf"a &= 1 - \eta\lambda = 1 - {n(eta)} \cdot {n(decay)} = {n(a)}",
+            r"\lVert w^*\rVert^2 &= \frac{\eta^2 KD}{1 - a^2} \cdot "
+            r"\frac{(1 - \beta_1)(1 + a\beta_1)}{(1 + \beta_1)(1 - a\beta_1)} = "
+            rf"\frac{{{n(eta)}^2 \cdot {size}}}{{1 - {n(a)}^2}} \cdot {n(memory)}, \quad "
+            rf"\lVert w^*\rVert = {n(norm)}",
             r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} = "
-            rf"{n(angle)}^\circ, \quad a = 1 - \eta\lambda = {n(a)}",
+            rf"{n(angle)}^\circ",
         )
     else:
         beta = rule.beta if isinstance(rule, Momentum) else 0.0
