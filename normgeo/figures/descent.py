@@ -194,8 +194,8 @@ def _lines(
 
 def _first_turns(runs: Sequence[Trajectory], block: int, symbol: str) -> list[str]:
     """Return the turns of the first step, and the power of the norm by which they fall."""
-    begun = [run for run in runs if run.steps and run.angles[0, block] > 0]
-    if len(begun) < 2:
+    begun = [run for run in runs if run.steps and 0 < run.angles[0, block] < np.pi / 2]
+    if len(begun) < len(runs):
         return []
     angles = np.array([run.angles[0, block] for run in begun])
     slope, _ = np.polyfit(np.log([run.norms[0, block] for run in begun]), np.log(np.tan(angles)), 1)

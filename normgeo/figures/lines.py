@@ -43,11 +43,17 @@ def line(
     """Return a line against the step in a panel, numbered from 1."""
     shown = np.unique(np.linspace(0, len(steps) - 1, min(POINTS, len(steps))).astype(int))
     return go.Scatter(
-        x=steps[shown], y=values[shown].astype(np.float32), mode="lines", line=style, name=name,
+        x=steps[shown], y=compact(values[shown]), mode="lines", line=style, name=name,
         legendgroup=name, showlegend=in_legend, xaxis=f"x{panel}", yaxis=f"y{panel}",
         hovertemplate=text("{name}, step {step}: {value}<extra></extra>",
                            name=name, step="%{x}", value="%{y:.4g}"),
     )  # fmt: skip
+
+
+def compact(values: Array) -> Array:
+    """Return numbers in half the bytes, if they are in range."""
+    fits = np.abs(values).max(initial=0.0) < np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values
 
 
 def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo._arrays import Array
-from normgeo.figures.lines import POINTS, line, predicted_style, scientific, words, wrapped
+from normgeo.figures.lines import POINTS, compact, line, predicted_style, scientific, words, wrapped
 from normgeo.figures.template import MEASURED, SIZE, THEMES, dress, method_colour
 from normgeo.normalizers import Normalizer
 from normgeo.spiral import PlanePath
@@ -89,7 +89,7 @@ def spiral_figure(
 def _path(x: Array, y: Array, name: str, colour: str, width: float) -> go.Scatter:
     shown = np.unique(np.linspace(0, len(x) - 1, min(POINTS, len(x))).astype(int))
     return go.Scatter(
-        x=x[shown].astype(np.float32), y=y[shown].astype(np.float32), mode="lines", name=name,
+        x=compact(x[shown]), y=compact(y[shown]), mode="lines", name=name,
         line={"color": colour, "width": width, "dash": MEASURED}, hoverinfo="skip",
     )  # fmt: skip
 

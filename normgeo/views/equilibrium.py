@@ -33,7 +33,7 @@ from normgeo.views.view import DATA, Progress, View
 
 # By how many factors of e the weights decay in a run, where λ is left open. Adam needs more: V̂
 # remembers the gradients of the start for longer than a short run takes.
-DECAYED, ADAPTIVE_DECAYED = 4.0, 8.0
+DECAYED, ADAPTIVE_DECAYED = 6.0, 8.0
 FEWEST = 4  # steps of a run that has a second half to speak of
 
 

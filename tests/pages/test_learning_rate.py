@@ -98,12 +98,105 @@ def test_every_method_has_its_picture(shown, method):
     assert factors(page) == [2, 0.5, 0.25, 1]
 
 
-@pytest.mark.parametrize("tab", ["descent", "fisher", "equation"])
+TABS = ["descent", "equilibrium", "twin", "spiral", "fisher", "equation"]
+
+
+@pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_data_set_has_pictures_or_sentences(shown, dataset, tab):
     page = shown("learning_rate", dataset=dataset, tab=tab, steps="5")
     assert page.figures[0] == "turn"
     assert all(info.value.endswith(".") for info in page.app.info)
+
+
+def latex(page) -> str:
+    (formula,) = (latex.value for latex in page.app.latex)
+    return formula
+
+
+def test_optimizer_goes_into_the_url_and_changes_the_run_only(shown):
+    page = shown("learning_rate", dataset="wine")
+    before = page.figure("turn")
+    page.app.selectbox(key="descent_optimizer").set_value("adam").run()
+    assert page.query == {"dataset": "wine", "optimizer": "adam"}
+    assert "Adam on all parameters" in page.captions("descent")
+    assert "no law for the norm" in page.captions("descent")
+    assert page.figure("turn") == before
+
+
+def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
+    page = shown("learning_rate", dataset="wine", steps="20")
+    assert page.app.number_input(key="descent_decay").value is None
+    assert page.app.number_input(key="descent_decay").placeholder == "as suits"
+    page.app.number_input(key="descent_decay").set_value(0.2).run()
+    page.app.number_input(key="descent_mini_batch").set_value(16).run()
+    assert page.query == {"dataset": "wine", "steps": "20", "decay": "0.2", "mini_batch": "16"}
+    assert "λ = 0.2, mini-batches of 16" in page.captions("descent")
+    page.app.number_input(key="descent_decay").set_value(None).run()
+    assert page.query == {"dataset": "wine", "steps": "20", "mini_batch": "16"}
+    assert "λ = 0, mini-batches of 16" in page.captions("descent")
+
+
+def test_settings_of_one_tab_are_those_of_the_next(shown):
+    page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer="momentum",
+                 steps="50", decay="0.5")  # fmt: skip
+    assert page.app.selectbox(key="equilibrium_optimizer").value == "momentum"
+    assert page.app.number_input(key="equilibrium_steps").value == 50
+    page.open("learning_rate", tab="twin", steps="50", decay="0.5", dataset="wine")
+    assert page.app.number_input(key="twin_steps").value == 50
+    assert page.app.number_input(key="twin_decay").value == 0.5
+
+
+def test_equilibrium_plugs_in_the_numbers_of_the_picture(shown):
+    page = shown("learning_rate", dataset="wine", tab="equilibrium", rate="0.5", decay="0.2")
+    assert page.figures == ["turn", "equilibrium"]
+    formula = latex(page)
+    fraction = r"\frac\{0\.5 \\cdot ([\d.]+)\}\{0\.2 \\cdot 1\.9\}"
+    (square,) = re.findall(fraction, formula)
+    norm = (0.5 * float(square) / (0.2 * (2 - 0.1))) ** 0.25
+    (said,) = re.findall(r"\\lVert w\^\*\\rVert = ([\d.]+)", formula)
+    assert float(said) == pytest.approx(norm, rel=0.01)
+    assert r"\arccos(0.9) = 25.8^\circ" in formula
+    assert "the geometric mean of cos θ is 1 − ηλ" in page.words
+    assert f"predicted {norm:.2f}"[:-1] in page.captions("equilibrium")
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "sign"), [("momentum", r"(1 - \beta)"), ("adamw", r"\beta_1"), ("adam", None)]
+)
+def test_equilibrium_has_the_law_of_its_optimizer(shown, optimizer, sign):
+    page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer=optimizer)
+    if sign is None:
+        assert len(page.app.latex) == 0
+        assert "AdamW, whose decay stands apart, has one" in page.captions("equilibrium")
+    else:
+        assert sign in latex(page)
+
+
+def test_equilibrium_without_decay_is_explained(shown):
+    page = shown("learning_rate", dataset="wine", tab="equilibrium", decay="0")
+    assert page.figures == ["turn"]
+    assert "Choose a weight decay λ above 0" in page.app.info[0].value
+    assert page.app.number_input(key="equilibrium_decay").value == 0
+
+
+def test_twin_plugs_in_the_growing_rate(shown):
+    page = shown("learning_rate", dataset="wine", tab="twin", rate="0.02", decay="1", steps="50")
+    formula = latex(page)
+    assert r"1 - \eta\lambda = 1 - 0.02 \cdot 1 = 0.98" in formula
+    assert f"0.98^{{-99}} = {0.02 * 0.98**-99:.3g}" in formula
+    assert rf"0.98^{{-50}} = {0.98**-50:.3g}, \quad \text{{measured }} {0.98**-50:.3g}" in formula
+    assert "The two turn as one" in page.captions("twin")
+
+
+def test_spiral_plugs_in_its_radius(shown):
+    page = shown("learning_rate", dataset="wine", tab="spiral")
+    grown, radius, measured = re.findall(
+        r"sqrt\{1 \+ ([\d.]+)\}\} = ([\d.]+).*measured \} ([\d.]+)", latex(page), re.S
+    )[0]
+    assert float(radius) == pytest.approx((1 + float(grown)) ** 0.5, rel=3e-3)
+    assert radius == measured
+    assert page.figures == ["turn", "spiral"]
 
 
 @pytest.mark.parametrize("neurons", ["1", "2"])
