@@ -71,7 +71,7 @@ def twin_figure(
     dress(figure, theme, height=420 + 19 * (len(lines) - 1))
     growth = float(scheduled.rates[steps[-1]] / decayed.rates[0])
     figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 56 + 19 * len(lines), "b": 44},
+        margin={"l": 8, "r": 8, "t": 62 + 19 * len(lines), "b": 44},
         legend={"x": 1, "xanchor": "right", "font": {"size": SIZE - 1}, "traceorder": "reversed",
                 "y": 1.09},
         annotations=[

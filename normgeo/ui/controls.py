@@ -95,7 +95,9 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool) -> No
         "label_visibility": "visible" if label_visible else "collapsed",
     }  # fmt: skip
     if isinstance(rule, Open):
-        rule, common["placeholder"] = rule.rule, text("as suits")
+        # Without a value of its own a field can be emptied again.
+        common |= {"value": None, "placeholder": text("as suits")}
+        rule = rule.rule
     if isinstance(rule, Choice):
         words = OPTIONS.get(name, {})
         st.selectbox(

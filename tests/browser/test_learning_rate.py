@@ -6,6 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from normgeo.figures.export import write
+from normgeo.settings import Settings
+from normgeo.views import VIEWS
+
 
 @pytest.fixture
 def learning_rate(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
@@ -74,7 +78,11 @@ def test_no_words_of_the_picture_are_cut_or_on_each_other(
     wait_settled(page)
     frame = figure(page).locator(".main-svg").first.bounding_box()
     words = figure(page).locator(".annotation-text, .legendtext, .g-xtitle, .g-ytitle, .g-x2title")
-    boxes = [(word.text_content(), word.bounding_box()) for word in words.all()]
+    assert_apart([(word.text_content(), word.bounding_box()) for word in words.all()], frame)
+
+
+def assert_apart(boxes, frame) -> None:
+    """No words leave the picture, or lie on others."""
     for text, box in boxes:
         assert box["x"] >= frame["x"] - 1, text
         assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, text
@@ -110,6 +118,105 @@ def test_descent_plays_and_rewinds(learning_rate):
     expect(label).to_have_text("step 0")
 
 
+def label(page: Page, name: str = "descent") -> Locator:
+    """The words of the slider of a figure."""
+    return figure(page, name).locator(".slider-label").first
+
+
+def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_rate):
+    descent, url = figure(learning_rate, "descent"), learning_rate.url
+    for _ in range(3):
+        descent.get_by_role("button", name="step forward").click()
+    expect(label(learning_rate)).to_have_text("step 3")
+    descent.get_by_role("button", name="step back").click()
+    expect(label(learning_rate)).to_have_text("step 2")
+    dots = learning_rate.evaluate(
+        """() => {
+            const plot = document.querySelector('.st-key-figure_descent .js-plotly-plot');
+            return plot.data.at(-3).x;
+        }"""
+    )
+    assert list(dots) == [2, 2, 2]
+    descent.get_by_role("button", name="rewind").click()
+    expect(label(learning_rate)).to_have_text("step 0")
+    assert learning_rate.url == url
+
+
+def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
+    descent, keyboard = figure(learning_rate, "descent"), learning_rate.keyboard
+    descent.get_by_role("button", name="rewind").focus()
+    for _ in range(4):
+        keyboard.press("Tab")
+    expect(descent.get_by_role("button", name="step forward")).to_be_focused()
+    keyboard.press("Enter")
+    keyboard.press(" ")
+    expect(label(learning_rate)).to_have_text("step 2")
+    expect(descent.get_by_role("button", name="step forward")).to_be_focused()
+    slider = descent.get_by_role("slider")
+    slider.focus()
+    keyboard.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "step 3")
+    keyboard.press("End")
+    expect(label(learning_rate)).to_have_text("step 100")
+    keyboard.press("Home")
+    figure(learning_rate).get_by_role("slider").focus()
+    keyboard.press("ArrowRight")
+    keyboard.press("ArrowRight")
+    expect(figure(learning_rate).get_by_role("slider")).to_have_attribute(
+        "aria-valuetext", "‖w‖ = 2"
+    )
+    assert factors(learning_rate) == ["2", "0.5", "0.25", "1"]
+
+
+def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_page, tmp_path):
+    view, settings = VIEWS["descent"], Settings(dataset="wine", steps=12)
+    write(view.figure(view.compute(settings), "light"), tmp_path / "descent.html", title="Descent")
+    page = open_page()
+    page.goto((tmp_path / "descent.html").as_uri())
+    words = page.locator(".slider-label").first
+    page.get_by_role("button", name="step forward").click()
+    page.get_by_role("button", name="step forward").focus()
+    page.keyboard.press("Enter")
+    expect(words).to_have_text("step 2")
+    page.get_by_role("button", name="play").click()
+    expect(words).to_have_text("step 12")
+    page.get_by_role("button", name="step back").click()
+    expect(words).to_have_text("step 11")
+    page.get_by_role("button", name="rewind").click()
+    expect(words).to_have_text("step 0")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect(words).to_have_text("step 1")
+
+
+def test_number_left_open_is_set_and_emptied_again(server, page, wait_settled):
+    page.goto(f"{server}/learning_rate?dataset=wine&steps=10")
+    wait_settled(page)
+    field = page.get_by_role("spinbutton", name="weight decay λ")
+    field.fill("0.5")
+    field.press("Enter")
+    expect(figure(page, "descent").get_by_text("λ = 0.5")).to_be_visible()
+    assert "decay=0.5" in page.url
+    field.fill("")
+    field.press("Enter")
+    expect(figure(page, "descent").get_by_text("λ = 0,")).to_be_visible()
+    assert "decay" not in page.url
+
+
+@pytest.mark.parametrize("tab", ["descent", "equilibrium", "twin", "spiral"])
+@pytest.mark.parametrize("width", [1280, 1024])
+def test_no_words_of_a_run_are_cut_or_on_each_other(server, open_page, wait_settled, tab, width):
+    page = open_page(width, 720)
+    page.goto(f"{server}/learning_rate?tab={tab}&method=layer")
+    wait_settled(page)
+    frame = figure(page, tab).locator(".main-svg").first.bounding_box()
+    assert frame["height"] <= 600
+    words = figure(page, tab).locator(
+        ".annotation-text, .legendtext, .slider-label, .updatemenu-button"
+    )
+    assert_apart([(word.text_content(), word.bounding_box()) for word in words.all()], frame)
+
+
 def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?steps=10000")
     page.get_by_role("button", name="Stop").click()
@@ -119,7 +226,7 @@ def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("tab", ["fisher", "equation"])
+@pytest.mark.parametrize("tab", ["descent", "equilibrium", "twin", "spiral", "fisher", "equation"])
 def test_no_accessibility_violation_in_the_tabs(server, open_page, wait_settled, axe, scheme, tab):
     page = open_page(color_scheme=scheme)
     page.goto(f"{server}/learning_rate?tab={tab}&dataset=wine")

@@ -151,7 +151,7 @@ def test_equilibrium_plugs_in_the_numbers_of_the_picture(shown):
     page = shown("learning_rate", dataset="wine", tab="equilibrium", rate="0.5", decay="0.2")
     assert page.figures == ["turn", "equilibrium"]
     formula = latex(page)
-    fraction = r"\frac\{0\.5 \\cdot ([\d.]+)\}\{0\.2 \\cdot 1\.9\}"
+    fraction = r"\\frac\{0\.5 \\cdot ([\d.]+)\}\{0\.2 \\cdot 1\.9\}"
     (square,) = re.findall(fraction, formula)
     norm = (0.5 * float(square) / (0.2 * (2 - 0.1))) ** 0.25
     (said,) = re.findall(r"\\lVert w\^\*\\rVert = ([\d.]+)", formula)
@@ -192,7 +192,7 @@ def test_twin_plugs_in_the_growing_rate(shown):
 def test_spiral_plugs_in_its_radius(shown):
     page = shown("learning_rate", dataset="wine", tab="spiral")
     grown, radius, measured = re.findall(
-        r"sqrt\{1 \+ ([\d.]+)\}\} = ([\d.]+).*measured \} ([\d.]+)", latex(page), re.S
+        r"sqrt\{1 \+ ([\d.]+)\} = ([\d.]+).*measured \} ([\d.]+)", latex(page), re.S
     )[0]
     assert float(radius) == pytest.approx((1 + float(grown)) ** 0.5, rel=3e-3)
     assert radius == measured
