@@ -30,6 +30,7 @@ from normgeo.turn import TurnCurve
 SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own
 MOST = 50.0  # of the plane: an arrow beyond it leaves the picture
 PIXELS = 450  # of the plane's reach, roughly: no arrow is all head
+Trace = dict[str, Any]  # of a frame: plotly checks it once, where an object is checked twice
 LEFT, RIGHT = (0.0, 0.455), (0.605, 1.0)
 
 
@@ -68,16 +69,16 @@ def turn_figure(
         **_view(curve, opening),
         annotations=_captions(curve, opening, normalizer, symbol, theme),
     )
-    frames = [
-        go.Frame(
-            name=factor_name(norm),
-            traces=moving,
-            data=_moving(curve, step, colour, look.ink),
-            layout={
+    frames: list[dict[str, Any]] = [
+        {
+            "name": factor_name(norm),
+            "traces": moving,
+            "data": _moving(curve, step, colour, look.ink),
+            "layout": {
                 "annotations": _captions(curve, step, normalizer, symbol, theme),
                 **_view(curve, step),
             },
-        )
+        }
         for step, norm in enumerate(curve.norms)
     ]
     add_slider(figure, frames, start=opening, prefix=f"{symbol} = ", theme=theme)
@@ -102,7 +103,7 @@ def factor_name(k: float) -> str:
 # The plane.
 
 
-def _steps(curve: TurnCurve, step: int, colour: str, ink: str) -> list[go.Scatter]:
+def _steps(curve: TurnCurve, step: int, colour: str, ink: str) -> list[Trace]:
     """Return the gradient steps in the plane as a frame shows them, its own last."""
     reach = _reach(curve, step)
     still = [_arrow(curve, _place(curve, norm), reach, color=ink, width=2.0) for norm in SHOWN]
@@ -112,7 +113,7 @@ def _steps(curve: TurnCurve, step: int, colour: str, ink: str) -> list[go.Scatte
 
 def _arrow(
     curve: TurnCurve, step: int, reach: float, *, color: str, width: float
-) -> tuple[go.Scatter, go.Scatter]:
+) -> tuple[Trace, Trace]:
     """Return one gradient step: its foot, the ray it ends on and the angle; and its arrow."""
     norm, angle = float(curve.norms[step]), float(curve.angles[step])
     length = norm * np.tan(angle)
@@ -122,19 +123,21 @@ def _arrow(
     turn = np.concatenate([mark, [gap, [0.0, 0.0], [norm, length], gap, [norm, 0.0]]])
     head = min(7 + width, max(3.0, length / reach * PIXELS))
     return (
-        go.Scatter(
-            x=_rounded(turn[:, 0]), y=_rounded(turn[:, 1]), mode="lines+markers",
-            line={"color": color, "width": width / 2}, hoverinfo="skip", showlegend=False,
-            marker={"size": [0] * (len(turn) - 1) + [4 + width], "color": color, "opacity": 1,
+        {
+            "type": "scatter",
+            "x": _rounded(turn[:, 0]), "y": _rounded(turn[:, 1]), "mode": "lines+markers",
+            "line": {"color": color, "width": width / 2}, "hoverinfo": "skip", "showlegend": False,
+            "marker": {"size": [0] * (len(turn) - 1) + [4 + width], "color": color, "opacity": 1,
                     "line": {"width": 0}},
-        ),
-        go.Scatter(
-            x=_rounded(np.array([norm, norm])), y=_rounded(np.array([0.0, length])),
-            mode="lines+markers", line={"color": color, "width": width}, showlegend=False,
-            marker={"symbol": "arrow", "size": head, "color": color, "angleref": "previous",
+        },
+        {
+            "type": "scatter",
+            "x": _rounded(np.array([norm, norm])), "y": _rounded(np.array([0.0, length])),
+            "mode": "lines+markers", "line": {"color": color, "width": width}, "showlegend": False,
+            "marker": {"symbol": "arrow", "size": head, "color": color, "angleref": "previous",
                     "opacity": 1, "line": {"width": 0}},
-            hoverinfo="text", text=_step_words(curve, step),
-        ),
+            "hoverinfo": "text", "text": _step_words(curve, step),
+        },
     )  # fmt: skip
 
 
@@ -183,15 +186,17 @@ def _lines(curve: TurnCurve, colour: str, ink: str, muted: str) -> list[go.Scatt
     ]
 
 
-def _moving(curve: TurnCurve, step: int, colour: str, ink: str) -> list[go.Scatter]:
+def _moving(curve: TurnCurve, step: int, colour: str, ink: str) -> list[Trace]:
     """Return what a frame moves: the steps in the plane, and the dot on the line."""
     degrees = float(np.degrees(curve.angles[step]))
-    dot = go.Scatter(
-        x=[curve.norms[step]], y=[degrees], mode="markers+text", text=[f"<b>{degrees:.3g}°</b>"],
-        textposition="bottom left", textfont={"size": SIZE + 1, "color": ink},
-        marker={"size": 14, "color": colour, "line": {"color": ink, "width": 2}},
-        xaxis="x2", yaxis="y2", showlegend=False, cliponaxis=False, hoverinfo="skip",
-    )  # fmt: skip
+    dot = {
+        "type": "scatter",
+        "x": [curve.norms[step]], "y": [degrees], "mode": "markers+text",
+        "text": [f"<b>{degrees:.3g}°</b>"],
+        "textposition": "bottom left", "textfont": {"size": SIZE + 1, "color": ink},
+        "marker": {"size": 14, "color": colour, "line": {"color": ink, "width": 2}},
+        "xaxis": "x2", "yaxis": "y2", "showlegend": False, "cliponaxis": False, "hoverinfo": "skip",
+    }  # fmt: skip
     return [*_steps(curve, step, colour, ink), dot]
 
 
