@@ -9,12 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo._arrays import Array
+from normgeo.ended import Ended
 from normgeo.figures.lines import end_mark, line, predicted_style, start_styles, words, wrapped
 from normgeo.figures.template import SIZE, THEMES, dress, log_ticks, method_colour
 from normgeo.norm_laws import Equilibrium
 from normgeo.normalizers import Normalizer
 from normgeo.text import text
-from normgeo.trajectory import Divergence
 
 LEFT, RIGHT = (0.0, 0.47), (0.53, 1.0)
 UPPER, LOWER = (0.55, 1.0), (0.0, 0.45)
@@ -31,7 +31,7 @@ class Course(NamedTuple):
 
     norms: Array
     angles: Array
-    ended: Divergence | None = None
+    ended: Ended | None = None
 
     @property
     def settled_norm(self) -> float:
