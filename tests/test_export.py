@@ -67,8 +67,9 @@ def test_html_takes_the_title_of_the_figure(figure: go.Figure) -> None:
 
 
 def test_html_does_not_play_by_itself(figure: go.Figure) -> None:
-    *_, script = Page(to_bytes(figure, "html")).scripts
+    *_, script, keyboard = Page(to_bytes(figure, "html")).scripts
     assert "Plotly.addFrames" in script
+    assert "reachable(document.body)" in keyboard
     assert "Plotly.animate" not in script
     assert '"responsive": true' in script
 
