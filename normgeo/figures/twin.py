@@ -76,9 +76,10 @@ def twin_figure(
                 "y": 1.09},
         annotations=[
             words(lines, yshift=54),
-            words(text("<b>learning rate</b>: × {growth:.3g} in the end", growth=growth),
+            words(text("<b>learning rate</b>: × {growth} in the end", growth=_factor(growth)),
                   DOMAINS[0][0], yshift=4),
-            words(text("<b>norm</b>: × {growth:.3g} apart", growth=twin.growth[-1, block]),
+            words(text("<b>norm</b>: × {growth} apart",
+                       growth=_factor(float(twin.growth[-1, block]))),
                   DOMAINS[1][0], yshift=4),
             words(text("<b>direction</b>: at most {angle} apart",
                        angle=scientific(float(twin.angles.max()))),
@@ -110,3 +111,7 @@ def twin_figure(
         {"yaxis3.range": [np.log10(LEAST) - 0.3, top], "yaxis3.dtick": 3, "yaxis3.nticks": 8}
     )
     return figure
+
+
+def _factor(value: float) -> str:
+    return scientific(value) if value >= 1e6 else f"{value:,.{0 if value >= 100 else 1}f}"
