@@ -16,8 +16,4 @@ export.show(
     "cell in instance norm, part of a row in group norm. Below each the shape of its statistics.",
 )
 
-titles = {name: title for name, (title, _) in batches.DEPTHS.items()}
-for name, tab in tabs(settings, titles, "noise").items():
-    if tab.open:
-        with tab:
-            batches.DEPTHS[name][1](settings)
+tabs(settings, batches.DEPTHS, "noise")

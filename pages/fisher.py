@@ -22,8 +22,4 @@ picture = progress.show(
 
 if picture is not None:
     st.caption(" ".join(picture.notes))
-    titles = {name: title for name, (title, _) in shaping.DEPTHS.items()}
-    for name, tab in tabs(settings, titles, "equal_kl").items():
-        if tab.open:
-            with tab:
-                shaping.DEPTHS[name][1](settings)
+    tabs(settings, shaping.DEPTHS, "equal_kl")

@@ -36,8 +36,4 @@ with right:
     )
 left.caption(reading.remarks(picture))
 
-titles = {name: title for name, (title, _) in cell.DEPTHS.items()}
-for name, tab in tabs(settings, titles, cell.opening(settings)).items():
-    if tab.open:
-        with tab:
-            cell.DEPTHS[name][1](settings)
+tabs(settings, cell.DEPTHS, cell.opening(settings))

@@ -20,10 +20,6 @@ picture = export.show(
 )
 
 if picture is not None:
-    titles = {name: title for name, (title, _) in turning.DEPTHS.items()}
-    for name, tab in tabs(settings, titles, "descent").items():
-        if tab.open:
-            with tab:
-                turning.DEPTHS[name][1](settings)
+    tabs(settings, turning.DEPTHS, "descent")
     for note in picture.notes:
         st.caption(note)

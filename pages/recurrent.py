@@ -22,8 +22,4 @@ picture = progress.show(
 if picture is not None:
     for note in picture.notes:
         st.caption(note)
-    titles = {name: title for name, (title, _) in recurring.DEPTHS.items()}
-    for name, tab in tabs(settings, titles, "radii").items():
-        if tab.open:
-            with tab:
-                recurring.DEPTHS[name][1](settings)
+    tabs(settings, recurring.DEPTHS, "radii")

@@ -31,8 +31,4 @@ picture = progress.show(
 
 if picture is not None:
     st.caption(" ".join(picture.notes))
-    titles = {name: title for name, (title, _) in seeing.DEPTHS.items()}
-    for name, tab in tabs(settings, titles, "angles").items():
-        if tab.open:
-            with tab:
-                seeing.DEPTHS[name][1](settings, picture)
+    tabs(settings, seeing.DEPTHS, "angles", picture)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,16 +11,20 @@ from normgeo.settings import Settings
 from normgeo.text import text
 from normgeo.ui import url
 
+Depths = Mapping[str, tuple[str, Callable[..., None]]]
+"""Titles and what draws a tab, by the values of the setting `tab`."""
 
-def tabs(settings: Settings, titles: Mapping[str, str], opening: str) -> Mapping[str, Any]:
-    """Draw tabs and return their containers, of which one is `.open`.
+
+def tabs(settings: Settings, depths: Depths, opening: str, *known: Any) -> None:
+    """Draw tabs, and what stands in the open one.
 
     Args:
-        settings: whose `tab` is open. titles: by the names of tabs, values of the setting.
+        settings: whose `tab` is open, and what each tab is drawn from. depths: the tabs.
         opening: the tab that "auto", or the tab of another page, stands for.
+        known: what the page has computed already, for all of its tabs.
 
     """
-    labels = {name: text(title) for name, title in titles.items()}
+    labels = {name: text(title) for name, (title, _) in depths.items()}
     st.session_state["tab"] = labels[settings.tab if settings.tab in labels else opening]
 
     def changed() -> None:
@@ -28,4 +32,7 @@ def tabs(settings: Settings, titles: Mapping[str, str], opening: str) -> Mapping
         url.change(tab=next(name for name, label in labels.items() if label == chosen))
 
     containers = st.tabs(list(labels.values()), key="tab", on_change=changed)
-    return dict(zip(labels, containers, strict=True))
+    for (_, draw), container in zip(depths.values(), containers, strict=True):
+        if container.open:
+            with container:
+                draw(settings, *known)

@@ -149,12 +149,13 @@ def wait_settled() -> Callable[[Page], None]:
 
 
 @pytest.fixture(scope="session")
-def axe() -> Callable[[Page], list[str]]:
-    """`axe(page)` lists the accessibility rules that the page violates, and where."""
+def axe() -> Callable[..., list[str]]:
+    """`axe(page, within)` lists the accessibility rules that a part of the page violates."""
 
-    def violations(page: Page) -> list[str]:
-        page.add_script_tag(content=AXE.read_text("utf-8"))
-        found = page.evaluate("axe.run().then(result => result.violations)")
+    def violations(page: Page, within: str = "html") -> list[str]:
+        if not page.evaluate("'axe' in window"):
+            page.add_script_tag(content=AXE.read_text("utf-8"))
+        found = page.evaluate("part => axe.run(part).then(result => result.violations)", within)
         return [
             f"{rule['id']} ({rule['impact']}): {node['failureSummary']} — {node['html']}"
             for rule in found

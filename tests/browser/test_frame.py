@@ -59,24 +59,38 @@ def test_copy_link_copies_the_url_of_the_state(server, open_page, wait_settled):
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
+PAPERS = {
+    "light": {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"},
+    "dark": {"rgb(21, 24, 27)", "rgba(0, 0, 0, 0)"},
+}
+
+
+def papers(page: Page) -> set[str]:
+    """The grounds of the page and of its figures."""
+    grounds = page.locator("[data-testid=stApp], .js-plotly-plot > div > div > .main-svg")
+    return set(grounds.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)"))
+
+
 @pages
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_accessibility_violation(server, open_page, wait_settled, axe, path, scheme):
+def test_no_accessibility_violation_in_any_tab(server, open_page, wait_settled, axe, path, scheme):
     page = open_page(color_scheme=scheme)
-    page.goto(server + path)
+    page.goto(f"{server}{path}?dataset=wine")
     wait_settled(page)
     assert axe(page) == []
+    assert papers(page) <= PAPERS[scheme]
+    for tab in page.get_by_role("tab").all()[1:]:
+        tab.click()
+        wait_settled(page)
+        expect(tab).to_have_attribute("aria-selected", "true")
+        assert axe(page, "[role=tabpanel]") == [], tab.text_content()
+        assert papers(page) <= PAPERS[scheme]
 
 
 @pages
-def test_no_accessibility_violation_on_a_phone(server, phone, wait_settled, axe, path):
-    phone.goto(server + path)
-    wait_settled(phone)
-    assert axe(phone) == []
-
-
-@pages
-def test_nothing_is_cut_at_the_side_of_a_phone(server, phone, wait_settled, path):
+def test_phone_cuts_nothing_and_has_no_accessibility_violation(
+    server, phone, wait_settled, axe, path
+):
     phone.goto(server + path)
     wait_settled(phone)
     widths = phone.evaluate(
@@ -85,15 +99,4 @@ def test_nothing_is_cut_at_the_side_of_a_phone(server, phone, wait_settled, path
     )
     for content, window in widths:
         assert content <= window == 390
-
-
-@pages
-def test_dark_pages_have_dark_figures(server, open_page, wait_settled, path):
-    page = open_page(color_scheme="dark")
-    page.goto(server + path)
-    wait_settled(page)
-    for figure in page.locator(".js-plotly-plot > div > div > .main-svg").all():
-        paper = figure.evaluate("element => getComputedStyle(element).backgroundColor")
-        assert paper in {"rgb(21, 24, 27)", "rgba(0, 0, 0, 0)"}
-    app = page.get_by_test_id("stApp")
-    assert app.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(21, 24, 27)"
+    assert axe(phone) == []

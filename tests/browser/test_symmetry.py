@@ -1,13 +1,12 @@
 """Symmetry in a browser: the picture fits, nothing of it is cut, and everybody can read it."""
 
-import pytest
 from playwright.sync_api import expect
 
 STATE = "symmetry?method=layer&tab=coupling"
 
 
-def test_deep_link_as_the_first_request_shows_its_picture(fresh_server, page, wait_settled):
-    page.goto(f"{fresh_server}/{STATE}")
+def test_deep_link_shows_its_picture(server, page, wait_settled):
+    page.goto(f"{server}/{STATE}")
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Which directions in weight space does the model not see?"
@@ -24,15 +23,6 @@ def test_deep_link_as_the_first_request_shows_its_picture(fresh_server, page, wa
         assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1, word.text_content()
         assert place["y"] >= frame["y"] - 1, word.text_content()
     expect(page.get_by_role("tab", name="Principal angles")).to_be_in_viewport()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("tab", ["angles", "formula"])
-def test_no_accessibility_violation(server, open_page, wait_settled, axe, scheme, tab):
-    page = open_page(color_scheme=scheme)
-    page.goto(f"{server}/symmetry?dataset=wine&tab={tab}")
-    wait_settled(page)
-    assert axe(page) == []
 
 
 def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):
