@@ -16,8 +16,9 @@ from scipy.sparse.linalg import eigsh
 from normgeo._arrays import Array
 from normgeo.neighbourhood import Neighbourhood, reach_of
 
-FLAT = 1e-2
-"""Curvature of one direction over that of the other, below which it is drawn as a strip."""
+BEYOND = 1.25
+"""Times as far as it is looked: where an ellipse reaches farther along the first direction, only
+its part within is drawn, as two edges."""
 
 CURVED = 1e-9
 """Of the largest: a smaller curvature, or rest of a direction, is rounding."""
@@ -35,7 +36,7 @@ class Contours:
         quadratic: ½ δᵀFδ = c, (L, R, 2), closed curves, or the two edges of a strip with a gap of
             NaN between them.
         true: KL = c, (L, R, 2); NaN where no step that way reaches c.
-        strip: whether the first direction is flat.
+        strip: whether these are the two edges of a part.
 
     """
 
@@ -94,21 +95,27 @@ def kl_contours(
     plane: Array,
     levels: Array,
     *,
-    within: float,
+    within: float | None,
     callback: Callable[[], Any] = lambda: None,
 ) -> Contours:
     """Find where the KL from a model is c in a plane, for each of some levels c.
 
     Args:
         around: the model. plane: two orthonormal directions, (2, P); the first may be flat.
-        levels: c, ascending, nats per case. within: how far along a flat direction to look.
+        levels: c, ascending, nats per case.
+        within: how far along the first direction to look where it is nearly flat; None draws
+            whole ellipses, which takes curvature in both directions.
         callback: called after each ray; an exception that it raises ends the search.
 
     """
     metric = around.F.restrict(plane.T)
-    strip = bool(np.linalg.eigvalsh(metric)[0] <= FLAT * metric.diagonal().max())
-    starts, units = _strip(metric, within) if strip else _ellipse(metric)
-    quadratic = starts + np.sqrt(2 * levels)[:, None, None] * units
+    strip = within is not None and bool(metric[0, 0] * (BEYOND * within) ** 2 < 2 * levels[-1])
+    if within is None or not strip:
+        units = _ellipse(metric)
+        starts, quadratic = np.zeros_like(units), np.sqrt(2 * levels)[:, None, None] * units
+    else:
+        starts, units = _strip(within)
+        quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
     true = np.full(quadratic.shape, np.nan)
     for ray, (start, unit) in enumerate(zip(starts, units, strict=True)):
         if not np.isfinite(unit).all():
@@ -119,8 +126,10 @@ def kl_contours(
             return around.kl((start + t * unit) @ plane)
 
         for i, level in enumerate(levels):
-            guess = np.sqrt(2 * level) if i == 0 else reach * np.sqrt(level / levels[i - 1])
-            reach = _reach(along, float(level), float(guess))
+            guess = float(np.linalg.norm(quadratic[i, ray] - start))
+            if i:
+                guess = reach * float(np.sqrt(level / levels[i - 1]))
+            reach = _reach(along, float(level), guess)
             if not np.isfinite(reach):
                 break
             true[i, ray] = start + reach * unit
@@ -135,21 +144,29 @@ def _reach(kl: Callable[[float], float], level: float, guess: float) -> float:
         inside = kl(0.0) < level
     except ValueError:
         inside = False
-    return reach_of(kl, level, guess) if inside else np.nan
+    return reach_of(kl, level, guess if guess > 0 else 1.0) if inside else np.nan
 
 
-def _ellipse(metric: Array) -> tuple[Array, Array]:
-    """Return rays from the centre to ½ δᵀFδ = ½, evenly about the ellipse, (R, 2) twice."""
+def _ellipse(metric: Array) -> Array:
+    """Return points of ½ δᵀFδ = ½, evenly about the ellipse, (R, 2)."""
     turn = np.linspace(0, 2 * np.pi, RAYS, endpoint=False)
     circle = np.stack([np.cos(turn), np.sin(turn)])
     units: Array = np.linalg.solve(np.linalg.cholesky(metric).T, circle).T
-    return np.zeros_like(units), units
+    return units
 
 
-def _strip(metric: Array, within: float) -> tuple[Array, Array]:
-    """Return rays across the flat direction, up and then, after a gap, down, (R, 2) twice."""
+def _strip(within: float) -> tuple[Array, Array]:
+    """Return rays across the first direction, up and then, after a gap, down, (R, 2) twice."""
     lengths = np.linspace(-within, within, LENGTHS)
     side = np.column_stack([lengths, np.zeros_like(lengths)])
-    up = np.broadcast_to([0.0, metric[1, 1] ** -0.5], side.shape)
+    up = np.broadcast_to([0.0, 1.0], side.shape)
     gap = np.full((1, 2), np.nan)
     return np.concatenate([side, gap, side]), np.concatenate([up, gap, -up])
+
+
+def _edges(metric: Array, level: float, starts: Array, units: Array) -> Array:
+    """Return where the rays meet ½ δᵀFδ = c, (R, 2); NaN where they do not."""
+    u, sign = starts[:, 0], units[:, 1]
+    inside = (metric[0, 1] * u) ** 2 - metric[1, 1] * (metric[0, 0] * u**2 - 2 * level)
+    root = np.sqrt(np.where(inside >= 0, inside, np.nan))
+    return np.column_stack([u, (sign * root - metric[0, 1] * u) / metric[1, 1]])

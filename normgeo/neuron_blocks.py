@@ -51,10 +51,9 @@ class NeuronBlocks:
                 f"Neurons are numbered from 0 to {H - 1}; got the pair {(i, j)}. Choose others."
             )
         dense = F.to_dense()
-        blocks, roots = dense.reshape(H, p, H, p), np.sqrt(dense.diagonal().reshape(H, p))
-        norms = np.sqrt(np.einsum("ipjq,ipjq->ij", blocks, blocks))
-        block = blocks[i, :, j].copy()
-        return cls(norms, (i, j), block, roots[i], roots[j], float(dense.trace()))
+        roots = np.sqrt(dense.diagonal().reshape(H, p))
+        block = dense.reshape(H, p, H, p)[i, :, j].copy()
+        return cls(block_norms(dense, H), (i, j), block, roots[i], roots[j], float(dense.trace()))
 
     @property
     def between(self) -> float:
@@ -73,6 +72,13 @@ class NeuronBlocks:
     def detail(self, entries: str) -> Array:
         """Return the block as one of ENTRIES, (p, p) or less; NaN where there is none."""
         return _seen(self.block, entries, self.rows, self.columns)
+
+
+def block_norms(matrix: Array, neurons: int) -> Array:
+    """Return the Frobenius norms (H, H) of the blocks of a matrix (P, P) by pairs of neurons."""
+    blocks = matrix.reshape(neurons, len(matrix) // neurons, neurons, -1)
+    norms: Array = np.sqrt(np.einsum("ipjq,ipjq->ij", blocks, blocks))
+    return norms
 
 
 def _seen(values: Array, entries: str, rows: Array, columns: Array) -> Array:

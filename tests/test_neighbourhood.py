@@ -111,7 +111,8 @@ def test_every_point_of_a_contour_has_its_level(name, family, part):
     directions = block_directions(around, block(model), np.random.default_rng(3))
     plane = directions[[2, 1] if part == "across" else [0, 1]]
     levels = np.array([0.001, 0.004])
-    seen = kl_contours(around, plane, levels, within=0.5)
+    within = None if part == "across" else 0.5
+    seen = kl_contours(around, plane, levels, within=within)
     F = fisher(model, X).to_dense()
     assert seen.strip == (part == "along" and bool(model.normalizer.homogeneous_blocks(6)))
     points = 0
@@ -129,9 +130,21 @@ def test_contours_of_a_gaussian_standard_model_are_its_ellipses():
     model, X = draw("standard", "gaussian", phi=0.5)
     around = Neighbourhood.of(model, X)
     plane = block_directions(around, np.array([1]), np.random.default_rng(3))[1:]
-    seen = kl_contours(around, plane, np.array([0.1, 1.0, 50.0]), within=1)
+    seen = kl_contours(around, plane, np.array([0.1, 1.0, 50.0]), within=None)
     np.testing.assert_allclose(seen.true, seen.quadratic, rtol=1e-4, atol=1e-9)
     np.testing.assert_array_equal(seen.true[:, 0], seen.true[:, -1])  # closed
+
+
+def test_part_of_a_long_ellipse_is_bounded_by_its_own_edges():
+    """Of a Gaussian standard model the KL is the quadratic form, tilted and not flat."""
+    model, X = draw("standard", "gaussian")
+    around = Neighbourhood.of(model, X)
+    plane = block_directions(around, np.array([1]), np.random.default_rng(3))[[2, 1]]
+    seen = kl_contours(around, plane, np.array([0.5, 2.0]), within=0.2)
+    assert seen.strip
+    assert np.isfinite(seen.true[:, :LENGTHS]).all()
+    np.testing.assert_allclose(seen.true, seen.quadratic, rtol=1e-4, atol=1e-9)
+    assert np.ptp(seen.quadratic[0, :LENGTHS, 1]) > 1e-3  # no level line
 
 
 @pytest.mark.parametrize("name", ["batch", "weight", "layer", "rms"])
@@ -166,7 +179,7 @@ def test_a_level_beyond_all_outputs_leaves_gaps(family):
     model, X = draw("batch", family)
     around = Neighbourhood.of(model, X)
     directions = block_directions(around, np.array([0]), np.random.default_rng(3))
-    seen = kl_contours(around, directions[1:], np.array([1e-4, 1e6]), within=1)
+    seen = kl_contours(around, directions[1:], np.array([1e-4, 1e6]), within=None)
     assert np.isfinite(seen.true[0]).all()
     assert np.isnan(seen.true[1]).all()
 
@@ -176,14 +189,14 @@ def test_callback_is_told_of_every_ray_and_may_end_the_search():
     around = Neighbourhood.of(model, X)
     plane = block_directions(around, np.array([0]), np.random.default_rng(3))[1:]
     told = []
-    kl_contours(around, plane, np.array([0.01]), within=1, callback=lambda: told.append(1))
+    kl_contours(around, plane, np.array([0.01]), within=None, callback=lambda: told.append(1))
     assert len(told) == RAYS
 
     def stop():
         raise StopIteration
 
     with pytest.raises(StopIteration):
-        kl_contours(around, plane, np.array([0.01]), within=1, callback=stop)
+        kl_contours(around, plane, np.array([0.01]), within=None, callback=stop)
 
 
 def test_two_features_leave_one_direction_across_the_weights():

@@ -237,3 +237,33 @@ def test_saturated_outputs_are_told_first(monkeypatch):
     first, *others = VIEWS["fisher"].compute(SMALL).notes
     assert first.startswith("The Bernoulli outputs are saturated: their mean variance A'' is 0.2")
     assert not any("saturated" in note for note in others)
+
+
+def test_two_neurons_under_layer_norm_have_no_error_of_weights_that_change_nothing():
+    settings = Settings(dataset="wine", method="layer", neurons=2)
+    picture = VIEWS["eq13"].compute(settings)
+    assert np.isnan(picture.here.weights)
+    assert picture.here.whole < 1e-9
+    for theme in ("light", "dark"):
+        words = VIEWS["eq13"].figure(picture, theme).layout.annotations[0].text
+        assert "F<sub>WW</sub> is 0, as no output changes with the weights" in words
+        assert "%" not in words
+
+
+def test_poisson_axes_stay_readable():
+    settings = Settings(family="poisson", method="layer")
+    magnitude = VIEWS["magnitude"].figure(VIEWS["magnitude"].compute(settings), "light")
+    assert len(magnitude.layout.yaxis.tickvals) <= 12
+    growth = VIEWS["growth"].figure(VIEWS["growth"].compute(settings), "light")
+    low, high = growth.layout.yaxis.range
+    assert (high - low) / growth.layout.yaxis.dtick < 10
+    picture = VIEWS["fisher"].compute(settings)
+    assert picture.notes[0].startswith("layer norm is too faint to see on the scale that both")
+    assert "e+" not in " ".join(picture.notes)
+
+
+def test_poisson_contours_are_closed_and_thin_where_one_curvature_is_large():
+    rows = table("equal_kl", Settings(family="poisson", method="layer"))
+    mine = of(rows, method="standard", plane="across", level=rows[0]["level"])
+    assert max(abs(row["quadratic_y"]) for row in mine) > 0
+    assert (mine[0]["quadratic_x"], mine[0]["kl_x"]) == (mine[-1]["quadratic_x"], mine[-1]["kl_x"])

@@ -20,6 +20,7 @@ from normgeo.figures.template import (
     dress,
     method_colour,
     method_title,
+    rounded,
 )
 from normgeo.kl_contours import Contours
 from normgeo.normalizers import Normalizer
@@ -150,11 +151,11 @@ def _told(contours: Contours | None, along: int) -> str:
         return text("stopped") if along else text("no second direction across, or stopped")
     first, second = contours.metric.diagonal()
     if not along:
-        ratio = text("curvatures {a:.2g} : {b:.2g}", a=first, b=second)
+        ratio = text("curvatures {a} : {b}", a=rounded(first), b=rounded(second))
         return text("across the weights: {ratio}", ratio=ratio)
     if contours.strip:
         share = first / second
         flat = text("no curvature") if abs(share) < 1e-9 else text("{share:.1g} × the curvature",
                                                                    share=share)  # fmt: skip
         return text("with the weights: {flat} along ŵ", flat=flat)
-    return text("with the weights: curvatures {a:.2g} : {b:.2g}", a=first, b=second)
+    return text("with the weights: curvatures {a} : {b}", a=rounded(first), b=rounded(second))

@@ -124,7 +124,9 @@ def _heads(
     agree = here.whole < ROUNDING
     first = (
         text("they agree: no statistic is shared by neurons")
-        if agree and "layer" not in normalizer.words
+        if agree and not normalizer.shared_by_neurons
+        else text("F<sub>WW</sub> is 0, as no output changes with the weights, and so is Eq. 13's")
+        if np.isnan(here.weights)
         else text("Eq. 13 is off by {whole:.0%} of ‖F‖, and {weights:.0%} of ‖F<sub>WW</sub>‖",
                   whole=here.whole, weights=here.weights)
     )  # fmt: skip

@@ -99,13 +99,15 @@ def _line(
 
 def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
     seen = quadratic[quadratic > NOTHING]
-    low, high = np.log10(seen.min() / 3), np.log10(np.nanmax(np.append(seen, kl[kl > 0])) * 3)
+    # A Poisson KL grows as an exponential, beyond any axis: it leaves at the top.
+    low, high = np.log10(seen.min() / 3), np.log10(30 * seen.max())
+    apart = 2 if high - low < 16 else 4
     log = {"type": "log", "exponentformat": "power", "dtick": 1}
     layout: dict[str, Any] = {}
     for n, domain in enumerate(PANELS, start=1):
         layout[f"xaxis{n}"] = {"domain": domain, "anchor": f"y{n}", "range": [-3, 1], **log,
                                "title": text("length of the step ‖δ‖/‖w‖")}  # fmt: skip
-        layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [low, high], **log, "dtick": 2,
+        layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [low, high], **log, "dtick": apart,
                                "title": text("nats per case") if n == 1 else ""}  # fmt: skip
     layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2, 1], "dtick": 1}
     return layout

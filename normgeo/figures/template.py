@@ -70,6 +70,16 @@ def coloured(words: str, colour: str, size: int = SIZE - 2) -> str:
     return f'<span style="color:{colour};font-size:{size}px">{words}</span>'
 
 
+def rounded(value: float, digits: int = 2) -> str:
+    """Return a number with few digits, written out.
+
+    >>> rounded(863214.0), rounded(0.1234)
+    ('860,000', '0.12')
+
+    """
+    return f"{float(f'{value:.{digits}g}'):,.15g}" if 1e-4 <= abs(value) < 1e9 else f"{value:.2g}"
+
+
 def method_title(normalizer: Normalizer, more: str = "") -> str:
     """Return the title of a method in its colour, with what is unusual about it."""
     return coloured(f"<b>{normalizer.title}{more}</b>", method_colour(normalizer), SIZE)
@@ -82,9 +92,10 @@ def above(words: str, x: float, shift: float) -> dict[str, Any]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return 1, 2, 5 times powers of ten between two numbers, or only the powers over 4 decades."""
+    """Return 1, 2, 5 times powers of ten between two numbers, or some powers over 4 decades."""
     digits = (1, 2, 5) if high < 1e4 * low else (1,)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = range(first, last + 1, 1 + (last - first) // 10)
     return [digit * 10.0**power for power in powers for digit in digits]
 
 

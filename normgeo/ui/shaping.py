@@ -16,7 +16,7 @@ TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
 
 def equal_kl(settings: Settings) -> None:
     """Draw where the KL is equal, over the ellipses of its quadratic form."""
-    progress.show(
+    picture = progress.show(
         "equal_kl",
         settings,
         alt="Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
@@ -24,13 +24,15 @@ def equal_kl(settings: Settings) -> None:
         "normalized one a wedge from the origin, and a strip for the quadratic form.",
         again="Compute all contours",
     )
-    st.markdown(
-        text(
-            "A step along ŵ changes the standard model. A method that divides by a scale does not "
-            "see it: no curvature along ŵ, and the true contours are rays from w = 0, so the same "
-            "step turns a longer weight vector less."
+    if picture is not None:
+        st.markdown(
+            text(
+                "A step along ŵ changes the standard model. A method that divides by the scale of "
+                "its own inputs, at ε = 0, does not see it: no curvature along ŵ, and the true "
+                "contours are rays from w = 0, so the same step turns a longer weight vector less. "
+                "With frozen statistics the scale is a constant, and along ŵ there is curvature."
+            )
         )
-    )
 
 
 def growth(settings: Settings) -> None:

@@ -20,6 +20,7 @@ from normgeo.views.standing import Standing, standing
 from normgeo.views.view import Progress, View
 
 SIZES = np.array([1.0, 2.0, 3.0])  # of the ellipses, over that of the first
+WITHIN = {"across": None, "along": 0.95}  # of ‖w‖: short of w = 0
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
 
 
@@ -54,8 +55,8 @@ def _equal_kl(settings: Settings, callback: Progress | None = None) -> EqualKLPi
             contours = None
             if len(plane) == 2 and not stopped:
                 try:
-                    contours = kl_contours(stand.around, np.stack(plane), levels, within=0.95,
-                                           callback=tell)  # fmt: skip
+                    contours = kl_contours(stand.around, np.stack(plane), levels,
+                                           within=WITHIN[part], callback=tell)  # fmt: skip
                 except StopIteration:
                     stopped = True
             found[part].append(contours)

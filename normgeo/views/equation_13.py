@@ -12,6 +12,7 @@ from normgeo.figures.equation_13 import equation_13_figure
 from normgeo.figures.template import Figure
 from normgeo.fisher import fisher
 from normgeo.model import NormalizedGLM
+from normgeo.neuron_blocks import block_norms
 from normgeo.normalizers import Normalizer
 from normgeo.scene import Scene, independent, scene
 from normgeo.settings import Settings
@@ -21,6 +22,7 @@ from normgeo.views.pair import USES, about, pair, unusual, which_fisher
 from normgeo.views.view import Progress, View
 
 WIDTHS = (3, 4, 6, 8, 12, 16, 24)  # neurons in a group
+NOTHING = 1e-9  # of ‖F‖: a smaller F_WW is zero up to rounding
 WIDEST = 1700  # parameters: wider layers are left out
 
 
@@ -68,11 +70,11 @@ def _equation_13(settings: Settings, callback: Progress | None = None) -> Equati
     exact, paper = F.to_dense(), fisher(model, it.X, coupling="paper").to_dense()
     H = len(model.W)
     picture = Equation13Picture(
-        method, unusual(method), _norms(exact, H), _norms(paper, H), _norms(paper - exact, H),
-        _difference(model, exact, paper), (), about(it),
+        method, unusual(method), block_norms(exact, H), block_norms(paper, H),
+        block_norms(paper - exact, H), _difference(model, exact, paper), (), about(it),
         which_fisher(F), both.notes,
     )  # fmt: skip
-    if "layer" not in method.words:
+    if not method.shared_by_neurons:
         return picture
     p = model.layout.per_neuron
     widths = [K * method.groups for K in WIDTHS if K * method.groups * p <= WIDEST]
@@ -94,19 +96,12 @@ def _of_width(settings: Settings, method: Normalizer, H: int) -> Difference:
     return _difference(it.model, exact, fisher(it.model, it.X, coupling="paper").to_dense())
 
 
-def _norms(matrix: Array, H: int) -> Array:
-    p = len(matrix) // H
-    blocks = matrix.reshape(H, p, H, p)
-    norms: Array = np.sqrt(np.einsum("ipjq,ipjq->ij", blocks, blocks))
-    return norms
-
-
 def _difference(model: NormalizedGLM, exact: Array, paper: Array) -> Difference:
     places = np.ix_(model.layout.weights, model.layout.weights)
-    errors = []
+    errors, least = [], NOTHING * float(np.linalg.norm(exact))
     for a, b in ((exact, paper), (exact[places], paper[places])):
         size = float(np.linalg.norm(a))
-        errors.append(float(np.linalg.norm(b - a)) / size if size else float("nan"))
+        errors.append(float(np.linalg.norm(b - a)) / size if size > least else float("nan"))
     return Difference(len(model.W), *errors)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.figures.fisher import Side, fisher_figure
-from normgeo.figures.template import Figure
+from normgeo.figures.template import Figure, rounded
 from normgeo.fisher import Fisher, fisher
 from normgeo.neuron_blocks import NeuronBlocks
 from normgeo.settings import Settings
@@ -18,6 +18,7 @@ from normgeo.views.pair import USES, about, pair, unusual, which_fisher
 from normgeo.views.view import Progress, View
 
 STEP = 0.1
+FAINT = 0.03  # of the largest block: no eye tells it from the paper
 
 
 class FisherPicture(NamedTuple):
@@ -59,6 +60,11 @@ def _fisher(settings: Settings, callback: Progress | None = None) -> FisherPictu
         words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
                      methods=" and ".join(blank), i=i, j=j)  # fmt: skip
         notes = (words, *notes)
+    sizes = [float(side.blocks.norms.max()) for side in sides]
+    if min(sizes) < FAINT * max(sizes):
+        faint = sides[sizes.index(min(sizes))].normalizer.title
+        notes = (text("{method} is too faint to see on the scale that both share: choose log₁₀|F|.",
+                      method=faint), *notes)  # fmt: skip
     return FisherPicture(tuple(sides), tuple(fishers), about(both.normalized),
                          which_fisher(fishers[-1]), settings.entries, notes)  # fmt: skip
 
@@ -66,8 +72,8 @@ def _fisher(settings: Settings, callback: Progress | None = None) -> FisherPictu
 def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
     """Return what Eq. 10 says of a short step in a direction at random, with today's numbers."""
     costs = [
-        text("½ · {step:g}² · {trace:.4g}/{P} = {nats:.2g} nats ({method})", step=STEP,
-             trace=side.blocks.trace, P=F.layout.size,
+        text("½ · {step:g}² · {trace}/{P} = {nats:.2g} nats ({method})", step=STEP,
+             trace=rounded(side.blocks.trace, 4), P=F.layout.size,
              nats=STEP**2 / 2 * side.blocks.trace / F.layout.size, method=side.normalizer.title)
         for side, F in zip(sides, fishers, strict=True)
     ]  # fmt: skip
