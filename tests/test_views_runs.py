@@ -405,3 +405,15 @@ def test_recipe_and_payload(name: str) -> None:
     again = Settings.from_recipe(VIEWS[name].recipe(settings)["settings"])
     assert VIEWS[name].table(picture(name, again)) == VIEWS[name].table(result)
     assert len(VIEWS[name].figure(result, "light").to_json()) < 300_000
+
+
+def test_runs_that_end_in_their_first_step_say_so_in_place_of_angles():
+    settings = Settings(dataset="wine", family="poisson", rate=1e6, steps=5)
+    view = VIEWS["descent"]
+    picture = view.compute(settings)
+    assert [run.steps for run in picture.runs] == [0, 0, 0]
+    words = " ".join(note.text for note in view.figure(picture, "light").layout.annotations)
+    assert "no run completed a step" in words
+    assert "Runs that ended early: from 1 at step 1, from 2 at step 1, from 4 at step 1." in words
+    calm = view.figure(view.compute(Settings(dataset="wine", steps=5)), "light")
+    assert "no run" not in " ".join(note.text for note in calm.layout.annotations)

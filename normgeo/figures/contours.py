@@ -152,10 +152,10 @@ def _told(contours: Contours | None, along: int) -> str:
     first, second = contours.metric.diagonal()
     if not along:
         ratio = text("curvatures {a} : {b}", a=rounded(first), b=rounded(second))
-        return text("across the weights: {ratio}", ratio=ratio)
+        return text("across ŵ: {ratio}", ratio=ratio)
     if contours.strip:
         share = first / second
         flat = text("no curvature") if abs(share) < 1e-9 else text("{share:.1g} × the curvature",
                                                                    share=share)  # fmt: skip
-        return text("with the weights: {flat} along ŵ", flat=flat)
-    return text("with the weights: curvatures {a} : {b}", a=rounded(first), b=rounded(second))
+        return text("with ŵ: {flat} along ŵ", flat=flat)
+    return text("with ŵ: curvatures {a} : {b}", a=rounded(first), b=rounded(second))

@@ -58,7 +58,11 @@ def descent_figure(
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 34 + 19 * len(lines), "b": 40},
         legend={"x": 1, "xanchor": "right", "font": {"size": SIZE - 1}, "traceorder": "reversed"},
-        annotations=[words(lines, yshift=30), *_no_law(runs[0], look.muted)],
+        annotations=[
+            words(lines, yshift=30),
+            *_no_law(runs[0], look.muted),
+            *_no_step(runs, look.muted),
+        ],
     )
     _axes(figure, runs, block, symbol)
     last = max(1, *(run.steps for run in runs))
@@ -153,6 +157,16 @@ def _axes(figure: go.Figure, runs: Sequence[Trajectory], block: int, symbol: str
         figure.update_layout({"yaxis2.tickvals": 2.0 ** np.arange(-3, 10)})
     if len(angles):
         figure.update_layout({"yaxis3.tickvals": log_ticks(angles.min(), angles.max())})
+    else:
+        figure.update_layout({"yaxis3.showticklabels": False})
+
+
+def _no_step(runs: Sequence[Trajectory], muted: str) -> list[dict[str, Any]]:
+    """Return what stands in place of the angles, where every run ended in its first step."""
+    if any(run.steps for run in runs):
+        return []
+    return [{"text": text("no run completed a step"), "xref": "x3 domain", "yref": "y3 domain",
+             "x": 0.5, "y": 0.5, "font": {"color": muted}}]  # fmt: skip
 
 
 def _no_law(run: Trajectory, muted: str) -> list[dict[str, Any]]:

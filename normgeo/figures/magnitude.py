@@ -99,12 +99,17 @@ def _axes(seen: Sequence[Array], ratios: Sequence[Array], deltas: Array) -> dict
     return {
         "xaxis": {**across, "domain": LEFT},
         "yaxis": {"type": "log", "range": [np.log10(low), np.log10(high)], "tickvals": y,
-                  "ticktext": [f"{t:.3g}" for t in y],
+                  "ticktext": [_tick(t) for t in y],
                   "title": text("trace of the metric along the gains")},
         "xaxis2": {**across, "domain": RIGHT, "anchor": "y2"},
         "yaxis2": {"anchor": "x2", "range": [0, 1.25 * most],
                    "title": text("as printed over exact")},
     }  # fmt: skip
+
+
+def _tick(value: float) -> str:
+    power = round(np.log10(value))
+    return f"{value:.3g}" if -4 < power < 5 else f"10<sup>{power}</sup>".replace("-", "−")
 
 
 def _heads(
