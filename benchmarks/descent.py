@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.timing import Row
 from normgeo import NORMALIZERS, NormalizedGLM, descend
-from normgeo.datasets import load
+from normgeo.datasets.datasets import load
 
 TITLE = "Descent on digits"
 METHODS = ("standard", "batch", "weight", "layer")

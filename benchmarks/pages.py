@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, WebSocket, sync_playwright
 
 from benchmarks.timing import Row
-from normgeo.figures.browser import find_browser
+from normgeo.pictures.style.browser import find_browser
 from tools.server import serving
 
 TITLE = "Key press to painted, in Chromium at 1280 × 720"

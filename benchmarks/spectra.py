@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import Row
 from normgeo import NORMALIZERS, NormalizedGLM, fisher, spectrum
-from normgeo.datasets import load
+from normgeo.datasets.datasets import load
 
 TITLE = "Largest 20 eigenvalues of F, categorical family"
 METHODS = ("layer", "batch")

@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Pair:
-    """Median times of two functions, and the median of the ratios of neighbouring runs."""
+    """Median times of two functions, and the median of the ratios of neighboring runs."""
 
     seconds: float
     against_seconds: float
@@ -38,7 +38,7 @@ class Pair:
 def interleaved(function: Callable[[], Any], against: Callable[[], Any], repetitions: int) -> Pair:
     """Time two functions in turn, after one run of each that does not count.
 
-    Neighbouring runs meet the same machine: its other work moves both, not their ratio.
+    Neighboring runs meet the same machine: its other work moves both, not their ratio.
     """
     function(), against()
     times = [(_seconds(function), _seconds(against)) for _ in range(repetitions)]

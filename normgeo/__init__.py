@@ -4,34 +4,34 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
-from normgeo.axes import shared_statistics
-from normgeo.batch import batch_drift, batch_noise
-from normgeo.comparisons import Comparison, compare
-from normgeo.divergence import kl
-from normgeo.doubling import DoublingRow, doubling_table
-from normgeo.dynamics import Trajectory, descend
-from normgeo.equilibrium import Balance, simulate_balance
-from normgeo.families import FAMILIES
-from normgeo.fisher import Fisher, fisher
-from normgeo.fitting import Fit, fit
-from normgeo.invariance import certify, invariance_table, sweep
-from normgeo.magnitude import GainMetric, gain_metric
-from normgeo.memory import jacobian_norms
-from normgeo.model import NormalizedGLM
-from normgeo.network import Network
-from normgeo.normalizers import GRID, NORMALIZERS, Normalized, Normalizer
-from normgeo.null_space import NullSpace, expected_dimension, null_space
-from normgeo.optimizers import OPTIMIZERS
-from normgeo.recurrent import Recurrence, run_recurrence
-from normgeo.schedules import Constant, Exponential
-from normgeo.spectrum import Spectrum, spectrum
-from normgeo.spiral import PlanePath, plane_path
-from normgeo.symmetry import Explanation, explain
-from normgeo.training import History, hold_out, train
-from normgeo.transforms import TABLE_1, TRANSFORMS
-from normgeo.turn import TurnCurve, turn_against_norm
-from normgeo.twin import Twin, exponential_twin
-from normgeo.witness import Witness, smallest_witness
+from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
+from normgeo.dynamics.comparison import Comparison, compare
+from normgeo.dynamics.descent import Trajectory, descend
+from normgeo.dynamics.doubling import DoublingRow, doubling_table
+from normgeo.dynamics.equilibrium import Balance, simulate_balance
+from normgeo.dynamics.exponential_twin import Twin, exponential_twin
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.plane_path import PlanePath, plane_path
+from normgeo.dynamics.schedules import Constant, Exponential
+from normgeo.dynamics.training import History, hold_out, train
+from normgeo.fisher.gain_metric import GainMetric, gain_metric
+from normgeo.fisher.kl import kl
+from normgeo.fisher.operator import Fisher, fisher
+from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.invariance.certificate import certify, invariance_table, sweep
+from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
+from normgeo.invariance.witness import Witness, smallest_witness
+from normgeo.models.families import FAMILIES
+from normgeo.models.fitting import Fit, fit
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.jacobian_norms import jacobian_norms
+from normgeo.models.network import Network
+from normgeo.models.recurrence import Recurrence, run_recurrence
+from normgeo.normalizers.batch_statistics import batch_drift, batch_noise
+from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalized, Normalizer
+from normgeo.normalizers.shared_statistics import shared_statistics
+from normgeo.symmetry.explanation import Explanation, explain
+from normgeo.symmetry.null_space import NullSpace, expected_dimension, null_space
 
 __version__ = "0.1.0"
 

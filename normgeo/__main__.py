@@ -20,18 +20,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from normgeo import __version__
-from normgeo.characters import spell
+from normgeo.base.characters import spell
+from normgeo.base.text import text
 from normgeo.cli import audit, fisher
 from normgeo.cli.output import print_table
 from normgeo.cli.progress import Progress
 from normgeo.settings import RULES, Settings, parse_pairs
-from normgeo.tables import FORMATS, render
-from normgeo.text import text
-from normgeo.verdict_tables import COLUMNS, ROWS, verdict_records, verdict_table
+from normgeo.tables.table import FORMATS, render
+from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
+from normgeo import __version__
 
 if TYPE_CHECKING:
-    from normgeo.views import View
+    from normgeo.pictures import View
 
 FOR_PROGRAMS = ("csv", "json")
 PICTURES = ("html", "png", "svg", "pdf")
@@ -77,7 +77,7 @@ def _render(options: argparse.Namespace) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from normgeo.views import VIEWS
+    from normgeo.pictures import VIEWS
 
     folder = Path(options.folder)
     files = {
@@ -90,7 +90,7 @@ def _figures(options: argparse.Namespace) -> None:
 
 
 def _views(options: argparse.Namespace) -> None:
-    from normgeo.views import VIEWS
+    from normgeo.pictures import VIEWS
 
     views = {
         view.name: text("{title}. Settings: {names}.", title=view.title, names=", ".join(view.uses))
@@ -109,7 +109,7 @@ def _views(options: argparse.Namespace) -> None:
 
 def _draw(files: Mapping[View, Sequence[Path]], settings: Settings) -> None:
     """Compute each view once and write its files, all with one browser if any needs one."""
-    from normgeo.figures import export
+    from normgeo.pictures.style import export
 
     formats = {path: _format(path) for paths in files.values() for path in paths}
     static = not set(export.STATIC).isdisjoint(formats.values())
@@ -131,14 +131,14 @@ def _draw(files: Mapping[View, Sequence[Path]], settings: Settings) -> None:
 
 def _format(path: Path) -> str:
     """Return the format of a view's file: of its figure, or of its numbers."""
-    from normgeo.figures.export import format_of
+    from normgeo.pictures.style.export import format_of
 
     suffix = path.suffix.lower().removeprefix(".")
     return suffix if suffix in FOR_PROGRAMS else format_of(path)
 
 
 def _view(name: str) -> View:
-    from normgeo.views import VIEWS
+    from normgeo.pictures import VIEWS
 
     if name not in VIEWS:
         raise ValueError(

@@ -13,15 +13,15 @@ from math import isfinite
 from sys import float_info
 from typing import Any, Protocol, final
 
-from normgeo.activations import ACTIVATIONS
-from normgeo.centres import CENTRES
-from normgeo.datasets import DATASETS
-from normgeo.families import FAMILIES
-from normgeo.neuron_blocks import ENTRIES
-from normgeo.normalizers import NORMALIZERS, STATISTICS, Normalizer
-from normgeo.optimizers import OPTIMIZERS
-from normgeo.scales import SCALES
-from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.datasets.datasets import DATASETS
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.fisher.neuron_blocks import ENTRIES
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.models.activations import ACTIVATIONS
+from normgeo.models.families import FAMILIES
+from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.normalizer import NORMALIZERS, STATISTICS, Normalizer
+from normgeo.normalizers.scales import SCALES
 
 TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent",
         "equilibrium", "twin", "spiral", "fisher", "equation", "noise", "network", "radii", "zero",
@@ -130,7 +130,7 @@ class Cell:
     def parse(self, value: object) -> str:
         row, _, column = str(value).partition(".")
         words = row.split("-")
-        on_grid = len(words) == 2 and words[0] in CENTRES and words[1] in SCALES
+        on_grid = len(words) == 2 and words[0] in CENTERS and words[1] in SCALES
         if column not in TRANSFORMS or not (row in NORMALIZERS or on_grid):
             raise ValueError
         return str(value)
@@ -197,7 +197,7 @@ class Settings:
     columns: str = _setting("paper", Choice(("paper", "all")))
     delta: float = _setting(3.0, Number(-100, 100, nonzero=True))
     index: int = _setting(0, Whole(0, 10**6))
-    center: str = _setting("layer", Choice(tuple(CENTRES)))
+    center: str = _setting("layer", Choice(tuple(CENTERS)))
     scale: str = _setting("batch", Choice(tuple(SCALES)))
     neuron: int = _setting(0, Whole(0, 255))
     other: int = _setting(0, Whole(0, 255))

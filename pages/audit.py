@@ -1,7 +1,7 @@
 import streamlit as st
 
-from normgeo.report import PAPER
-from normgeo.text import text
+from normgeo.base.text import text
+from normgeo.tables.report import PAPER
 from normgeo.ui import audit, frame
 
 settings = frame.begin("audit", "Where is the paper exact, and where not?")

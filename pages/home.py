@@ -1,8 +1,8 @@
 import streamlit as st
 
-from normgeo.text import text
+from normgeo.base.text import text
+from normgeo.tables.verdicts import COLUMNS
 from normgeo.ui import export, frame, reading, tour, verdict_table
-from normgeo.verdict_tables import COLUMNS
 
 settings = frame.begin("home", "What does each method average?", controls=("dataset",))
 

@@ -1,9 +1,9 @@
 import streamlit as st
 
+from normgeo.tables.verdicts import COLUMNS
 from normgeo.ui import cell, export, frame, reading, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.tabs import tabs
-from normgeo.verdict_tables import COLUMNS
 
 settings = frame.begin(
     "invariance",

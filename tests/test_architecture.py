@@ -1,99 +1,48 @@
-"""Imports point downward, and heavy libraries stay where they belong."""
+"""Imports point downward from package to package, and heavy libraries stay where they belong."""
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# From the bottom up. A module imports from the lines above its own in this list, never from its
-# own line. A name stands for a module, or for a package with everything in it.
-LAYERS = (
-    ("normgeo.text", "normgeo.characters", "normgeo._arrays", "normgeo.ended"),
-    ("normgeo.files",),
-    ("normgeo.subspaces",),
-    ("normgeo.centres", "normgeo.exact", "normgeo.family", "normgeo.activations"),
-    ("normgeo.norm_laws", "normgeo.schedules", "normgeo.mini_batches"),
-    ("normgeo.scales", "normgeo.optimizers"),
-    ("normgeo.linearization",),
-    ("normgeo.fixed_cases",),
-    ("normgeo.normalizers", "normgeo.transforms", "normgeo.families"),
-    ("normgeo.model", "normgeo.invariance", "normgeo.blocks", "normgeo.datasets"),
-    (
-        "normgeo.witness",
-        "normgeo.effect",
-        "normgeo.averages",
-        "normgeo.laws",
-        "normgeo.objective",
-        "normgeo.fisher_structure",
-        "normgeo.layers",
-    ),
-    ("normgeo.fisher_storage", "normgeo.trajectory"),
-    (
-        "normgeo.fisher",
-        "normgeo.divergence",
-        "normgeo.network",
-        "normgeo.recurrent",
-        "normgeo.running",
-        "normgeo.batch",
-        "normgeo.axes",
-    ),
-    ("normgeo.neighbourhood", "normgeo.neuron_blocks"),
-    (
-        "normgeo.dynamics",
-        "normgeo.comparisons",
-        "normgeo.equilibrium",
-        "normgeo.spiral",
-        "normgeo.fitting",
-        "normgeo.turn",
-        "normgeo.loss_plane",
-        "normgeo.doubling",
-        "normgeo.ellipse",
-        "normgeo.memory",
-        "normgeo.training",
-        "normgeo.null_space",
-        "normgeo.spectrum",
-        "normgeo.magnitude",
-        "normgeo.labels",
-    ),
-    ("normgeo.null_chain", "normgeo.twin", "normgeo.kl_contours"),
-    ("normgeo.reasons",),
-    ("normgeo.symmetry",),
+# From the bottom up. A file imports from the lines above its package's own, and from its own
+# package; packages on one line do not import each other. `normgeo` itself is the list of public
+# names: `normgeo/__init__.py` imports what it lists, and nothing but its version is imported of it.
+PACKAGES = (
+    ("normgeo.base",),
+    ("normgeo.datasets", "normgeo.normalizers"),
+    ("normgeo.invariance", "normgeo.models"),
+    ("normgeo.fisher",),
+    ("normgeo.symmetry", "normgeo.dynamics"),
     ("normgeo.claims",),
-    ("normgeo.settings", "normgeo.tables"),
-    ("normgeo.verdict_tables", "normgeo.audit_tables", "normgeo.fisher_tables", "normgeo.scene"),
-    ("normgeo.cli",),
-    ("normgeo",),
-    ("normgeo.figures.template", "normgeo.figures.browser"),
-    (
-        "normgeo.figures.export",
-        "normgeo.figures.wedges",
-        "normgeo.figures.values",
-        "normgeo.figures.lines",
-        "normgeo.figures.player",
-    ),
-    ("normgeo.figures", "normgeo.report"),
-    ("normgeo.views",),
-    ("normgeo.ui", "normgeo.__main__"),
-    ("pages", "app"),
+    ("normgeo.tables", "normgeo.settings"),
+    ("normgeo.pictures",),
+    ("normgeo.ui", "normgeo.cli"),
+    ("normgeo.__main__", "pages", "app"),
 )
-HEIGHT = {unit: height for height, line in enumerate(LAYERS) for unit in line}
+HEIGHT = {package: height for height, line in enumerate(PACKAGES) for package in line}
+FACADE = "normgeo"
+VERSION = "normgeo.__version__"
 
-# Packages whose modules may import each other.
-OPEN_INSIDE = {"normgeo.ui", "normgeo.claims", "normgeo.views", "normgeo.cli"}
-
-# Who may import a library at all, and who may only inside a function.
+# Who may import a library at all, and which may only be imported inside a function.
+STREAMLIT = re.compile(r"normgeo\.ui(\.|$)|pages(\.|$)|app$")
+PLOTLY = re.compile(r"normgeo\.pictures\.(style(\.|$)|.*_figure$)")
 HOMES = {
-    "streamlit": {"normgeo.ui", "pages", "app"},
-    "plotly": {"normgeo.figures"},
-    "kaleido": {"normgeo.figures"},
-    "sklearn": {"normgeo.datasets"},
+    "streamlit": STREAMLIT,
+    "plotly": PLOTLY,
+    "kaleido": PLOTLY,
+    "sklearn": re.compile(r"normgeo\.datasets\."),
 }
 ONLY_INSIDE_FUNCTIONS = {"sklearn", "kaleido"}
+
+FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
+MOST_FILES = 18  # of a folder of pictures: a pair each; others hold about ten
 
 
 def module_name(file: Path) -> str:
@@ -108,23 +57,18 @@ FILES = {
 }
 
 
-def unit_of(module: str) -> str | None:
-    """The longest declared name that `module` is, or is inside of; None for an unplaced one.
-
-    `normgeo` itself is a façade, not a home: its modules are declared one by one.
-    """
-    if module in HEIGHT:
-        return module
-    parent = module.rpartition(".")[0]
-    return unit_of(parent) if parent and parent != "normgeo" else None
+def package_of(module: str) -> str | None:
+    """The package of PACKAGES that a module is, or is inside of; None for an unplaced one."""
+    while module and module != FACADE:
+        if module in HEIGHT:
+            return module
+        module = module.rpartition(".")[0]
+    return None
 
 
-def is_inside(module: str, package: str) -> bool:
-    return module == package or module.startswith(package + ".")
-
-
-def imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[str, bool]]:
+def imports(source: str, module: str, is_package: bool = False) -> Iterator[tuple[str, bool]]:
     """Every imported module, absolute, with whether the import is inside a function."""
+    tree = ast.parse(source)
     inside = {
         id(node)
         for function in ast.walk(tree)
@@ -142,37 +86,76 @@ def imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[s
                 above = package[: len(package) - node.level + 1]
                 base = ".".join([*above, base] if base else above)
             for alias in node.names:
-                # In `from normgeo import model` the last word is a module; often it is not.
+                # In `from normgeo.models import glm` the last word is a module; often it is not.
                 member = f"{base}.{alias.name}"
-                yield member if member in FILES or member in HEIGHT else base, id(node) in inside
+                is_module = member in FILES or member in HEIGHT or member == VERSION
+                yield member if is_module else base, id(node) in inside
 
 
 def violations(source: str, module: str, is_package: bool = False) -> list[str]:
     """What the imports of one module break, in sentences."""
-    own = unit_of(module)
+    if module == FACADE:
+        return []
+    own = package_of(module)
     if own is None:
-        return [f"{module} has no place in LAYERS: put it on the line it belongs to."]
+        return [f"{module} has no place in PACKAGES: put it into the package it belongs to."]
     broken = []
-    for target, inside_function in imports(ast.parse(source), module, is_package):
+    for target, inside_function in imports(source, module, is_package):
         library = target.partition(".")[0]
         if library in HOMES:
-            if not any(is_inside(module, home) for home in HOMES[library]):
-                broken.append(f"{module} imports {library}, which only {HOMES[library]} may.")
+            if not HOMES[library].match(module):
+                broken.append(f"{module} imports {library}, which is not for it.")
             elif library in ONLY_INSIDE_FUNCTIONS and not inside_function:
                 broken.append(f"{module} imports {library} outside of a function.")
-        elif library in {"normgeo", "pages", "app"}:
-            unit = unit_of(target)
-            if unit is None:
-                broken.append(f"{module} imports {target}, which has no place in LAYERS.")
-            elif unit == own:
-                is_its_member = is_package and is_inside(target, module)
-                if own not in OPEN_INSIDE and not is_its_member:
-                    broken.append(f"{module} imports its sibling {target}.")
-            elif HEIGHT[unit] == HEIGHT[own]:
+        elif library in {"normgeo", "pages", "app"} and target != VERSION:
+            package = package_of(target)
+            if target == FACADE:
+                broken.append(f"{module} imports from the list of public names.")
+            elif package is None:
+                broken.append(f"{module} imports {target}, which has no place in PACKAGES.")
+            elif package == "pages":
+                broken.append(f"{module} imports the page {target}.")
+            elif package != own and HEIGHT[package] == HEIGHT[own]:
                 broken.append(f"{module} imports {target}, which is on its own line.")
-            elif HEIGHT[unit] > HEIGHT[own]:
+            elif HEIGHT[package] > HEIGHT[own]:
                 broken.append(f"{module} imports {target}, which is above it.")
+            elif FIGURE.match(target) and module != "normgeo.pictures":
+                if not FIGURE.match(module):
+                    broken.append(f"{module} imports the figure {target}.")
     return broken
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The circles of a directed graph, each as a path that ends where it began."""
+    state: dict[str, int] = {}
+    found: list[list[str]] = []
+
+    def visit(node: str, path: list[str]) -> None:
+        state[node] = 1
+        for target in graph.get(node, ()):
+            if state.get(target) == 1:
+                found.append([*path[path.index(target) :], target])
+            elif target not in state:
+                visit(target, [*path, target])
+        state[node] = 2
+
+    for node in graph:
+        if node not in state:
+            visit(node, [node])
+    return found
+
+
+def graph_of_files() -> dict[str, set[str]]:
+    """Which file imports which, the list of public names left out."""
+    return {
+        module: {
+            target
+            for target, _ in imports(file.read_text("utf-8"), module, file.name == "__init__.py")
+            if target in FILES and target not in {module, FACADE}
+        }
+        for module, file in FILES.items()
+        if module != FACADE
+    }
 
 
 @pytest.mark.parametrize("module", sorted(FILES))
@@ -181,32 +164,51 @@ def test_imports_point_downward(module: str) -> None:
     assert violations(file.read_text("utf-8"), module, file.name == "__init__.py") == []
 
 
+def test_files_form_no_circle() -> None:
+    assert circles(graph_of_files()) == []
+
+
+def test_every_package_exists_and_holds_what_a_reader_can_survey() -> None:
+    folders = {file.parent for file in FILES.values()}
+    packages = [p for line in PACKAGES for p in line if p not in {"normgeo.__main__", "app"}]
+    assert all(ROOT.joinpath(*p.split(".")).exists() or p in FILES for p in packages)
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for folder in folders
+        if (count := len([f for f in folder.glob("*.py") if f.name != "__init__.py"])) > MOST_FILES
+    }
+    assert crowded == {}
+
+
 @pytest.mark.parametrize(
     ("module", "source", "complaint"),
     [
-        ("normgeo.model", "from normgeo.fisher import fisher", "above"),
-        ("normgeo.model", "from normgeo import fisher", "above"),
-        ("normgeo.model", "import normgeo.views", "above"),
-        ("normgeo.model", "from . import figures", "above"),
-        ("normgeo.model", "from .fisher import fisher", "above"),
-        ("normgeo.model", "from normgeo import NormalizedGLM", "above"),
-        ("normgeo.model", "def late():\n    from normgeo import views", "above"),
-        ("normgeo.scales", "from normgeo.normalizers import Normalizer", "above"),
-        ("normgeo.figures.template", "from normgeo.figures.export import write", "above"),
-        ("normgeo.figures.export", "from normgeo.figures import heatmap", "above"),
-        ("normgeo.model", "from normgeo.invariance import certify", "on its own line"),
-        ("normgeo.__main__", "from normgeo.ui import frame", "on its own line"),
-        ("pages.home", "import app", "on its own line"),
-        ("pages.home", "from pages import invariance", "sibling"),
-        ("normgeo.figures.plane", "from normgeo.figures.heatmap import draw", "sibling"),
-        ("normgeo.figures.plane", "from .heatmap import draw", "sibling"),
-        ("normgeo.model", "import normgeo.utils", "no place"),
+        ("normgeo.models.glm", "from normgeo.fisher.operator import fisher", "above"),
+        ("normgeo.models.glm", "import normgeo.pictures", "above"),
+        ("normgeo.models.glm", "from ..fisher import operator", "above"),
+        ("normgeo.models.glm", "from normgeo import pictures", "above"),
+        ("normgeo.models.glm", "from normgeo import NormalizedGLM", "public names"),
+        ("normgeo.models.glm", "def late():\n    from normgeo import pictures", "above"),
+        ("normgeo.models.glm", "from normgeo.invariance.exact import draw", "on its own line"),
+        ("normgeo.normalizers.scales", "import normgeo.datasets.files", "on its own line"),
+        ("normgeo.cli.audit", "from normgeo.ui import frame", "on its own line"),
+        ("normgeo.__main__", "import app", "on its own line"),
+        ("pages.home", "from pages import invariance", "the page"),
+        ("app", "from pages import invariance", "the page"),
+        ("normgeo.models.glm", "import normgeo.utils", "no place"),
         ("normgeo.utils", "", "no place"),
-        ("normgeo.views", "import streamlit as st", "streamlit"),
-        ("normgeo.views", "import plotly.graph_objects as go", "plotly"),
+        ("normgeo.pictures", "import streamlit as st", "streamlit"),
+        ("normgeo.pictures.picture", "import plotly.graph_objects as go", "plotly"),
+        ("normgeo.pictures.home.averages", "import plotly", "plotly"),
         ("pages.home", "from plotly import express", "plotly"),
-        ("normgeo.model", "def load():\n    import sklearn.datasets", "sklearn"),
-        ("normgeo.datasets", "from sklearn.datasets import load_digits", "outside of a function"),
+        ("normgeo.models.glm", "def load():\n    import sklearn.datasets", "sklearn"),
+        ("normgeo.datasets.sources", "from sklearn.datasets import load_iris", "outside of a"),
+        (
+            "normgeo.pictures.home.averages",
+            "from normgeo.pictures.home.averages_figure import figure",
+            "the figure",
+        ),
+        ("normgeo.ui.home", "import normgeo.pictures.home.averages_figure", "the figure"),
     ],
 )
 def test_checker_finds_a_planted_mistake(module: str, source: str, complaint: str) -> None:
@@ -215,21 +217,28 @@ def test_checker_finds_a_planted_mistake(module: str, source: str, complaint: st
     assert complaint in found
 
 
+def test_checker_finds_a_planted_circle() -> None:
+    graph = {"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": []}
+    assert circles(graph) == [["a", "b", "c", "a"]]
+
+
 @pytest.mark.parametrize(
     ("module", "source", "is_package"),
     [
-        ("normgeo.model", "import numpy\nfrom normgeo._arrays import real_array", False),
-        ("normgeo.fisher", "from . import model\nfrom .model import fit", False),
-        ("normgeo.datasets", "def load():\n    from sklearn.datasets import load_iris", False),
-        ("normgeo.figures.plane", "import plotly\nfrom .template import layout", False),
-        ("normgeo.figures", "from normgeo.figures.plane import draw", True),
-        ("normgeo", "from normgeo.model import NormalizedGLM", True),
-        ("normgeo.views", "from normgeo import NormalizedGLM", False),
+        ("normgeo.models.glm", "import numpy\nfrom normgeo.base.arrays import Array", False),
+        ("normgeo.fisher.operator", "from . import structure\nfrom .storage import pack", False),
+        ("normgeo.fisher.operator", "from normgeo.fisher.structure import Coupled", False),
+        ("normgeo.datasets.sources", "def load():\n    from sklearn import datasets", False),
+        ("normgeo.pictures.home.averages_figure", "import plotly", False),
+        ("normgeo.pictures.style.template", "import plotly", False),
+        ("normgeo.pictures", "from normgeo.pictures.home.averages_figure import figure", True),
+        ("normgeo", "from normgeo.models.glm import NormalizedGLM", True),
+        ("normgeo.tables.report", "from normgeo import __version__", False),
         ("normgeo.ui.frame", "import streamlit\nfrom normgeo.ui.controls import menu", False),
         ("pages.home", "import streamlit\nfrom normgeo.ui import frame", False),
     ],
 )
-def test_checker_allows_what_the_layers_allow(module: str, source: str, is_package: bool) -> None:
+def test_checker_allows_what_the_house_allows(module: str, source: str, is_package: bool) -> None:
     assert violations(source, module, is_package) == []
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from normgeo import families, scales
-from normgeo.invariance import certify
-from normgeo.normalizers import Normalizer
-from normgeo.transforms import TRANSFORMS
+from normgeo.invariance.certificate import certify
+from normgeo.invariance.transforms import TRANSFORMS
+from normgeo.models import families
+from normgeo.normalizers import scales
+from normgeo.normalizers.normalizer import Normalizer
 
 GUIDE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
 

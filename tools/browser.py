@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from normgeo.figures.browser import find_browser
+from normgeo.pictures.style.browser import find_browser
 
 APT = "apt-get update && apt-get install -y --no-install-recommends chromium"
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
 from normgeo.claims.trial import PAPER, ROUNDING, digits_model, images, with_weights
-from normgeo.dynamics import descend
-from normgeo.equilibrium import Balance, simulate_balance
-from normgeo.model import NormalizedGLM
-from normgeo.optimizers import OPTIMIZERS
-from normgeo.twin import exponential_twin
+from normgeo.dynamics.descent import descend
+from normgeo.dynamics.equilibrium import Balance, simulate_balance
+from normgeo.dynamics.exponential_twin import exponential_twin
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.models.glm import NormalizedGLM
 
 CLOSE = 0.02
 STARTS = (0.3, 3.0)

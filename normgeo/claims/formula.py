@@ -14,9 +14,9 @@ from normgeo.claims.trial import (
     moved,
     small_model,
 )
-from normgeo.invariance import certify
-from normgeo.normalizers import GRID, NORMALIZERS, Normalizer
-from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.invariance.certificate import certify
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
 
 DUAL = {"none": "none", "batch": "layer", "layer": "batch"}
 
@@ -110,7 +110,7 @@ def _two_words() -> Finding:
     return Finding(
         all(shifts) and all(factors),
         all(shifts) and all(apart),
-        numbers("re-centrings", {"all": len(shifts), "decided by the centre": sum(shifts)})
+        numbers("re-centerings", {"all": len(shifts), "decided by the center": sum(shifts)})
         + numbers("re-scalings", {"all": len(factors), "decided by the scale": sum(factors)}),
     )
 
@@ -133,7 +133,7 @@ def _another_parametrization() -> Finding:
 
 
 def _rms() -> Finding:
-    """Ask for the verdicts of layer norm's scale without its centre."""
+    """Ask for the verdicts of layer norm's scale without its center."""
     found = {
         change: certify(NORMALIZERS["rms"], TRANSFORMS[key]).invariant
         for change, key in (
@@ -176,15 +176,15 @@ CLAIMS = (
     ),
     Claim(
         "two_words",
-        "What a method's μ averages over decides every re-centring, what σ averages over every "
+        "What a method's μ averages over decides every re-centering, what σ averages over every "
         "re-scaling.",
         "the design space of Eq. 5", _two_words, HOLDS_IF, "invariance?rows=grid&columns=all",
         condition="μ does not average over the very rows of which one is re-scaled",
     ),
     Claim(
         "rms",
-        "Without its centre, as RMS norm, layer norm keeps its re-scalings and loses its "
-        "re-centring.",
+        "Without its center, as RMS norm, layer norm keeps its re-scalings and loses its "
+        "re-centering.",
         "Zhang and Sennrich 2019", _rms, HOLDS,
         "invariance?rows=named&cell=rms.weight_matrix_recentering",
     ),

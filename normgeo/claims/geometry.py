@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
 from normgeo.claims.trial import (
     OUTPUTS,
@@ -15,11 +15,11 @@ from normgeo.claims.trial import (
     moved,
     small_model,
 )
-from normgeo.divergence import kl
-from normgeo.families import FAMILIES
-from normgeo.fisher import fisher
-from normgeo.model import NormalizedGLM
-from normgeo.normalizers import NORMALIZERS
+from normgeo.fisher.kl import kl
+from normgeo.fisher.operator import fisher
+from normgeo.models.families import FAMILIES
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 SMALL = 1e-3  # the KL of a step of this Fisher length differs from its quadratic form by about it
 DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-10

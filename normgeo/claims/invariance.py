@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from normgeo import exact
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
 from normgeo.claims.table_1 import PAPER_TABLE_1, compare_with_table_1
 from normgeo.claims.trial import (
@@ -18,9 +17,10 @@ from normgeo.claims.trial import (
     small_model,
     with_weights,
 )
-from normgeo.invariance import Verdict, certify, invariance_table
-from normgeo.normalizers import NORMALIZERS
-from normgeo.transforms import TABLE_1, TRANSFORMS
+from normgeo.invariance import exact
+from normgeo.invariance.certificate import Verdict, certify, invariance_table
+from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 DELTA = 3.0
 
@@ -223,7 +223,7 @@ CLAIMS = (
     Claim(
         "input_only",
         "Normalizing only the input, before the weights, ignores neither a re-scaling nor a "
-        "re-centring of the weights.",
+        "re-centering of the weights.",
         "section 5.1", _input_only, HOLDS,
         "invariance?rows=named&cell=standard.weight_matrix_rescaling",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
 from normgeo.claims.trial import (
     PAPER,
@@ -18,12 +18,12 @@ from normgeo.claims.trial import (
     small_model,
     with_weights,
 )
-from normgeo.doubling import doubling_table
-from normgeo.dynamics import descend
-from normgeo.model import NormalizedGLM
-from normgeo.normalizers import NORMALIZERS
-from normgeo.trajectory import Trajectory
-from normgeo.turn import turn_against_norm
+from normgeo.dynamics.angular_update import turn_against_norm
+from normgeo.dynamics.descent import descend
+from normgeo.dynamics.doubling import doubling_table
+from normgeo.dynamics.trajectory import Trajectory
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 BY_RULE, BY_STEP = "turn by a fixed dw", "turn by one gradient step"
 TINY_TURN = 1e-7  # the relative error of a turn of 1e-8 radians
@@ -188,18 +188,18 @@ def _which_norm() -> Finding:
     (X, y), model = images(), digits_model("layer")
     far = np.random.default_rng(SEED).standard_normal(X.shape[1])
     shifted = with_weights(model, model.W + far)
-    angle, centred = {}, {}
+    angle, centered = {}, {}
     for name, start in (("before", model), ("after", shifted)):
         here = turn_against_norm(start, X, y, [1.0], rate=0.1).here
-        angle[name], centred[name] = np.rad2deg(here.angle), here.norm
+        angle[name], centered[name] = np.rad2deg(here.angle), here.norm
     norms = {"before": np.linalg.norm(model.W), "after": np.linalg.norm(shifted.W)}
     slower = angle["after"] < angle["before"] * (1 - ROUNDING)
     same = abs(angle["after"] / angle["before"] - 1) < ROUNDING
     return Finding(
         bool(norms["after"] > norms["before"] and slower),
-        bool(same and abs(centred["after"] / centred["before"] - 1) < ROUNDING),
+        bool(same and abs(centered["after"] / centered["before"] - 1) < ROUNDING),
         numbers("norm of W", norms)
-        + numbers("norm of W minus its mean row", centred)
+        + numbers("norm of W minus its mean row", centered)
         + numbers("turn by a step", angle, "°"),
     )
 

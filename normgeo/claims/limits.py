@@ -18,10 +18,10 @@ from normgeo.claims.trial import (
     small_model,
     with_weights,
 )
-from normgeo.fisher import fisher
-from normgeo.invariance import Verdict, certify
-from normgeo.normalizers import NORMALIZERS
-from normgeo.transforms import TABLE_1, TRANSFORMS
+from normgeo.fisher.operator import fisher
+from normgeo.invariance.certificate import Verdict, certify
+from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 
 def _epsilon() -> Finding:
@@ -89,7 +89,7 @@ CLAIMS = (
         "The invariances of Table 1 hold in the layers in use, which add ε to the variance.",
         "practice", _epsilon, HOLDS_IF, "invariance?eps=1e-05",
         condition="ε = 0, or σ² ≫ ε before and after",
-        remark="Left at ε = 1e-5: the re-centrings, and weight norm's, which has no ε.",
+        remark="Left at ε = 1e-5: the re-centerings, and weight norm's, which has no ε.",
     ),
     Claim(
         "frozen",

@@ -12,8 +12,8 @@ from normgeo.claims.trial import (
     small_model,
     with_weights,
 )
-from normgeo.families import FAMILIES
-from normgeo.magnitude import GainMetric, gain_metric
+from normgeo.fisher.gain_metric import GainMetric, gain_metric
+from normgeo.models.families import FAMILIES
 
 FACTOR = 2.0
 METHODS = ("batch", "layer", "weight", "standard")

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from normgeo.batch import batch_noise
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
 from normgeo.claims.trial import (
     ROUNDING,
@@ -17,9 +16,10 @@ from normgeo.claims.trial import (
     moved,
     small_model,
 )
-from normgeo.memory import jacobian_norms
-from normgeo.normalizers import NORMALIZERS
-from normgeo.recurrent import Recurrence, Run, run_recurrence
+from normgeo.models.jacobian_norms import jacobian_norms
+from normgeo.models.recurrence import Recurrence, Run, run_recurrence
+from normgeo.normalizers.batch_statistics import batch_noise
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 RADII = (0.5, 2.0)
 UNITS, FEATURES = 20, 3

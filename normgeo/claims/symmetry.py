@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
 from normgeo.claims.trial import PAPER, ROUNDING, SEED, by_method, gaussian_data, small_model
-from normgeo.fisher import Fisher, fisher
-from normgeo.invariance import certify
-from normgeo.model import NormalizedGLM
-from normgeo.null_space import null_space
-from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.fisher.operator import Fisher, fisher
+from normgeo.invariance.certificate import certify
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.models.glm import NormalizedGLM
+from normgeo.symmetry.null_space import null_space
 
 
 def _null_directions() -> Finding:

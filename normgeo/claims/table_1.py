@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from normgeo.invariance import Verdict
-from normgeo.transforms import TABLE_1
+from normgeo.invariance.certificate import Verdict
+from normgeo.invariance.transforms import TABLE_1
 
 PAPER_TABLE_1: Mapping[str, Mapping[str, bool]] = {
     row: dict(zip(TABLE_1, (word == "Invariant" for word in words.split()), strict=True))

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 from normgeo.claims.claim import Numbers, Value, numbers
-from normgeo.datasets import DATASETS
-from normgeo.model import NormalizedGLM
-from normgeo.normalizers import NORMALIZERS
+from normgeo.datasets.datasets import DATASETS
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.normalizer import NORMALIZERS
 
 SEED = 0
 ROUNDING = 1e-9

@@ -6,10 +6,10 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from normgeo.base.text import text
 from normgeo.cli.output import print_table
 from normgeo.cli.progress import Progress
-from normgeo.tables import FORMATS
-from normgeo.text import text
+from normgeo.tables.table import FORMATS
 
 if TYPE_CHECKING:
     from normgeo.claims import Audited
@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> None:
             that cannot be computed.
 
     """
-    from normgeo.audit_tables import audit_records, audit_table, listing
     from normgeo.claims import audit
+    from normgeo.tables.audit import audit_records, audit_table, listing
 
     with Progress(text("Checked {done} of {all} statements")) as progress:
         audited = tuple(audit(progress))

@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from normgeo.base.text import text
 from normgeo.cli.output import print_table
 from normgeo.cli.progress import Progress
 from normgeo.settings import Settings, parse_pairs
-from normgeo.tables import FORMATS, Table
-from normgeo.text import text
+from normgeo.tables.table import FORMATS, Table
 
 if TYPE_CHECKING:
-    from normgeo._arrays import Array
-    from normgeo.model import NormalizedGLM
+    from normgeo.base.arrays import Array
+    from normgeo.models.glm import NormalizedGLM
 
 LARGEST = 2048  # parameters: the eigenvectors take the cube of it in operations
 LETTERS = {
@@ -66,11 +66,11 @@ def run(options: argparse.Namespace) -> None:
             read.
 
     """
-    from normgeo.fisher import fisher
-    from normgeo.fisher_tables import fisher_records, null_table, spectrum_table
-    from normgeo.null_space import expected_dimension, null_space
-    from normgeo.spectrum import spectrum
-    from normgeo.symmetry import explain
+    from normgeo.fisher.operator import fisher
+    from normgeo.fisher.spectrum import spectrum
+    from normgeo.symmetry.explanation import explain
+    from normgeo.symmetry.null_space import expected_dimension, null_space
+    from normgeo.tables.fisher import fisher_records, null_table, spectrum_table
 
     settings = Settings.from_recipe(parse_pairs(options.settings))
     model, X, title, notes = _from_files(options, settings) or _from_data(settings)
@@ -114,7 +114,7 @@ def _noted(table: Table, notes: tuple[str, ...]) -> Table:
 
 def _from_data(settings: Settings) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]]:
     """Return the model and cases of a data set, as the Symmetry page has them."""
-    from normgeo.scene import independent, scene
+    from normgeo.pictures.model_on_data import independent, scene
 
     here = scene(independent(settings), "standardized")
     return here.model, here.X, here.dataset.title, here.notes
@@ -124,8 +124,8 @@ def _from_files(
     options: argparse.Namespace, settings: Settings
 ) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]] | None:
     """Return the model and cases of files, None where none is asked for."""
-    from normgeo.files import read_array
-    from normgeo.model import NormalizedGLM
+    from normgeo.datasets.files import read_array
+    from normgeo.models.glm import NormalizedGLM
 
     paths = {letter: getattr(options, letter) for letter in LETTERS}
     given = [letter for letter, path in paths.items() if path is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from normgeo.tables import Table, render
+from normgeo.tables.table import Table, render
 
 
 def print_table(table: Table, format: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from time import monotonic
 
-from normgeo.text import text
+from normgeo.base.text import text
 
 PATIENCE, BETWEEN = 1.0, 0.2  # seconds until there is a bar, and between two
 WIDTH = 24

@@ -9,12 +9,12 @@ from threading import Lock
 
 import streamlit as st
 
-from normgeo import report
-from normgeo.audit_tables import audit_records, counts
+from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, audit
 from normgeo.settings import Settings
-from normgeo.tables import render
-from normgeo.text import text
+from normgeo.tables import report
+from normgeo.tables.audit import audit_records, counts
+from normgeo.tables.table import render
 from normgeo.ui import url
 from normgeo.ui.export import download, why_no_browser
 

@@ -7,13 +7,13 @@ from math import isfinite, nan
 import numpy as np
 import streamlit as st
 
-from normgeo.axes import Statistics
-from normgeo.batch import ONE_CASE, TWO_CASES
+from normgeo.base.text import text
+from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
+from normgeo.normalizers.shared_statistics import Statistics
+from normgeo.pictures.batch.axes import NoisePicture
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import cached, export, progress, tex
 from normgeo.ui.frame import explain
-from normgeo.views.batch import NoisePicture
 
 
 def noise(settings: Settings) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.invariance import Verdict, certify
-from normgeo.normalizers import Normalizer
+from normgeo.invariance.certificate import Verdict, certify
+from normgeo.invariance.transforms import Transform
+from normgeo.invariance.witness import smallest_witness
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures import VIEWS
 from normgeo.settings import Settings
-from normgeo.transforms import Transform
-from normgeo.views import VIEWS
-from normgeo.witness import smallest_witness
 
 Values = tuple[tuple[str, Any], ...]
 

@@ -10,17 +10,17 @@ from math import ceil, log10
 import numpy as np
 import streamlit as st
 
-from normgeo.effect import Moments
-from normgeo.invariance import Counterexample, Verdict
-from normgeo.laws import Law, Laws, laws
-from normgeo.normalizers import Normalizer
+from normgeo.base.text import text
+from normgeo.invariance.certificate import Counterexample, Verdict
+from normgeo.invariance.effect import Moments
+from normgeo.invariance.rules import Law, Laws, laws
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.invariance.witness import Side
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
-from normgeo.text import text
-from normgeo.transforms import TRANSFORMS, Transform
 from normgeo.ui import cached, export, tex, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.frame import explain
-from normgeo.witness import Side
 
 OVER = {"batch": "the cases", "layer": "the neurons", "weight": "the features"}
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.centres import CENTRES
-from normgeo.datasets import DATASETS
-from normgeo.families import FAMILIES
-from normgeo.normalizers import NORMALIZERS
-from normgeo.optimizers import OPTIMIZERS
-from normgeo.scales import SCALES
+from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.models.families import FAMILIES
+from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.scales import SCALES
 from normgeo.settings import RULES, Choice, Number, Open, Settings, Whole
-from normgeo.text import text
 from normgeo.ui import url
 
 LABELS: Mapping[str, str] = {
@@ -33,7 +33,7 @@ LABELS: Mapping[str, str] = {
     "columns": "columns",
     "delta": "δ at the start",
     "index": "neuron or case that changes",
-    "center": "centre: the mean over",
+    "center": "center: the mean over",
     "scale": "scale: the spread over",
     "neuron": "neuron",
     "other": "other neuron of the block",
@@ -66,7 +66,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "columns": {"paper": "three operations", "all": "five operations"},
     "entries": {"raw": "as they are", "log": "logarithm", "normalized": "over the diagonal"},
     "activation": {"tanh": "f = tanh", "relu": "f = ReLU", "identity": "f = identity"},
-    "center": {key: _WORDS[key] for key in CENTRES},
+    "center": {key: _WORDS[key] for key in CENTERS},
     "scale": {key: _WORDS[key] for key in SCALES},
 }
 

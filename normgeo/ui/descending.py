@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from normgeo.optimizers import AdaptiveMoments, Momentum
+from normgeo.base.text import text
+from normgeo.dynamics.optimizers import AdaptiveMoments, Momentum
+from normgeo.pictures.learning_rate.equilibrium import EquilibriumPicture
+from normgeo.pictures.learning_rate.exponential_twin import TwinPicture
+from normgeo.pictures.learning_rate.spiral import SpiralPicture
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import progress, tex
 from normgeo.ui.controls import controls
-from normgeo.views.equilibrium import EquilibriumPicture
-from normgeo.views.spiral import SpiralPicture
-from normgeo.views.twin import TwinPicture
 
 
 def descent(settings: Settings) -> None:

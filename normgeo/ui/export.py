@@ -9,14 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.figures.browser import find_browser
-from normgeo.figures.export import STATIC, to_bytes
+from normgeo.base.text import text
+from normgeo.pictures import VIEWS
+from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.settings import Settings
-from normgeo.tables import render
-from normgeo.text import text
+from normgeo.tables.table import render
 from normgeo.ui import cached
 from normgeo.ui.frame import explain
-from normgeo.views import VIEWS
 
 MIME = {
     "html": "text/html", "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",

@@ -9,10 +9,10 @@ from pathlib import Path
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from normgeo.datasets import DATASETS
-from normgeo.figures.export import KEYBOARD
+from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
+from normgeo.pictures.style.export import KEYBOARD
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import url
 from normgeo.ui.controls import controls as draw_controls
 

@@ -16,11 +16,11 @@ from typing import Any, final
 
 import streamlit as st
 
+from normgeo.base.text import text
+from normgeo.pictures import VIEWS
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import cached, export
 from normgeo.ui.frame import explain
-from normgeo.views import VIEWS
 
 Key = tuple[Callable[..., Any] | None, Settings]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from normgeo.base.text import text
 from normgeo.claims.table_1 import compare_with_table_1
-from normgeo.normalizers import Normalizer
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
-from normgeo.text import text
-from normgeo.transforms import TRANSFORMS, Transform
+from normgeo.tables.verdicts import COLUMNS, ROWS
 from normgeo.ui import cached
-from normgeo.verdict_tables import COLUMNS, ROWS
 
 RULES = (
-    "**Re-centring is decided by the centre:** layer gives W all +, batch gives X all +, weight "
+    "**Re-centering is decided by the center:** layer gives W all +, batch gives X all +, weight "
     "gives both own +; nothing gives one +.",
     "**Re-scaling is decided by the scale:** any gives W all ×; batch and layer give X all ×; "
-    "batch and weight give W one ×, unless the centre is layer; layer gives X one ×, unless the "
-    "centre is batch.",
+    "batch and weight give W one ×, unless the center is layer; layer gives X one ×, unless the "
+    "center is batch.",
 )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from normgeo.base.text import text
+from normgeo.pictures.recurrent.recurrence import FirstStep, first_step
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import progress, tex
 from normgeo.ui.frame import explain
-from normgeo.views.recurrent import FirstStep, first_step
 
 F = {"tanh": r"\tanh", "relu": r"\mathrm{ReLU}", "identity": r"\mathrm{id}"}
 

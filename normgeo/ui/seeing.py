@@ -7,14 +7,14 @@ from math import degrees
 
 import streamlit as st
 
-from normgeo.normalizers import GRID
-from normgeo.null_space import expected_dimension
+from normgeo.base.text import text
+from normgeo.normalizers.normalizer import GRID
+from normgeo.pictures.symmetry.null_directions import SymmetryPicture
 from normgeo.settings import Settings
-from normgeo.subspaces import SAME
-from normgeo.tables import Table, render
-from normgeo.text import text
+from normgeo.symmetry.null_space import expected_dimension
+from normgeo.symmetry.subspaces import SAME
+from normgeo.tables.table import Table, render
 from normgeo.ui import progress
-from normgeo.views.symmetry import SymmetryPicture
 
 WORDS = ("none", "batch", "layer", "weight")
 
@@ -49,30 +49,30 @@ def angles(settings: Settings, picture: SymmetryPicture) -> None:
 
 
 def formula(settings: Settings, picture: SymmetryPicture) -> None:
-    """Write the dimension by formula for all centres and scales, with today's H, D and family."""
+    """Write the dimension by formula for all centers and scales, with today's H, D and family."""
     family, H, D = picture.family_key, picture.neurons, picture.features
     own = picture.words
     rows = []
-    for centre in WORDS:
+    for center in WORDS:
         cells = []
         for scale in WORDS:
             method = replace(
-                settings.adapt(GRID[centre, scale]),
-                groups=picture.groups if "layer" in (centre, scale) else 1,
+                settings.adapt(GRID[center, scale]),
+                groups=picture.groups if "layer" in (center, scale) else 1,
             )
             k = expected_dimension(method, H, D, family)
-            cells.append(f"▸ {k}" if (centre, scale) == own else str(k))
-        rows.append((centre, *cells))
-    st.markdown(render(Table(("centre \\ scale", *WORDS), tuple(rows)), "markdown"))
+            cells.append(f"▸ {k}" if (center, scale) == own else str(k))
+        rows.append((center, *cells))
+    st.markdown(render(Table(("center \\ scale", *WORDS), tuple(rows)), "markdown"))
     G, K = picture.groups, H // picture.groups
     for line in (
         "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} groups "
         "of K = {K}, {family} outputs; this picture's after ▸.",
-        "A layer centre hides G·D shifts of all weight vectors together, a weight centre one "
+        "A layer center hides G·D shifts of all weight vectors together, a weight center one "
         "offset of each of the H weight vectors.",
         "A layer scale hides G re-scalings of all weight vectors together; a batch or weight scale "
-        "one of each weight vector, but only G max(1, K − D) where a layer centre mixes them.",
-        "With ε > 0 a batch or layer scale hides nothing: the directions of the centre are left.",
+        "one of each weight vector, but only G max(1, K − D) where a layer center mixes them.",
+        "With ε > 0 a batch or layer scale hides nothing: the directions of the center are left.",
     ):
         words = text(line, H=H, D=D, G=G, K=K, family=picture.family)
         st.markdown(f"- {words}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from normgeo.base.text import text
+from normgeo.pictures.fisher.longer_steps import GrowthPicture
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import cached, progress, tex
 from normgeo.ui.frame import explain
-from normgeo.views.growth import GrowthPicture
 
 TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.text import text
 from normgeo.ui import url
 
 Depths = Mapping[str, tuple[str, Callable[..., None]]]

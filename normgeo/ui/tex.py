@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from normgeo._arrays import Array
+from normgeo.base.arrays import Array
 
 
 def number(value: float | Fraction, digits: int = 3) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from normgeo.text import text
+from normgeo.base.text import text
 
 
 class Step(NamedTuple):
@@ -118,7 +118,7 @@ WAYS = (
             ),
             _cell(
                 "layer-batch.weight_vector_rescaling", "The whole design space",
-                "16 pairs of centre and scale, and the two rules behind them.", rows="grid",
+                "16 pairs of center and scale, and the two rules behind them.", rows="grid",
                 columns="all",
             ),
             _cell(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from normgeo.base.text import text
+from normgeo.dynamics.angular_update import TurnCurve
+from normgeo.pictures import VIEWS
 from normgeo.settings import Settings
-from normgeo.tables import Table, render
-from normgeo.text import text
-from normgeo.turn import TurnCurve
+from normgeo.tables.table import Table, render
 from normgeo.ui import cached, descending, export, tex
 from normgeo.ui.frame import explain
-from normgeo.views import VIEWS
 
 
 def fisher(settings: Settings) -> None:

@@ -56,7 +56,7 @@ function body(data, starts, pick) {
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-function neighbour(button, key) {
+function neighbor(button, key) {
   const [down, right] = STEPS[key];
   const place = button.closest("td");
   const line = place.parentElement;
@@ -95,7 +95,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     enter(table.querySelector("[aria-pressed=true]") ?? table.querySelector("button"));
   }
   table.onkeydown = (event) => {
-    const next = event.key in STEPS && neighbour(event.target, event.key);
+    const next = event.key in STEPS && neighbor(event.target, event.key);
     if (next) {
       event.preventDefault();
       enter(next);

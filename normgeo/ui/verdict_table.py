@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.invariance import Verdict
-from normgeo.normalizers import Normalizer
-from normgeo.text import text
-from normgeo.transforms import Transform
+from normgeo.base.text import text
+from normgeo.invariance.certificate import Verdict
+from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.ui import cached
 
 _HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from normgeo.figures.browser import find_browser
+from normgeo.pictures.style.browser import find_browser
 from tools.server import serving
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Browser, Page
 
-from normgeo.figures import export
-from normgeo.figures.export import BrowserMissing, to_bytes, write
+from normgeo.pictures import VIEWS
+from normgeo.pictures.style import export
+from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.settings import Settings
-from normgeo.views import VIEWS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from normgeo.figures.export import write
+from normgeo.pictures import VIEWS
+from normgeo.pictures.style.export import write
 from normgeo.settings import Settings
-from normgeo.views import VIEWS
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from collections import OrderedDict
 
 import pytest
 
-from normgeo.batch import ONE_CASE, TWO_CASES
+from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
+from normgeo.pictures import VIEWS
 from normgeo.settings import Settings
 from normgeo.ui import progress
-from normgeo.views import VIEWS
 
 
 @pytest.fixture(autouse=True)

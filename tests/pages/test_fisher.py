@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from normgeo.datasets import DATASETS
-from normgeo.normalizers import NORMALIZERS
+from normgeo.datasets.datasets import DATASETS
+from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.ui.shaping import DEPTHS
 
 QUESTION = "What is the shape of parameter space?"

@@ -45,7 +45,7 @@ def test_back_to_a_page_without_a_query_is_the_default(shown):
 
 
 def test_bad_value_goes_away_with_the_next_change(shown):
-    session = shown("home", colour="red")
+    session = shown("home", color="red")
     assert len(session.warnings) == 1
     session.app.selectbox(key="dataset").select("iris").run()
     assert session.warnings == []

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from normgeo.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X
-from normgeo.datasets import DATASETS
+from normgeo.datasets.datasets import DATASETS
+from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X
 from normgeo.settings import Settings
 from normgeo.ui.tour import WAYS
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, certify
-from normgeo.datasets import DATASETS
+from normgeo.datasets.datasets import DATASETS
 from normgeo.ui import export
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
@@ -156,7 +156,7 @@ def test_whole_design_space_has_its_rules(shown):
     }
     assert page.signs() == expected
     assert page.pressed == ["layer-layer.case_rescaling"]
-    assert "Re-centring is decided by the centre" in page.words
+    assert "Re-centering is decided by the center" in page.words
     assert "Re-scaling is decided by the scale" in page.words
 
 
@@ -245,12 +245,12 @@ def test_value_against_its_rule_is_refused_in_a_sentence(shown):
 
 
 def test_bad_values_are_named_and_replaced(shown):
-    page = shown("invariance", dataset="cats", delta="0", cell="layer.nonsense", colour="red")
+    page = shown("invariance", dataset="cats", delta="0", cell="layer.nonsense", color="red")
     assert len(page.warnings) == 4
     assert "got 'cats'. The default, digits, is used instead." in page.warnings[0]
     assert "must be a number from -100 to 100, not 0; got '0'." in page.warnings[1]
     assert "got 'layer.nonsense'." in page.warnings[2]
-    assert page.warnings[3] == "There is no setting 'colour'. It was left out."
+    assert page.warnings[3] == "There is no setting 'color'. It was left out."
     assert page.pressed == ["layer.case_rescaling"]
     assert page.figures == ["effect"]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normgeo import NORMALIZERS
-from normgeo.datasets import DATASETS
+from normgeo.datasets.datasets import DATASETS
 
 QUESTION = "Why does a large weight vector turn slowly?"
 LAWFUL = [key for key, normalizer in NORMALIZERS.items() if normalizer.scale != "none"]

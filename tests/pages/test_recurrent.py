@@ -2,7 +2,7 @@
 
 import pytest
 
-from normgeo.views.recurrent import RADII
+from normgeo.pictures.recurrent.recurrence import RADII
 
 
 def test_page_answers_with_both_halves_and_their_numbers(shown):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from normgeo.datasets import DATASETS
+from normgeo.datasets.datasets import DATASETS
+from normgeo.pictures import VIEWS
 from normgeo.settings import Settings
-from normgeo.views import VIEWS
 
 QUESTION = "Which directions in weight space does the model not see?"
 
@@ -85,7 +85,7 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, method, ex
     assert f"null directions, Eq. 13 has {paper}." in page.words or exact == paper
 
 
-def test_epsilon_leaves_the_directions_of_the_centre_only(shown):
+def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
     assert "13 of 52 directions are null</b><br>by formula GD = 13 ✓" in page.captions("symmetry")
     assert "D = 13, G = 1, ε = 0.1" in page.captions("symmetry")

@@ -1,0 +1,1 @@
+"""Real data that ships, a synthetic plane, and files of the user."""

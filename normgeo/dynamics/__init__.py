@@ -1,0 +1,1 @@
+"""How weights learn: optimizers, descents, angular updates, equilibrium."""

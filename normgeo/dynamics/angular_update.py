@@ -1,0 +1,169 @@
+"""One function at several weight norms: what a gradient step of the same size then turns.
+
+Scaling a homogeneous block to w̃ ↦ k w̃ leaves z alone, so the loss stays, its gradient shrinks by
+1/k, the radius grows by k, and a gradient step turns the block by
+
+    tan θ(k) = η‖G‖/(k²‖w̃‖) = tan θ(1)/k².
+
+Source: section 5.2.2 of the paper, which speaks of a factor of ½ where ‖w‖ doubles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, real_array
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.objective import BlockObjective
+from normgeo.normalizers.blocks import angles_turned, lengths
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TurnPoint:
+    """What is measured of one block at one norm.
+
+    Attributes:
+        norm: ‖w̃‖. loss: −mean log-likelihood, nats per case. gradient_norm: ‖G‖, G = ∂L/∂w̃.
+        angle: turned by one gradient step, radians.
+        fisher_length: ds = √(½ dwᵀ F dw) of dw = the unit vector along G at the model's own norm,
+            nats^½: the same dw at every norm.
+
+    """
+
+    norm: float
+    loss: float
+    gradient_norm: float
+    angle: float
+    fisher_length: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TurnCurve:
+    """The turn of one block by one gradient step, against the norm of the block.
+
+    Attributes:
+        neurons: of the block, (K,). rate: η.
+        here: what is measured at the model's own norm; the predictions pass through it.
+        norms, loss, gradient_norms, angles, fisher_lengths: as in `TurnPoint`, measured, (M,).
+
+    """
+
+    neurons: Array
+    rate: float
+    here: TurnPoint
+    norms: Array
+    loss: Array
+    gradient_norms: Array
+    angles: Array
+    fisher_lengths: Array
+
+    @property
+    def factors(self) -> Array:
+        """k, the norms over the model's own, (M,)."""
+        return self.norms / self.here.norm
+
+    @property
+    def predicted_loss(self) -> Array:
+        """The same at every norm, (M,)."""
+        return np.full(len(self.norms), self.here.loss)
+
+    @property
+    def predicted_gradient_norms(self) -> Array:
+        """‖G‖/k, (M,)."""
+        predicted: Array = self.here.gradient_norm / self.factors
+        return predicted
+
+    @property
+    def predicted_fisher_lengths(self) -> Array:
+        """ds/k, (M,)."""
+        predicted: Array = self.here.fisher_length / self.factors
+        return predicted
+
+    @property
+    def predicted_angles(self) -> Array:
+        """arctan(tan θ(1)/k²), radians, (M,): slope −2 on logarithmic axes."""
+        angles: Array = np.arctan(np.tan(self.here.angle) / self.factors**2)
+        return angles
+
+    @property
+    def halved_angles(self) -> Array:
+        """arctan(tan θ(1)/k), radians, (M,): slope −1, if a doubled norm halved the turn.
+
+        That is the paper's "½" read as a statement on the turn. It is right for the gradient and
+        for ds, and for the turn by a fixed dw.
+        """
+        angles: Array = np.arctan(np.tan(self.here.angle) / self.factors)
+        return angles
+
+
+def turn_against_norm(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    norms: ArrayLike,
+    rate: float,
+    *,
+    block: int = 0,
+) -> TurnCurve:
+    """Measure one gradient step at several norms of one homogeneous block, the rest held.
+
+    The step is measured before it is rounded into the weights, so the law shows at any norm.
+    With ε > 0 the function itself changes once σ² comes near ε, and the measured values leave
+    the predicted ones.
+
+    Args:
+        model: the function. X: (N, D). y: as the family takes.
+        norms: ‖w̃‖ to measure at, (M,), above 0. rate: η > 0.
+        block: which of the homogeneous blocks.
+
+    Raises:
+        ValueError: a norm or rate that is not above 0, no such block, or an undefined z.
+
+    >>> from normgeo import NORMALIZERS
+    >>> model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", [[3.0, 4.0]])
+    >>> curve = turn_against_norm(model, [[1.0, 0.0], [0.0, 1.0]], [0.0, 1.0], [5.0, 10.0], 0.1)
+    >>> print(np.round(np.tan(curve.angles[1]) / np.tan(curve.angles[0]), 12))
+    0.25
+
+    """
+    radii = real_array("norms", norms, 1).astype(np.float64)
+    if not (radii > 0).all():
+        raise ValueError(f"`norms` must be above 0; got {radii.min():g}.")
+    if not (isfinite(rate) and rate > 0):
+        raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
+    objective = BlockObjective(model, X, y, block)
+    own, own_norm = objective.own, objective.own_norm
+    gradient = objective.at(own).gradient
+    dtheta = objective.embed(gradient / (lengths(gradient) or 1.0))
+
+    def measure(norm: float) -> TurnPoint:
+        w = norm / own_norm * own
+        at, loss, G = objective.at(w)
+        ds = at.jvp(dtheta)
+        curvature = np.vdot(ds, model.family.covariance_times(at.s, ds)) / (len(ds) * model.phi)
+        return TurnPoint(
+            norm=float(norm),
+            loss=loss,
+            gradient_norm=float(lengths(G)),
+            angle=float(angles_turned(w, -rate * G)),
+            fisher_length=float(np.sqrt(curvature / 2)),
+        )
+
+    points = [measure(norm) for norm in radii]
+    return TurnCurve(
+        neurons=objective.neurons,
+        rate=rate,
+        here=measure(own_norm),
+        norms=radii,
+        loss=np.array([point.loss for point in points]),
+        gradient_norms=np.array([point.gradient_norm for point in points]),
+        angles=np.array([point.angle for point in points]),
+        fisher_lengths=np.array([point.fisher_length for point in points]),
+    )

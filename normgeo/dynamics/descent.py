@@ -1,0 +1,205 @@
+"""Training of a normalized GLM: what the weights do, and what theory says they do.
+
+A homogeneous block w of weights may be scaled without changing z, so the gradient G of the loss
+is orthogonal to it, and gradient descent with step η obeys
+
+    ‖w_{t+1}‖² = ‖w_t‖² + η²‖G_t‖²,    tan(angle per step) = η‖G_t‖/‖w_t‖,
+
+which on the unit sphere is descent with the effective learning rate η/‖w‖² (w centered: w̃).
+Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². The laws of other rules are in `norm_laws`.
+Source: section 5.2 of the paper, and van Laarhoven 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import repeat
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array
+from normgeo.base.ended import Ended
+from normgeo.datasets.mini_batches import MiniBatches
+from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
+from normgeo.dynamics.schedules import Schedule, schedule_of
+from normgeo.dynamics.trajectory import Trajectory
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.objective import Objective, ObjectivePoint
+from normgeo.normalizers.blocks import Blocks, angles_turned, cosines, lengths
+
+__all__ = ["CHECKPOINT_BYTES", "Trajectory", "descend"]
+
+CHECKPOINT_BYTES = 64 * 2**20
+
+
+def descend(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    optimizer: str | Optimizer = "gradient_descent",
+    *,
+    steps: int = 100,
+    rate: float | Schedule = 0.1,
+    affine_rate: float | Schedule | None = None,
+    decay: float = 0.0,
+    batch_size: int | None = None,
+    seed: int = 0,
+    callback: Callable[[int, float], Any] | None = None,
+) -> Trajectory:
+    """Train a model from its own parameters, and measure every step.
+
+        minimize L(θ) = −mean log P(y|x)
+
+    A run that leaves the range of floating point, or meets a z that is undefined, ends there and
+    keeps what it has (`Trajectory.diverged`).
+
+    Args:
+        model: the start. X: (N, D). y: as the family takes.
+        optimizer: one of OPTIMIZERS, or its key.
+        steps: T ≥ 1. rate: η > 0 of the weights, a number or a schedule.
+        affine_rate: that of g and b, 0 to hold them; `rate` where None.
+        decay: λ ≥ 0, the weight decay of W; g and b have none.
+        batch_size: m, from 1 to N, for mini-batches with batch statistics of their own, in a new
+            order for each epoch; the last of an epoch has what is left over, and a single case
+            without a z is left out. None for all cases at once.
+        seed: of the mini-batches.
+        callback: called with (step, loss) from step 0 on; may raise StopIteration to end the run
+            with what it has.
+
+    Raises:
+        ValueError: bad arguments, or a start with undefined z or a homogeneous block of zeros.
+
+    >>> from normgeo import NORMALIZERS
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0, 1.0])
+    >>> start = NormalizedGLM(NORMALIZERS["weight"], "bernoulli", [[3.0, 4.0]])
+    >>> run = descend(start, X, y, steps=50)
+    >>> bool(run.loss[-1] < run.loss[0]), bool(np.allclose(run.norms, run.predicted_norms))
+    (True, True)
+
+    """
+    rule = optimizer_of(optimizer)
+    affine = rate if affine_rate is None else affine_rate
+    first = float(rate.rates(np.zeros(1))[0]) if isinstance(rate, Schedule) else rate
+    if not (isfinite(first) and first > 0):
+        raise ValueError(f"`rate` must be a finite number above 0; got {first}.")
+    _require_from_zero("affine_rate", affine)
+    _require_from_zero("decay", decay)
+    if steps < 1 or not float(steps).is_integer():
+        raise ValueError(f"`steps` must be a whole number from 1 up; got {steps!r}.")
+
+    blocks = Blocks.of(model.normalizer, len(model.W))
+    blocks.require_direction(model.W)
+    objective = Objective.of(model, X, y)
+    batches, notes = _batches(objective, batch_size, seed)
+    t = np.arange(int(steps) + 1)
+    rates, affine_rates = schedule_of(rate).rates(t), schedule_of(affine).rates(t)
+    is_weight = np.zeros(model.layout.size, dtype=bool)
+    is_weight[model.layout.weights] = True
+
+    update = rule.start(np.where(is_weight, decay, 0.0))
+    theta = model.pack().astype(np.float64)
+    point = _Point(theta, next(batches).at(theta))
+    stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
+    loss, turns, kept = [point.at.loss], [], {0: point.theta}
+    diverged = None
+    with suppress(StopIteration):
+        if callback is not None:
+            callback(0, loss[0])
+        for step in range(1, len(t)):
+            eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
+            try:
+                point, turn = _advance(next(batches), blocks, update, point, eta)
+            except ValueError as error:
+                diverged = Ended(step, str(error))
+                break
+            loss.append(point.at.loss)
+            turns.append(turn)
+            if step % stride == 0:
+                kept[step] = point.theta
+            if callback is not None:
+                callback(step, loss[-1])
+    kept[len(turns)] = point.theta
+    by_quantity = np.reshape(turns, (len(turns), 5, len(blocks.neurons))).swapaxes(0, 1)
+    norms, gradient_norms, step_norms, angles, radial = by_quantity
+    last = lengths(blocks.vectors(model.layout.split(point.theta)[0]))
+    return Trajectory(
+        start=model,
+        optimizer=rule,
+        rates=rates[: len(loss)],
+        decay=decay,
+        batch_size=batch_size,
+        seed=seed,
+        blocks=blocks,
+        loss=np.array(loss),
+        norms=np.vstack([norms, last]),
+        gradient_norms=gradient_norms,
+        step_norms=step_norms,
+        angles=angles,
+        radial=radial,
+        kept=np.array(list(kept)),
+        parameters=np.array(list(kept.values())),
+        diverged=diverged,
+        notes=notes,
+    )
+
+
+class _Point(NamedTuple):
+    """Where a run is: θ, and the objective there."""
+
+    theta: Array
+    at: ObjectivePoint
+
+
+def _advance(
+    following: Objective, blocks: Blocks, update: Update, point: _Point, rates: Array
+) -> tuple[_Point, Array]:
+    """Take one step, to a point on the next batch; also return what is measured of it, (5, B).
+
+    That is ‖w̃‖ before the step, ‖G‖, ‖Δw̃‖, the angle turned and the radial cosine.
+
+    Raises:
+        ValueError: the step overflows, or z is undefined after it.
+
+    """
+    split = following.model.layout.split
+    with np.errstate(over="ignore", invalid="ignore"):
+        gradient = point.at.gradient()
+        theta = update(point.theta, gradient, rates)
+        # Blocks of the change, not the change of blocks: neighboring floats subtract exactly.
+        of_weights = [split(part)[0] for part in (point.theta, gradient, theta - point.theta)]
+        vectors = blocks.vectors(np.stack(of_weights))
+        w, G, change = vectors
+        turn = np.stack([*lengths(vectors), angles_turned(w, change), cosines(w, G)])
+        if not (np.isfinite(theta @ theta) and np.isfinite(turn).all()):
+            raise ValueError(
+                "The gradient or the next parameters, or their squares, exceed the largest float."
+            )
+        return _Point(theta, following.at(theta)), turn
+
+
+def _batches(
+    objective: Objective, size: int | None, seed: int
+) -> tuple[Iterator[Objective], tuple[str, ...]]:
+    """Return the objective of each step's own batch, without end, and notes on the batches."""
+    if size is None:
+        return repeat(objective), ()
+    plan = MiniBatches(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
+    return map(objective.rows, plan.draw(seed)), plan.notes
+
+
+def _has_z_for_one_case(objective: Objective) -> bool:
+    try:
+        objective.rows(np.array([0]))
+    except ValueError:
+        return False
+    return True
+
+
+def _require_from_zero(name: str, value: float | Schedule) -> None:
+    if not isinstance(value, Schedule) and not (isfinite(value) and value >= 0):
+        raise ValueError(f"`{name}` must be a finite number from 0 up; got {value}.")

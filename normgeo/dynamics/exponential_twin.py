@@ -1,0 +1,128 @@
+"""Weight decay as a learning rate that grows: two runs with the same directions.
+
+Gradient descent with rate η and decay λ on W gives the same directions w̃/‖w̃‖, and so the same
+function at every step, as descent without decay and with the rates
+
+    η_t = η (1 − ηλ)^(−2t−1),    t from 0,
+
+while g and b keep η and no decay: the second run's w̃_t is the first one's over (1 − ηλ)^t.
+Exact at ε = 0 without momentum; rounding parts two runs that are chaotic. Source: Li and Arora,
+An Exponential Learning Rate Schedule for Deep Learning, 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array
+from normgeo.dynamics.descent import descend
+from normgeo.dynamics.schedules import Exponential
+from normgeo.dynamics.trajectory import Trajectory
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.blocks import angles_between
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """A run with weight decay, and the one with growing rates in its place.
+
+    Attributes:
+        decayed, scheduled: the two runs, over B blocks.
+        kept: the steps at which they were compared, (C,): those that both keep.
+        angles: between the w̃ of the two, radians, (C, B).
+        growth: ‖w̃‖ of the scheduled run over that of the decayed one, (C, B).
+        tolerance: the angle from which the two are said to have parted, radians.
+
+    """
+
+    decayed: Trajectory
+    scheduled: Trajectory
+    kept: Array
+    angles: Array
+    growth: Array
+    tolerance: float
+
+    @property
+    def predicted_growth(self) -> Array:
+        """(1 − ηλ)^(−t), (C,)."""
+        ratio: float = 1 - self.decayed.rate * self.decayed.decay
+        growth: Array = ratio ** -self.kept.astype(float)
+        return growth
+
+    @property
+    def parted(self) -> int | None:
+        """The first step in `kept` at which an angle exceeds the tolerance, or None."""
+        (places,) = np.nonzero((self.angles > self.tolerance).any(axis=1))
+        return int(self.kept[places[0]]) if len(places) else None
+
+
+def exponential_twin(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    rate: float = 0.1,
+    decay: float = 0.01,
+    steps: int = 100,
+    batch_size: int | None = None,
+    seed: int = 0,
+    tolerance: float = 1e-9,
+    callback: Callable[[int, int], Any] | None = None,
+) -> Twin:
+    """Run gradient descent with weight decay beside descent with the growing rates of theory.
+
+    Args:
+        model: the start; its weights must be in homogeneous blocks. X: (N, D). y: as the family
+            takes.
+        rate: η. decay: λ > 0, with ηλ < 1. steps, batch_size, seed: as in `descend`.
+        tolerance: the angle in radians from which the two are said to have parted.
+        callback: called with (steps done, steps of both runs); may raise StopIteration to end
+            both with what they have.
+
+    Raises:
+        ValueError: bad arguments, or a normalizer without homogeneous blocks.
+
+    """
+    if not model.normalizer.homogeneous_blocks(len(model.W)):
+        raise ValueError(
+            "Weight decay is a growing learning rate only where the length of a block of weights "
+            f"leaves z alone; {model.normalizer.title} has no such block. "
+            "Use a normalizer with a scale that is not frozen."
+        )
+    if not (isfinite(rate) and isfinite(decay) and rate > 0 and 0 < rate * decay < 1):
+        raise ValueError(
+            "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
+            f"weights and keeps their direction; got rate={rate} and decay={decay}."
+        )
+    kept, stopped = 1 - rate * decay, False
+
+    def watch(before: int, step: int, loss: float) -> None:
+        nonlocal stopped
+        if callback is not None and not stopped:
+            try:
+                callback(before + step, 2 * steps)
+            except StopIteration:
+                stopped = True
+        if stopped:
+            raise StopIteration
+
+    decayed, scheduled = (
+        descend(model, X, y, steps=steps, rate=eta, affine_rate=rate, decay=shrink,
+                batch_size=batch_size, seed=seed,
+                callback=partial(watch, before))
+        for before, eta, shrink in (
+            (0, rate, decay), (steps, Exponential(rate / kept, kept**-2.0), 0.0)
+        )
+    )  # fmt: skip
+    shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)
+    U, V = decayed.vectors()[first], scheduled.vectors()[second]
+    growth = scheduled.norms[shared] / decayed.norms[shared]
+    return Twin(decayed, scheduled, shared, angles_between(U, V), growth, tolerance)

@@ -1,0 +1,99 @@
+"""The path of a block of weights on a fixed plane through the origin: the outward spiral.
+
+Each step of gradient descent is tangent to the circle through w̃, so the path turns and leaves it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.dynamics.trajectory import Trajectory
+from normgeo.normalizers.blocks import dots, lengths
+
+PLANES = ("principal", "first_step")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlanePath:
+    """The centered weights of one block at C kept steps, projected on a plane.
+
+    Attributes:
+        neurons: of the block, (K,). plane: one of PLANES. steps: (C,).
+        axes: two orthonormal vectors (2, K·D), row after row of the block. The path starts on the
+            positive side of the first and goes to the positive side of the second.
+        coordinates: of w̃ on them, (C, 2).
+        share: of ‖w̃‖² that lies in the plane, (C,).
+
+    """
+
+    neurons: Array
+    plane: str
+    steps: Array
+    axes: Array
+    coordinates: Array
+    share: Array
+
+
+def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> PlanePath:
+    """Project the path of one block of weights on a plane through the origin.
+
+    Args:
+        run: its kept steps are taken.
+        block: which of its blocks.
+        plane: "principal" for the plane that holds most of Σ_t ‖w̃_t‖², "first_step" for that of
+            w̃_0 and the first kept step (for gradient descent w̃_0 and its gradient).
+
+    Raises:
+        ValueError: no such block or plane, or a path that stays on one line.
+
+    """
+    if plane not in PLANES:
+        raise ValueError(f"`plane` must be one of {', '.join(PLANES)}; got {plane!r}.")
+    if not 0 <= block < len(run.blocks.neurons):
+        raise ValueError(
+            f"`block` must be a whole number from 0 to {len(run.blocks.neurons) - 1}; got {block}."
+        )
+    path = run.vectors()[:, block]
+    axes = _principal(path) if plane == "principal" else _of_first_step(path)
+    coordinates = path @ axes.T
+    signs = np.where(np.array([coordinates[0, 0], coordinates[-1, 1]]) < 0, -1.0, 1.0)
+    coordinates = coordinates * signs
+    squares = dots(path, path)
+    return PlanePath(
+        neurons=run.blocks.neurons[block],
+        plane=plane,
+        steps=run.kept,
+        axes=axes * signs[:, None],
+        coordinates=coordinates,
+        share=dots(coordinates, coordinates) / np.where(squares > 0, squares, 1.0),
+    )
+
+
+def _principal(path: Array) -> Array:
+    _, sizes, directions = np.linalg.svd(path, full_matrices=False)
+    if len(sizes) < 2 or sizes[1] <= max(path.shape) * np.finfo(float).eps * sizes[0]:
+        raise _on_a_line()
+    axes: Array = directions[:2]
+    return axes
+
+
+def _of_first_step(path: Array) -> Array:
+    along = path[0] / (lengths(path[0]) or 1.0)
+    if len(path) < 2:
+        raise _on_a_line()
+    step = path[1] - path[0]
+    across = step - (step @ along) * along
+    if lengths(across) <= np.finfo(float).eps * lengths(path[0]):
+        raise _on_a_line()
+    return np.stack([along, across / lengths(across)])
+
+
+def _on_a_line() -> ValueError:
+    return ValueError(
+        "The path spans no plane: the weights did not turn. Take more steps or a larger rate."
+    )

@@ -1,0 +1,231 @@
+"""Training of a small network in mini-batches, and its test with running averages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array
+from normgeo.base.ended import Ended
+from normgeo.datasets.datasets import Dataset
+from normgeo.datasets.mini_batches import MiniBatches
+from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
+from normgeo.models.layers import undefined_for_one_case
+from normgeo.models.network import Network, NetworkLinearization
+from normgeo.models.running_averages import Running
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Cases to train on and cases held out.
+
+    Attributes:
+        X_train, X_test: (N, D), standardized by the training cases alone.
+        y_train, y_test: as the family takes.
+        kept: which of the raw features vary among the training cases, (D_raw,); the others are
+            left out.
+
+    """
+
+    X_train: Array
+    y_train: Array
+    X_test: Array
+    y_test: Array
+    kept: Array
+
+
+def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
+    """Hold out a share of the cases, drawn at random.
+
+    Raises:
+        ValueError: a share that leaves fewer than 2 cases to train on or none to test.
+
+    """
+    held_back = round(data.N * test_share)
+    if not 1 <= held_back <= data.N - 2:
+        raise ValueError(
+            f"`test_share` must leave 2 or more of the {data.N} cases to train on and 1 or more "
+            f"to test; got {test_share}."
+        )
+    order = np.random.default_rng(seed).permutation(data.N)
+    test, train = np.sort(order[:held_back]), np.sort(order[held_back:])
+    kept = np.ptp(data.raw[train], axis=0) > 0
+    raw = data.raw[:, kept]
+    X = (raw - raw[train].mean(axis=0)) / raw[train].std(axis=0)
+    return Split(X[train], data.y[train], X[test], data.y[test], kept)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class History:
+    """A training run of T steps and E whole epochs.
+
+    Attributes:
+        start: the network before. network: the network after T steps.
+        running: the running averages of each hidden layer after T steps.
+        batch_size, rate, seed: as asked for.
+        train_loss: of each step's own batch before the step, nats per case, (T,).
+        epoch_ends: how many steps were taken at the end of each epoch, (E,).
+        test_loss: on the held-out cases with running averages after each epoch, nats per case,
+            (E,). test_accuracy: share of them whose likeliest class is right, (E,); None for
+            families without classes.
+        notes: sentences about what was done. ended: the step that left the range of floating
+            point or had no z, or None.
+
+    """
+
+    start: Network
+    network: Network
+    running: tuple[Running, ...]
+    batch_size: int
+    rate: float
+    seed: int
+    train_loss: Array
+    epoch_ends: Array
+    test_loss: Array
+    test_accuracy: Array | None
+    notes: tuple[str, ...]
+    ended: Ended | None
+
+    def natural_parameter(self, X: ArrayLike) -> Array:
+        """Return s (N, H) of the output at test time."""
+        return _at_test_time(self.network, self.running, np.asarray(X))
+
+
+def train(
+    network: Network,
+    data: Split,
+    *,
+    batch_size: int = 128,
+    epochs: int = 10,
+    optimizer: str | Optimizer = "momentum",
+    rate: float = 0.05,
+    seed: int = 0,
+    callback: Callable[[int, int, float], Any] | None = None,
+) -> History:
+    """Train a network on mini-batches, and test it on the held-out cases after every epoch.
+
+    The cases are shuffled anew for each epoch. A last batch of one case is left out where a layer
+    has no z for it. A run that leaves the range of floating point, or meets a z that is undefined,
+    ends there and keeps what it has (`History.ended`).
+
+    Args:
+        network: the start. data: cases to train on and to test.
+        batch_size: m, from 1 (2 for batch statistics) to the number of training cases.
+        epochs: from 1 up. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
+        seed: of the shuffling.
+        callback: called with (step, steps, loss of its batch) after each step; may raise
+            StopIteration to end the run with what it has.
+
+    Raises:
+        ValueError: bad arguments, or a network that has no z on the first batch.
+
+    """
+    rule = optimizer_of(optimizer)
+    needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
+    plan = MiniBatches(len(data.X_train), batch_size, single_allowed=not needs_two)
+    if not (epochs >= 1 and float(epochs).is_integer()):
+        raise ValueError(f"`epochs` must be a whole number from 1 up; got {epochs!r}.")
+    if not (isfinite(rate) and rate > 0):
+        raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
+    family, outputs = network.output.family, len(network.output.W)
+    targets = family.encode(data.y_train, outputs)
+    held_out = family.encode(data.y_test, outputs)
+    epoch = len(plan.bounds)
+    steps = int(epochs) * epoch
+
+    theta = network.pack().astype(np.float64)
+    update, rates = rule.start(np.zeros_like(theta)), np.full(theta.shape, rate)
+    current, running = network, tuple(Running() for _ in network.hidden)
+    losses: list[float] = []
+    tests: list[tuple[int, float, float]] = []
+    ended = None
+    with suppress(StopIteration):
+        for cases in islice(plan.draw(seed), steps):
+            X, y = data.X_train[cases], targets[cases]
+            try:
+                loss, at, following = _stepped(current, X, y, theta, update, rates)
+            except ValueError as error:
+                if not losses:
+                    raise
+                ended = Ended(len(losses) + 1, f"{error} A smaller `rate` may avoid it.")
+                break
+            losses.append(loss)
+            running = _updated(running, current, at, X)
+            theta, current = following, current.unpack(following)
+            if len(losses) % epoch == 0:
+                try:
+                    tests.append((len(losses), *_tested(current, running, data.X_test, held_out)))
+                except ValueError as error:
+                    ended = Ended(len(losses), f"The held-out cases have no loss here. {error}")
+                    break
+            if callback is not None:
+                callback(len(losses), steps, loss)
+    epoch_ends, test_loss, accuracy = np.reshape(tests, (len(tests), 3)).T
+    return History(
+        start=network,
+        network=current,
+        running=running,
+        batch_size=plan.size,
+        rate=rate,
+        seed=seed,
+        train_loss=np.array(losses),
+        epoch_ends=epoch_ends.astype(int),
+        test_loss=test_loss,
+        test_accuracy=accuracy if family.coupled else None,
+        notes=plan.notes,
+        ended=ended,
+    )
+
+
+def _stepped(
+    network: Network, X: Array, y: Array, theta: Array, update: Update, rates: Array
+) -> tuple[float, NetworkLinearization, Array]:
+    """Return the loss and the linearization on a batch, and the θ after a step on it.
+
+    Raises:
+        ValueError: z is undefined, or something leaves the range of floating point.
+
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        at = network.linearize(X)
+        following = update(theta, network.gradient_at(at, y), rates)
+    if not np.isfinite(following).all():
+        raise ValueError("The gradient or the parameters after it exceed the largest float.")
+    return network.loss_at(at.s, y), at, following
+
+
+def _updated(
+    running: tuple[Running, ...], network: Network, at: NetworkLinearization, X: Array
+) -> tuple[Running, ...]:
+    inputs = (X, *at.hidden)
+    return tuple(
+        old.updated(layer.units, point, below)
+        for old, layer, point, below in zip(
+            running, network.hidden, at.layers, inputs, strict=False
+        )
+    )
+
+
+def _tested(
+    network: Network, running: tuple[Running, ...], X: Array, targets: Array
+) -> tuple[float, float]:
+    """Return the loss and the share of cases whose likeliest class is right, at test time."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        s = _at_test_time(network, running, X)
+    right = s.argmax(axis=1) == targets.argmax(axis=1)
+    return network.loss_at(s, targets), float(right.mean())
+
+
+def _at_test_time(network: Network, running: tuple[Running, ...], X: Array) -> Array:
+    for layer, averages in zip(network.hidden, running, strict=True):
+        X = layer.activation.value(averages.natural_parameter(layer.units, X))
+    return network.output.natural_parameter(X)

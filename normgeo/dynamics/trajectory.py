@@ -1,0 +1,130 @@
+"""A run of training, measured at every step, beside what theory predicts of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.ended import Ended
+from normgeo.dynamics.norm_laws import Course, Equilibrium
+from normgeo.dynamics.optimizers import Optimizer
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.blocks import Blocks
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A run of T steps over B blocks of weights, measured; its predictions are properties.
+
+    The blocks are the homogeneous ones, or each neuron by itself where there are none; then what
+    is predicted has no columns, (T, 0), nor where theory has no law. Norms and angles are those of
+    the centered weights w̃.
+
+    Attributes:
+        start: the model at step 0. optimizer: the rule.
+        rates: η_t of the weights at each step and the next, (T+1,). decay: λ, of the weights.
+        batch_size: m, None for all cases at once. seed: of the mini-batches.
+        blocks: which neurons make a block.
+        loss: −mean log-likelihood in nats per case, (T+1,): before each step on the cases of
+            that step's own batch, and after the last step on those of the next.
+        norms: ‖w̃‖, (T+1, B). gradient_norms: ‖G‖, G = ∂L/∂w̃, (T, B).
+        step_norms: ‖Δw̃‖, (T, B).
+        angles: by which each step turned each block, radians, (T, B); 0 for a block of zeros.
+        radial: w̃·G/(‖w̃‖‖G‖), (T, B), which theory says is 0.
+        kept: the steps whose θ is kept, (C,): every k-th and the last, with the least k for
+            which they fit 64 MiB. parameters: their θ, (C, P).
+        diverged: the step that left the range of floating point or had no z, or None.
+        notes: sentences about what was done.
+
+    """
+
+    start: NormalizedGLM
+    optimizer: Optimizer
+    rates: Array
+    decay: float
+    batch_size: int | None
+    seed: int
+    blocks: Blocks
+    loss: Array
+    norms: Array
+    gradient_norms: Array
+    step_norms: Array
+    angles: Array
+    radial: Array
+    kept: Array
+    parameters: Array
+    diverged: Ended | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> int:
+        """T, the number of steps taken: fewer than asked for where the run was ended."""
+        return len(self.angles)
+
+    @property
+    def rate(self) -> float:
+        """η of the first step."""
+        return float(self.rates[0])
+
+    @property
+    def effective_learning_rate(self) -> Array:
+        """The learning rate on the unit sphere, η/‖w̃‖² for gradient descent, (T+1, B)."""
+        norms = self._with_theory(self.norms)
+        return self.optimizer.law.effective_rates(self.rates[:, None], self.decay, norms)
+
+    @cached_property
+    def predicted_angles(self) -> Array:
+        """The angle of each step from ‖w̃‖ before it, radians, (T, B)."""
+        return self.optimizer.law.angles(self._course)
+
+    @cached_property
+    def predicted_norms(self) -> Array:
+        """‖w̃‖ from its first value and the lengths of gradients or steps, (T+1, B)."""
+        return self.optimizer.law.norms(self._course)
+
+    @property
+    def equilibrium(self) -> Equilibrium | None:
+        """The norm and the angle (T, B) at which growth and decay would balance.
+
+        For the gradient at each step, as if its norm on the unit sphere stayed. None without a
+        homogeneous block, a law, or a decay with ηλ < 1.
+        """
+        if not (self.blocks.homogeneous and 0 < self.decay * self.rates.max() < 1):
+            return None
+        sphere_gradient = self.norms[:-1] * self.gradient_norms
+        size = self.blocks.neurons.shape[1] * self.start.W.shape[1]
+        rates = self.rates[:-1, None]
+        return self.optimizer.law.equilibrium(rates, self.decay, sphere_gradient, size)
+
+    def model_at(self, step: int) -> NormalizedGLM:
+        """Return the model after `step` steps.
+
+        Raises:
+            ValueError: a step that was not taken or not kept.
+
+        """
+        (place,) = np.nonzero(self.kept == step)
+        if not len(place):
+            raise ValueError(
+                f"`step` must be one of the {len(self.kept)} steps in `kept`, from 0 to "
+                f"{self.steps}; got {step}."
+            )
+        return self.start.unpack(self.parameters[place[0]])
+
+    def vectors(self) -> Array:
+        """Return w̃ of each block at the steps in `kept`, (C, B, K·D)."""
+        W = self.parameters[:, self.start.layout.weights]
+        return self.blocks.vectors(W.reshape(-1, *self.start.W.shape))
+
+    @property
+    def _course(self) -> Course:
+        measured = (self.norms, self.gradient_norms, self.step_norms)
+        return Course(self.rates[:-1, None], self.decay, *map(self._with_theory, measured))
+
+    def _with_theory(self, measured: Array) -> Array:
+        return measured if self.blocks.homogeneous else measured[:, :0]

@@ -1,0 +1,1 @@
+"""The Fisher information metric: operator, blocks, KL divergence, spectra, contours."""

@@ -1,0 +1,172 @@
+"""Contours of the true KL around a model in a plane, beside the ellipses ½ δᵀFδ = c.
+
+A plane has two unit directions of θ. Where one of them is (nearly) flat, as along the weights ŵ of
+a homogeneous block, the quadratic form has a strip in place of an ellipse. Source: section 5.2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from normgeo.base.arrays import Array
+from normgeo.fisher.neighborhood import Neighborhood, reach_of
+
+BEYOND = 1.25
+"""Times as far as it is looked: where an ellipse reaches farther along the first direction, only
+its part within is drawn, as two edges."""
+
+CURVED = 1e-9
+"""Of the largest: a smaller curvature, or rest of a direction, is rounding."""
+
+RAYS, LENGTHS = 24, 13
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Contours:
+    """Where the KL and its quadratic form have some values, in one plane.
+
+    Attributes:
+        levels: c, nats per case, (L,). metric: F in the two directions, (2, 2).
+        quadratic: ½ δᵀFδ = c, (L, R, 2), closed curves, or the two edges of a strip with a gap of
+            NaN between them.
+        true: KL = c, (L, R, 2); NaN where no step that way reaches c.
+        strip: whether these are the two edges of a part.
+
+    """
+
+    levels: Array
+    metric: Array
+    quadratic: Array
+    true: Array
+    strip: bool
+
+
+def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Generator) -> Array:
+    """Return orthonormal directions among the weights w of some neurons, (k, P), k = 2 or 3.
+
+    ŵ; the direction of the largest curvature across it; and one at random across both, where the
+    weights have three coordinates or more.
+
+    Args:
+        around: the model. neurons: whose weights are one vector. rng: draws the last direction.
+
+    Raises:
+        ValueError: weights that are all zero, or nothing that they change.
+
+    """
+    layout, W = around.model.layout, around.model.W
+    if not W[neurons].any():
+        raise ValueError(
+            "A plane along the weights needs weights that are not all zero. Start from others."
+        )
+    places = layout.weights.reshape(W.shape)[neurons].reshape(-1)
+    w = W[neurons].reshape(-1).astype(np.float64)
+    along = w / np.linalg.norm(w)
+    F = around.F.to_dense()[np.ix_(places, places)]
+    across = F - np.outer(along, along @ F)
+    across -= np.outer(across @ along, along)
+    if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
+        raise ValueError(
+            "An ellipse of equal KL needs curvature across the weights, and there is none here: "
+            "the outputs do not change with them, as where a layer scale has two neurons to a "
+            "group (z = ±1). Choose another method, more neurons or other weights."
+        )
+    _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))
+    found = [along]
+    for candidate in (steepest[:, 0], rng.standard_normal(len(w)))[: len(w) - 1]:
+        rest = candidate
+        for _ in range(2):  # once more for the rounding of the first time
+            for unit in found:
+                rest = rest - (rest @ unit) * unit
+        found.append(rest / np.linalg.norm(rest))
+    directions = np.zeros((len(found), layout.size))
+    directions[:, places] = found
+    return directions
+
+
+def kl_contours(
+    around: Neighborhood,
+    plane: Array,
+    levels: Array,
+    *,
+    within: float | None,
+    callback: Callable[[], Any] = lambda: None,
+) -> Contours:
+    """Find where the KL from a model is c in a plane, for each of some levels c.
+
+    Args:
+        around: the model. plane: two orthonormal directions, (2, P); the first may be flat.
+        levels: c, ascending, nats per case.
+        within: how far along the first direction to look where it is nearly flat; None draws
+            whole ellipses, which takes curvature in both directions.
+        callback: called after each ray; an exception that it raises ends the search.
+
+    """
+    metric = around.F.restrict(plane.T)
+    strip = within is not None and bool(metric[0, 0] * (BEYOND * within) ** 2 < 2 * levels[-1])
+    if within is None or not strip:
+        units = _ellipse(metric)
+        starts, quadratic = np.zeros_like(units), np.sqrt(2 * levels)[:, None, None] * units
+    else:
+        starts, units = _strip(within)
+        quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
+    true = np.full(quadratic.shape, np.nan)
+    for ray, (start, unit) in enumerate(zip(starts, units, strict=True)):
+        if not np.isfinite(unit).all():
+            continue
+        reach = 0.0
+
+        def along(t: float, start: Array = start, unit: Array = unit) -> float:
+            return around.kl((start + t * unit) @ plane)
+
+        for i, level in enumerate(levels):
+            guess = float(np.linalg.norm(quadratic[i, ray] - start))
+            if i:
+                guess = reach * float(np.sqrt(level / levels[i - 1]))
+            reach = _reach(along, float(level), guess)
+            if not np.isfinite(reach):
+                break
+            true[i, ray] = start + reach * unit
+        callback()
+    if not strip:  # closed curves
+        quadratic, true = (np.append(c, c[:, :1], axis=1) for c in (quadratic, true))
+    return Contours(levels, metric, quadratic, true, strip)
+
+
+def _reach(kl: Callable[[float], float], level: float, guess: float) -> float:
+    try:
+        inside = kl(0.0) < level
+    except ValueError:
+        inside = False
+    return reach_of(kl, level, guess if guess > 0 else 1.0) if inside else np.nan
+
+
+def _ellipse(metric: Array) -> Array:
+    """Return points of ½ δᵀFδ = ½, evenly about the ellipse, (R, 2)."""
+    turn = np.linspace(0, 2 * np.pi, RAYS, endpoint=False)
+    circle = np.stack([np.cos(turn), np.sin(turn)])
+    units: Array = np.linalg.solve(np.linalg.cholesky(metric).T, circle).T
+    return units
+
+
+def _strip(within: float) -> tuple[Array, Array]:
+    """Return rays across the first direction, up and then, after a gap, down, (R, 2) twice."""
+    lengths = np.linspace(-within, within, LENGTHS)
+    side = np.column_stack([lengths, np.zeros_like(lengths)])
+    up = np.broadcast_to([0.0, 1.0], side.shape)
+    gap = np.full((1, 2), np.nan)
+    return np.concatenate([side, gap, side]), np.concatenate([up, gap, -up])
+
+
+def _edges(metric: Array, level: float, starts: Array, units: Array) -> Array:
+    """Return where the rays meet ½ δᵀFδ = c, (R, 2); NaN where they do not."""
+    u, sign = starts[:, 0], units[:, 1]
+    inside = (metric[0, 1] * u) ** 2 - metric[1, 1] * (metric[0, 0] * u**2 - 2 * level)
+    root = np.sqrt(np.where(inside >= 0, inside, np.nan))
+    return np.column_stack([u, (sign * root - metric[0, 1] * u) / metric[1, 1]])

@@ -1,0 +1,79 @@
+"""Whose labels: the expected Fisher information against outer products of gradients at labels.
+
+    F = E_x E_{y∼P(y|x)}[ ∇log P(y|x) ∇log P(y|x)ᵀ ]    (Eq. 11)
+
+With labels drawn from the model it is the mean of Eq. 11 by Monte Carlo. With the labels of the
+data it is another matrix, the empirical Fisher, which tells of the fit and not of the KL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array
+from normgeo.fisher.operator import fisher
+from normgeo.models.glm import NormalizedGLM
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelFisher:
+    """vᵀFv in some directions v, by whose labels the outer product takes; nats, per case.
+
+    Attributes:
+        expected: of the Fisher information, (k,).
+        sampled: the mean over sets of labels drawn from the model, (k,). error: of that mean, its
+            standard error, (k,). draws: how many sets.
+        observed: with the labels of the data, (k,).
+
+    """
+
+    expected: Array
+    sampled: Array
+    error: Array
+    draws: int
+    observed: Array
+
+
+def label_fisher(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    directions: Array,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+) -> LabelFisher:
+    """Compare the three in some directions.
+
+        vᵀ(∇log P ∇log Pᵀ)v = ( (J v)·(y − f(s))/φ )²
+
+    Args:
+        model: where in θ. X: (N, D). y: as the family takes it. directions: (k, P).
+        draws: sets of labels, 2 or more. rng: draws them.
+
+    Source: section 5.2.1, Eq. 11.
+
+    """
+    at = model.linearize(X)
+    changes = np.stack([at.jvp(v) for v in directions])  # (k, N, H)
+    f = model.family.mean(at.s)
+
+    def outer(labels: Array) -> Array:
+        slopes = np.einsum("knh,nh->kn", changes, (labels - f) / model.phi)
+        curvature: Array = (slopes**2).mean(axis=1)
+        return curvature
+
+    sets = np.stack([outer(model.family.sample(at.s, rng, model.phi)) for _ in range(draws)])
+    F = fisher(model, X)
+    return LabelFisher(
+        expected=np.array([F.quad(v) for v in directions]),
+        sampled=sets.mean(axis=0),
+        error=sets.std(axis=0, ddof=1) / np.sqrt(draws),
+        draws=draws,
+        observed=outer(model.family.encode(y, len(model.W))),
+    )

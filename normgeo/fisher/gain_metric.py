@@ -1,0 +1,195 @@
+"""The metric along the gains: what a change of the magnitude of the incoming weights does.
+
+    ds² = ½ δ_gᵀ E_x[ Cov_ij z_i z_j / φ² ] δ_g
+
+The standard model has no gain: it moves w_i by δ_gi ŵ_i, and a_i/‖w_i‖ stands in place of z_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, real_array
+from normgeo.fisher.operator import fisher
+from normgeo.models.glm import NormalizedGLM
+
+UNCHANGED = 1e-9
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GainMetric:
+    """The metric along the gains when the inputs are re-scaled, exact and as the paper prints it.
+
+    Attributes:
+        title: of the method. family: its key.
+        deltas: the factors δ of the inputs, (n,).
+        exact: (n, H, H), the Fisher information along the gains; NaN where there is a problem.
+        printed: the appendix's formula, (n, H, H); None for a method it leaves out.
+        unscaled: `exact` at δ = 1, (H, H).
+        problems: for each δ why there is no metric, a sentence, or ''.
+
+    """
+
+    title: str
+    family: str
+    deltas: Array
+    exact: Array
+    printed: Array | None
+    unscaled: Array
+    problems: tuple[str, ...]
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the metric of each gain by itself, (n, H)."""
+        diagonal: Array = np.einsum("nhh->nh", self.exact)
+        return diagonal
+
+    @property
+    def total(self) -> Array:
+        """Return the trace of `exact`, (n,)."""
+        total: Array = self.diagonal.sum(axis=1)
+        return total
+
+    @property
+    def printed_total(self) -> Array | None:
+        """Return the trace of `printed`, (n,)."""
+        return None if self.printed is None else np.einsum("nhh->n", self.printed)
+
+    @property
+    def ratio(self) -> Array:
+        """Return `total` over its value at δ = 1, (n,)."""
+        ratio: Array = self.total / np.trace(self.unscaled)
+        return ratio
+
+    @property
+    def changes(self) -> bool:
+        """Whether re-scaling the inputs changes the metric, at any δ that has one."""
+        size = np.abs(self.unscaled).max()
+        off = np.abs(self.exact - self.unscaled).max(axis=(1, 2))
+        return bool((off[~np.isnan(off)] > UNCHANGED * size).any())
+
+
+def gain_metric(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    deltas: ArrayLike = (1.0,),
+    *,
+    callback: Callable[[int], Any] = lambda done: None,
+) -> GainMetric:
+    """Return the metric along the gains of a model over δX, for each δ.
+
+    Args:
+        model: its parameters stay as they are. X: (N, D). deltas: positive factors, (n,).
+        callback: told how many of them are done; an exception that it raises ends the call.
+
+    Raises:
+        ValueError: a δ that is not positive, a standard model with a zero weight vector, or what
+            the model refuses at δ = 1; what it refuses at other δ is in `problems`.
+
+    Source: appendix, "Learning the magnitude of incoming weights".
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", [[3.0, 4.0]])
+    >>> gain_metric(model, [[1.0, 0.0]], [1.0, 2.0]).total
+    array([0.36, 1.44])
+
+    """
+    factors = real_array("deltas", deltas, 1)
+    if not (factors > 0).all():
+        raise ValueError(f"`deltas` must be positive factors; got {factors.min():g}.")
+    inputs = real_array("X", X, 2)
+    unscaled = _exact(model, inputs)
+    printed_form = PRINTED.get(model.normalizer.words)
+    H = len(model.W)
+    exact, printed = np.full((2, len(factors), H, H), np.nan)
+    problems = []
+    for i, delta in enumerate(factors):
+        try:
+            exact[i] = _exact(model, delta * inputs)
+            if printed_form is not None:
+                printed[i] = _printed(model, delta * inputs, printed_form)
+            problems.append("")
+        except ValueError as error:
+            problems.append(str(error))
+        callback(i + 1)
+    return GainMetric(
+        model.normalizer.title,
+        model.family.key,
+        factors,
+        exact,
+        None if printed_form is None else printed,
+        unscaled,
+        tuple(problems),
+    )
+
+
+def _exact(model: NormalizedGLM, X: Array) -> Array:
+    """Return the Fisher information along the gains, or along ŵ where there are none, (H, H)."""
+    layout = model.layout
+    directions = np.zeros((layout.size, layout.neurons))
+    if layout.has_gain:
+        directions[layout.gains] = np.eye(layout.neurons)
+    else:
+        unit = np.eye(layout.neurons)[:, None, :] * _unit_rows(model.W).T
+        directions[layout.weights] = unit.reshape(-1, layout.neurons)
+    F = fisher(model, X)
+    if model.family.coupled:
+        return F.restrict(directions)
+    # Independent outputs: each direction moves its own output alone, so one product has them all.
+    metric: Array = np.diag(directions.T @ F.matvec(directions.sum(axis=1)))
+    return metric
+
+
+def _unit_rows(W: Array) -> Array:
+    lengths = np.linalg.norm(W, axis=1, keepdims=True)
+    if not lengths.all():
+        raise ValueError(
+            "The standard model has a magnitude to change only where a weight vector is not zero; "
+            f"got zeros at neuron {np.flatnonzero(lengths == 0)[0]}. Start from other weights."
+        )
+    rows: Array = W / lengths
+    return rows
+
+
+def _printed(
+    model: NormalizedGLM, X: Array, form: Callable[[NormalizedGLM, Array], Array]
+) -> Array:
+    """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
+    u, s, family = form(model, X), model.natural_parameter(X), model.family
+    if not family.coupled:
+        diagonal: Array = np.diag((u * u * family.covariance_diagonal(s)).mean(axis=0) / model.phi)
+        return diagonal
+    covariance = family.covariance_operator(s)
+    columns = [(u * covariance(u * unit)).mean(axis=0) for unit in np.eye(u.shape[1])]
+    metric: Array = np.stack(columns, axis=1) / model.phi
+    return metric
+
+
+def _ones(model: NormalizedGLM, X: Array) -> Array:
+    return np.ones((len(X), len(model.W)))
+
+
+def _deviations(model: NormalizedGLM, X: Array) -> Array:
+    parts = model.normalizer.normalize(model.W, X, model.reference)
+    deviations: Array = (parts.summed_inputs - parts.mu) / parts.sigma
+    return deviations
+
+
+def _projections(model: NormalizedGLM, X: Array) -> Array:
+    projections: Array = X @ _unit_rows(model.W).T
+    return projections
+
+
+PRINTED: dict[tuple[str, str], Callable[[NormalizedGLM, Array], Array]] = {
+    ("batch", "batch"): _ones,
+    ("layer", "layer"): _deviations,
+    ("none", "weight"): _projections,
+    ("none", "none"): _projections,
+}
+"""What the appendix prints beside the covariance, a quotation: batch norm without z_i z_j."""

@@ -1,0 +1,39 @@
+"""The divergence between two models over data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.models.glm import NormalizedGLM
+
+
+def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
+    """Return KL[P_θ ‖ P_θ'], the mean over the cases X (N, D), in nats per case.
+
+        KL = E_x[ A(s') − A(s) − f(s)·(s' − s) ]/φ
+
+    Raises:
+        ValueError: the families, the dispersions φ or the numbers of outputs differ, or what the
+            models refuse.
+
+    Source: section 5.2.1, Eq. 10.
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> P, Q = (NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[w]]) for w in (1.0, 3.0))
+    >>> kl(P, Q, [[1.0], [-1.0]])
+    2.0
+
+    """
+    for what, of_model, of_other in (
+        ("family", model.family.key, other.family.key),
+        ("dispersion φ", model.phi, other.phi),
+        ("number of outputs", len(model.W), len(other.W)),
+    ):
+        if of_model != of_other:
+            raise ValueError(
+                f"A divergence needs two models with the same {what}; "
+                f"got {of_model} and {of_other}."
+            )
+    s, s_other = model.natural_parameter(X), other.natural_parameter(X)
+    return float(np.mean(model.family.kl(s, s_other, model.phi)))

@@ -1,0 +1,88 @@
+"""The KL divergence around one model, beside the quadratic form that it begins with.
+
+KL[P_θ ‖ P_{θ+δ}] = ½ δᵀFδ + O(‖δ‖³)    (Eq. 10)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array
+from normgeo.fisher.operator import Fisher, fisher
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.fixed_cases import FixedCases
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """What a step δ from a model does, over fixed cases.
+
+    Attributes:
+        model: P_θ. F: its Fisher information, per case. cases: the inputs. s: (N, H), at θ.
+
+    """
+
+    model: NormalizedGLM
+    F: Fisher
+    cases: FixedCases
+    s: Array
+
+    @classmethod
+    def of(cls, model: NormalizedGLM, X: ArrayLike) -> Neighborhood:
+        """Stand at a model over X (N, D); raises what the model refuses."""
+        cases = model.over(X)
+        return cls(model, fisher(model, X), cases, model.linearize_over(cases).s)
+
+    def kl(self, step: Array) -> float:
+        """Return KL[P_θ ‖ P_{θ+δ}] of δ (P,), in nats per case; raises where s is undefined."""
+        other = self.model.unpack(self.model.pack() + step).linearize_over(self.cases).s
+        here = self.s
+        if not self.model.family.coupled:  # an output that did not move adds nothing
+            moved = (other != here).any(axis=0)
+            if not moved.any():
+                return 0.0
+            here, other = here[:, moved], other[:, moved]
+        return float(np.mean(self.model.family.kl(here, other, self.model.phi)))
+
+    def quadratic(self, step: Array) -> float:
+        """Return ½ δᵀFδ of δ (P,), in nats per case."""
+        return self.F.quad(step) / 2
+
+
+def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
+    """Return t > 0 with kl(t) = level, or NaN where 30 steps from `start` do not find it.
+
+    √kl is nearly linear in t, so secants on it take three or four steps.
+
+    >>> print(round(reach_of(lambda t: 4 * t * t, 1.0, start=2.0), 4))
+    0.5
+
+    """
+    target = np.sqrt(level)
+    low, high, gap_low, gap_high = 0.0, np.inf, -target, np.inf
+    t = float(start)
+    for _ in range(30):
+        try:
+            gap = np.sqrt(max(kl(t), 0.0)) - target
+        except ValueError:  # no output there: beyond what can be represented
+            gap = np.inf
+        if abs(gap) <= 1e-4 * target:
+            return t
+        if gap < 0:
+            low, gap_low = t, gap
+        else:
+            high, gap_high = t, gap
+        if not isfinite(high):
+            t = min(2 * t, max(1.05 * t, t * target / (target + gap))) if gap > -target else 2 * t
+        elif not isfinite(gap_high):
+            t = (low + high) / 2
+        else:
+            t = low + (high - low) * min(max(gap_low / (gap_low - gap_high), 0.05), 0.95)
+    return float("nan")

@@ -1,0 +1,111 @@
+"""The Fisher information by pairs of neurons: which of them share curvature, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.fisher.operator import Fisher
+
+ENTRIES = ("raw", "log", "normalized")
+"""What is shown of an entry F_kl: itself, log₁₀|F_kl|, or F_kl/√(F_kk F_ll)."""
+
+SCREEN = 128
+"""Rows and columns that are shown at most; a larger matrix is seen by the largest of each tile."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NeuronBlocks:
+    """F as an H × H map of its blocks, and one block of it in detail.
+
+    Attributes:
+        norms: ‖F_ij‖, the Frobenius norm of the block of neurons i and j, (H, H).
+        pair: (i, j). block: F_ij (p, p), in the order [w, b, g], p = P/H.
+        rows, columns: the roots of the diagonals of F_ii and F_jj, (p,).
+        trace: of F.
+
+    """
+
+    norms: Array
+    pair: tuple[int, int]
+    block: Array
+    rows: Array
+    columns: Array
+    trace: float
+
+    @classmethod
+    def of(cls, F: Fisher, i: int, j: int) -> NeuronBlocks:
+        """Look at F by its neurons, and at the block of neurons i and j in detail.
+
+        Raises:
+            ValueError: there is no such neuron, or F would take more than 2 GiB.
+
+        """
+        H, p = F.layout.neurons, F.layout.per_neuron
+        if not (0 <= i < H and 0 <= j < H):
+            raise ValueError(
+                f"Neurons are numbered from 0 to {H - 1}; got the pair {(i, j)}. Choose others."
+            )
+        dense = F.to_dense()
+        roots = np.sqrt(dense.diagonal().reshape(H, p))
+        block = dense.reshape(H, p, H, p)[i, :, j].copy()
+        return cls(block_norms(dense, H), (i, j), block, roots[i], roots[j], float(dense.trace()))
+
+    @property
+    def between(self) -> float:
+        """Return the part of ‖F‖² that stands between different neurons; 0 where F is zero."""
+        squares = self.norms**2
+        return float(1 - np.trace(squares) / squares.sum()) if squares.any() else 0.0
+
+    def overview(self, entries: str) -> Array:
+        """Return the map of the norms as one of ENTRIES, (H, H) or less; NaN where there is none.
+
+        Its normalized form ‖F_ij‖/√(‖F_ii‖‖F_jj‖) is at most 1, as |F_kl|/√(F_kk F_ll) is.
+        """
+        roots = np.sqrt(self.norms.diagonal())
+        return _seen(self.norms, entries, roots, roots)
+
+    def detail(self, entries: str) -> Array:
+        """Return the block as one of ENTRIES, (p, p) or less; NaN where there is none."""
+        return _seen(self.block, entries, self.rows, self.columns)
+
+
+def block_norms(matrix: Array, neurons: int) -> Array:
+    """Return the Frobenius norms (H, H) of the blocks of a matrix (P, P) by pairs of neurons."""
+    blocks = matrix.reshape(neurons, len(matrix) // neurons, neurons, -1)
+    norms: Array = np.sqrt(np.einsum("ipjq,ipjq->ij", blocks, blocks))
+    return norms
+
+
+def _seen(values: Array, entries: str, rows: Array, columns: Array) -> Array:
+    if entries == "normalized":
+        scale = np.outer(rows, columns)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = np.where(scale > 0, values / scale, np.nan)
+    seen = pooled(values)
+    if entries == "log":
+        with np.errstate(divide="ignore"):
+            logs = np.log10(np.abs(seen))
+        seen = np.where(np.isfinite(logs), logs, np.nan)
+    return seen
+
+
+def pooled(values: Array, most: int = SCREEN) -> Array:
+    """Return a matrix with at most so many rows and columns: of each tile the largest in size.
+
+    >>> pooled(np.array([[1.0, -3.0], [2.0, 0.5]]), most=1)
+    array([[-3.]])
+
+    """
+    for axis in (0, 1):
+        length = values.shape[axis]
+        if length > most:
+            edges = np.linspace(0, length, most + 1).astype(int)[:-1]
+            high = np.fmax.reduceat(values, edges, axis=axis)
+            low = np.fmin.reduceat(values, edges, axis=axis)
+            values = np.where(high >= -low, high, low)
+    return values

@@ -1,0 +1,260 @@
+"""The Fisher information of a normalized GLM (Eq. 10 to 13), one linear operator.
+
+    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ,    F = E_x[ Jᵀ (A''/φ) J ],    J = ∂s/∂θ
+
+It is the expected Fisher (over y, from the model), per case (E_x is the mean over the N cases).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import LinearOperator, cg
+
+from normgeo.base.arrays import Array, real_array
+from normgeo.base.text import text
+from normgeo.fisher.storage import STORAGES
+from normgeo.fisher.structure import FisherStructure
+from normgeo.models.families import Family
+from normgeo.models.glm import ModelLinearization, NormalizedGLM
+from normgeo.normalizers.linearization import OwnNeuronLinearization
+
+COUPLINGS = ("exact", "paper")
+
+MAX_BYTES = 2 * 2**30
+"""What a matrix may take unless more is asked for."""
+
+SATURATED = 1e-4
+"""A variance A'' below which an output is called certain."""
+
+
+@final
+class Fisher(LinearOperator):
+    """The expected Fisher information of a normalized GLM, per case (Eq. 10 and 13).
+
+        F = E_x[ Jᵀ (A''/φ) J ],    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ nats per case
+
+    A symmetric, positive semi-definite operator on θ (P,), in the order of `layout`: `F @ v`,
+    `F.matvec(v)`, `F.matmat(V)`, and whatever scipy does with linear operators.
+
+    Attributes:
+        kind: what it is, in words.
+        coupling: "exact", all of J; or "paper", each neuron's outputs by its own parameters
+            only, as in Eq. 13 with Eq. 14: the same without a layer statistic.
+        form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
+        structure: the linearization and the family that it is made of.
+        phi: φ, the dispersion. N: the number of cases. layout: where W, b and g are in θ.
+        max_bytes: what a matrix made of it may take, 2 GiB unless asked for more.
+
+    Raises:
+        ValueError: an unknown form, or a stored one that would take more than `max_bytes`.
+
+    Source: sections 5.2.1 and 5.2.2.
+
+    """
+
+    kind = "expected Fisher information, per case"
+
+    def __init__(
+        self,
+        linearization: ModelLinearization,
+        family: Family,
+        phi: float,
+        form: str = "operator",
+        max_bytes: float = MAX_BYTES,
+    ) -> None:
+        _one_of("form", form, tuple(STORAGES))
+        own = isinstance(linearization.normalized, OwnNeuronLinearization)
+        self.coupling = "paper" if own else "exact"
+        self.form = form
+        self.phi = phi
+        self.N = len(linearization.s)
+        self.layout = linearization.layout
+        self.max_bytes = max_bytes
+        self.structure = FisherStructure(linearization, family, phi)
+        self._storage = STORAGES[form].of(self.structure, max_bytes)
+        P = self.layout.size
+        super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.kind}; {self.coupling} coupling, {self.form} form, "
+            f"P={self.layout.size}, N={self.N}, phi={self.phi:g}>"
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of it, in sentences: where the outputs are saturated."""
+        family = self.structure.family
+        variance = float(family.covariance_diagonal(self.structure.at.s).mean())
+        if variance >= SATURATED:
+            return ()
+        return (
+            text(
+                "The {family} outputs are saturated: their mean variance A'' is {variance:.2g}, so "
+                "F is nearly zero, and what it does not see is not always a symmetry.",
+                family=family.title,
+                variance=variance,
+            ),
+        )
+
+    def quad(self, v: ArrayLike) -> float:
+        """Return vᵀFv, for v (P,): twice the KL of a small step v, in nats per case."""
+        return float(self.restrict(np.reshape(v, (-1, 1)))[0, 0])
+
+    def restrict(self, V: ArrayLike) -> Array:
+        """Return VᵀFV (k, k), the Fisher on the span of the columns of V (P, k)."""
+        R = self._storage.restrict(self._columns(V))
+        symmetric: Array = (R + R.T) / 2
+        return symmetric
+
+    def factor_times(self, V: ArrayLike) -> Array:
+        """Return B V (N·H, k), where F = BᵀB, for V (P, k).
+
+            B = (A''/(φN))^½ J
+
+        Its singular values are the roots of F's eigenvalues, without what squaring hides.
+
+        Raises:
+            ValueError: the form "blocks", which is no product of this B.
+
+        """
+        if self.form == "blocks":
+            raise ValueError(
+                "A factor B with F = BᵀB is known of the whole Fisher information; got "
+                "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
+            )
+        return self.structure.factor_times(self._columns(V))
+
+    def diagonal(self) -> Array:
+        """Return the diagonal of F, (P,)."""
+        return self._storage.diagonal()
+
+    def trace(self) -> float:
+        """Return the trace of F."""
+        return float(self.diagonal().sum())
+
+    def block(self, i: int, j: int) -> Array:
+        """Return the block of neurons i and j, (P/H, P/H), in the order [w, b, g].
+
+        Raises:
+            ValueError: there is no such neuron.
+
+        """
+        H = self.layout.neurons
+        if not (0 <= i < H and 0 <= j < H):
+            raise ValueError(f"Neurons are numbered from 0 to {H - 1}; got block({i}, {j}).")
+        return self._storage.block(i, j)
+
+    def to_dense(self, max_bytes: float | None = None) -> Array:
+        """Return F (P, P), exactly symmetric; read-only where that is how it is stored.
+
+        Raises:
+            ValueError: it would take more than `max_bytes`, where None the Fisher's own.
+
+        """
+        return self._storage.to_dense(self.max_bytes if max_bytes is None else max_bytes)
+
+    def weights(self, max_bytes: float | None = None) -> Array:
+        """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""
+        places = self.layout.weights
+        among: Array = self.to_dense(max_bytes)[np.ix_(places, places)]
+        return among
+
+    def solve(
+        self,
+        b: ArrayLike,
+        damping: float = 0.0,
+        *,
+        rtol: float = 1e-8,
+        max_iterations: int | None = None,
+    ) -> Array:
+        """Return x (P,) with (F + damping I) x = b, by conjugate gradients.
+
+        Args:
+            b: (P,). damping: 0 or more; F itself is singular where the model has symmetries.
+            rtol: of the residual against ‖b‖. max_iterations: 10 P where None.
+
+        Raises:
+            ValueError: a negative damping, or a b of another shape.
+            RuntimeError: the residual stayed above rtol ‖b‖.
+
+        """
+        if not (isfinite(damping) and damping >= 0):
+            raise ValueError(f"`damping` must be a finite number from 0 up; got {damping}.")
+        target = real_array("b", b, 1)
+        damped = LinearOperator(
+            self.shape, matvec=lambda v: self.matvec(v) + damping * v, dtype=self.dtype
+        )
+        x, failed = cg(damped, target, rtol=rtol, maxiter=max_iterations)
+        if failed:
+            left = float(np.linalg.norm(damped.matvec(x) - target) / np.linalg.norm(target))
+            raise RuntimeError(
+                f"Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
+                f"{failed} iterations it is {left:.2g}. Use more damping (it is {damping:g}), "
+                "a larger rtol or more iterations."
+            )
+        return np.asarray(x)
+
+    def _columns(self, V: ArrayLike) -> Array:
+        columns = real_array("V", V, 2)
+        if len(columns) != self.layout.size:
+            raise ValueError(
+                f"A vector of parameters must have {self.layout.size} entries; got {len(columns)}."
+            )
+        return columns
+
+    def _matvec(self, x: Array) -> Array:
+        return self._storage.times(x.reshape(-1, 1))[:, 0]
+
+    def _matmat(self, X: Array) -> Array:
+        return self._storage.times(X)
+
+    def _adjoint(self) -> Fisher:
+        return self
+
+    def _transpose(self) -> Fisher:
+        return self
+
+
+def fisher(
+    model: NormalizedGLM,
+    X: ArrayLike,
+    form: str = "operator",
+    coupling: str = "exact",
+    *,
+    max_bytes: float = MAX_BYTES,
+) -> Fisher:
+    """Return the expected Fisher information of a model over the cases X (N, D), per case.
+
+    Args:
+        model: where in θ. X: the cases of P(x).
+        form: "operator", "dense" or "blocks". coupling: "exact" or "paper"; see `Fisher`.
+        max_bytes: what a matrix made of it may take, also one that a null space or a whole
+            spectrum needs.
+
+    Raises:
+        ValueError: an unknown word, what the model refuses, or more than `max_bytes` to store.
+
+    The standard Gaussian model has F = E[ [[xxᵀ, x], [xᵀ, 1]] ] / φ (Eq. 12):
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[1.0]], phi=0.5)
+    >>> fisher(model, [[1.0], [3.0]]).to_dense()
+    array([[10.,  4.],
+           [ 4.,  2.]])
+
+    """
+    _one_of("coupling", coupling, COUPLINGS)
+    at = model.linearize(X)
+    chosen = at if coupling == "exact" else at.own_neuron()
+    return Fisher(chosen, model.family, model.phi, form, max_bytes)
+
+
+def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")

@@ -1,0 +1,156 @@
+"""Eigenvalues of the Fisher information, the largest ones without ever forming it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from normgeo.base.arrays import Array, is_whole
+from normgeo.fisher.operator import Fisher
+
+SMALL = 400
+"""Parameters up to which the matrix is formed, whatever the form."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The largest eigenvalues of a Fisher information, with their vectors.
+
+    Attributes:
+        values: (k,), descending. vectors: (P, k), orthonormal; zero along b and g for the weights
+            alone. residuals: ‖Fv − λv‖, (k,); each value is within its residual of an eigenvalue.
+        trace: the sum of all eigenvalues. size: how many there are, P, or H·D of the weights.
+        method: "lanczos" or "dense". products: with F, that Lanczos took.
+        kind, coupling, form, phi, N, notes: which Fisher information, as in `Fisher`.
+
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    trace: float
+    size: int
+    method: str
+    products: int
+    kind: str
+    coupling: str
+    form: str
+    phi: float
+    N: int
+    notes: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all of them."""
+        return len(self.values) == self.size
+
+    @property
+    def share(self) -> float:
+        """Their part of the trace; 0 where F is zero."""
+        return float(self.values.sum()) / self.trace if self.trace else 0.0
+
+
+def spectrum(
+    F: Fisher,
+    k: int | None = 20,
+    weights_only: bool = False,
+    *,
+    seed: int = 0,
+    callback: Callable[[int], Any] | None = None,
+) -> Spectrum:
+    """Return the k largest eigenvalues of F: by Lanczos from products, or densely where F is small.
+
+    Args:
+        F: of any form. k: from 1 to P (H·D); None for all of them, which forms the matrix.
+        weights_only: of F_WW rather than of all of F.
+        seed: of the first vector of Lanczos, so that a run can be repeated.
+        callback: called with the number of products so far; an exception it raises ends the run.
+
+    Raises:
+        ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
+        RuntimeError: Lanczos did not converge.
+
+    >>> from normgeo import NORMALIZERS, NormalizedGLM
+    >>> from normgeo.fisher.operator import fisher
+    >>> model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[1.0]], phi=0.5)
+    >>> spectrum(fisher(model, [[1.0], [-1.0]]), None).values
+    array([2., 2.])
+
+    """
+    places = F.layout.weights if weights_only else np.arange(F.layout.size)
+    size, letter = len(places), "H·D" if weights_only else "P"
+    if k is not None and not (is_whole(k) and 1 <= k <= size):
+        raise ValueError(
+            f"`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}."
+        )
+    count = size if k is None else int(k)
+    trace, products = float(F.diagonal()[places].sum()), 0
+    if trace == 0:
+        values, found = np.zeros(count), np.eye(size, count)
+    elif F.form == "operator" and size > SMALL and count < size // 2:
+        values, found, products = _lanczos(F, places, trace, count, seed, callback)
+    else:
+        matrix = F.weights() if weights_only else F.to_dense()
+        if count == size:
+            values, found = eigh(matrix, driver="evd")
+        else:
+            values, found = eigh(matrix, subset_by_index=(size - count, size - 1))
+    values, vectors = values[::-1], np.zeros((F.layout.size, count))
+    vectors[places] = found[:, ::-1]
+    residuals = np.linalg.norm((F.matmat(vectors) - values * vectors)[places], axis=0)
+    return Spectrum(
+        values,
+        vectors,
+        residuals,
+        trace,
+        size,
+        "lanczos" if products else "dense",
+        products,
+        F.kind,
+        F.coupling,
+        F.form,
+        F.phi,
+        F.N,
+        F.notes,
+    )
+
+
+def _lanczos(
+    F: Fisher,
+    places: Array,
+    trace: float,
+    k: int,
+    seed: int,
+    callback: Callable[[int], Any] | None,
+) -> tuple[Array, Array, int]:
+    """Return eigenvalues, ascending, vectors at `places` of θ, and how many products they took."""
+    products = 0
+
+    def product(v: Array) -> Array:
+        nonlocal products
+        products += 1
+        if callback is not None:
+            callback(products)
+        theta = np.zeros(F.layout.size)
+        theta[places] = v.reshape(-1)
+        # Of trace 1, because the squares of a tiny F underflow.
+        scaled: Array = F.matvec(theta)[places] / trace
+        return scaled
+
+    counted = LinearOperator((len(places), len(places)), matvec=product, dtype=F.dtype)
+    start = np.random.default_rng(seed).standard_normal(len(places))
+    try:
+        values, vectors = eigsh(counted, k, which="LA", v0=start)
+    except ArpackNoConvergence as error:
+        raise RuntimeError(
+            f"Lanczos must converge to {k} eigenvalues; after {products} products with F "
+            f"{len(error.eigenvalues)} had converged. Ask for fewer, or use form='dense'."
+        ) from error
+    order = np.argsort(values)
+    return trace * values[order], vectors[:, order], products

@@ -1,0 +1,1 @@
+"""What a normalizer ignores: transforms, certificates, witnesses."""

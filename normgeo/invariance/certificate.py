@@ -1,0 +1,356 @@
+"""Which change of weights or data leaves z alone: decided exactly, and measured in floats.
+
+At ε = 0 the numerator C and the squared denominator v of z = C/√v are polynomials, so z' = z
+for every W, X and δ > 0 exactly if C'²v = C²v' identically and CC' ≥ 0. The identity is
+evaluated at random integers in exact arithmetic: where it fails, "not invariant" is proven and
+the draw is a counterexample; where it holds, it is an identity except with probability
+degree/2⁶¹. The sign of C'/C is constant on {v, v' > 0, δ > 0}, which is connected once
+N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.invariance import exact
+from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+
+DRAWS = 1
+SMALLEST_SHAPE = (3, 3, 3)
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Shape(NamedTuple):
+    """The size of a certificate: N cases, H neurons, D features."""
+
+    N: int
+    H: int
+    D: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What a change is applied with: δ or γ, and the row that changes where one does."""
+
+    delta: Fraction | None = None
+    gamma: Array | None = None
+    row: int = 0
+
+    def apply(self, transform: Transform, W: Array, X: Array) -> tuple[Array, Array]:
+        """Return (W', X')."""
+        return transform(W, X, delta=self.delta, gamma=self.gamma, index=self.row)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """Exact numbers at which a change moves z.
+
+    Attributes:
+        W, X: fractions, (H, D) and (N, D). parameters: δ or γ, and the row.
+        place: (n, h), where z' ≠ z.
+        ratio: z'²/z² there, exact; None where z = 0. A ratio of 1 means that only the sign moved.
+
+    """
+
+    W: Array
+    X: Array
+    parameters: Parameters
+    place: tuple[int, int]
+    ratio: Fraction | None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether z is invariant to a change, and what that rests on.
+
+    Attributes:
+        normalizer, transform: what was asked, the normalizer with the ε in use.
+        invariant: z' = z for all W, X and every δ > 0 or γ, at the ε in use.
+        sign_flip: for δ < 0, z' = −z (in one row: of that neuron or case); None without a δ.
+        only_without_eps: certified at ε = 0 and refuted at the ε in use.
+        witness: the counterexample of a "no", at the ε in use.
+        error_bound: the probability at most that a "yes" is false; 0 for a "no".
+        degree: of the polynomial identity. draws: how many evaluations. shape: N, H, D.
+
+    """
+
+    normalizer: Normalizer
+    transform: Transform
+    invariant: bool
+    sign_flip: bool | None
+    only_without_eps: bool
+    witness: Counterexample | None
+    error_bound: float
+    degree: int
+    draws: int
+    shape: Shape
+
+    @property
+    def symbol(self) -> str:
+        """✓ invariant, ✗ not, ≈ only at ε = 0."""
+        return "✓" if self.invariant else "≈" if self.only_without_eps else "✗"
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        if self.invariant:
+            return "invariant"
+        return "invariant only at ε = 0" if self.only_without_eps else "not invariant"
+
+
+def certify(
+    normalizer: Normalizer,
+    transform: Transform,
+    eps: float | Fraction | None = None,
+    *,
+    shape: tuple[int, int, int] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Verdict:
+    """Decide exactly whether `normalizer` is invariant to `transform`.
+
+    Args:
+        normalizer: what makes z. transform: what changes W or X.
+        eps: the ε in use; the normalizer's own where it is None.
+        shape: (N, H, D) of the random draw, at least 3 each (H/G for G groups).
+        rng: the source of the draw; a fixed seed where it is None.
+
+    Raises:
+        ValueError: a shape that is too small to decide, since there z may be only a sign.
+        ArithmeticError: the draw says nothing (σ = 0 or A = μ everywhere).
+        TypeError: a float or a NumPy integer entered the exact evaluation.
+
+    >>> from normgeo import NORMALIZERS, TRANSFORMS
+    >>> certify(NORMALIZERS["layer"], TRANSFORMS["case_rescaling"]).word
+    'invariant'
+    >>> certify(NORMALIZERS["layer"], TRANSFORMS["case_rescaling"], eps=1e-5).word
+    'invariant only at ε = 0'
+
+    """
+    asked = normalizer if eps is None else replace(normalizer, eps=eps)
+    size = _certificate_shape(normalizer, shape)
+    trial = _Trial.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
+    ideal = replace(normalizer, eps=Fraction(0))
+    actual = replace(normalizer, eps=Fraction(asked.eps))
+
+    without_eps = trial.moved(ideal, transform)
+    witness = trial.moved(actual, transform) if asked.eps else without_eps
+    degree = _degree(ideal, transform, size)
+    sign_flip = None
+    if transform.rescales:
+        flipped = replace(trial, parameters=Parameters(delta=-trial.delta))
+        sign_flip = flipped.moved(actual, transform, flip=True) is None
+    return Verdict(
+        asked,
+        transform,
+        invariant=witness is None,
+        sign_flip=sign_flip,
+        only_without_eps=witness is not None and without_eps is None,
+        witness=witness,
+        error_bound=degree / 2**exact.FIELD_BITS if witness is None else 0.0,
+        degree=degree,
+        draws=DRAWS,
+        shape=size,
+    )
+
+
+def invariance_table(
+    normalizers: Mapping[Key, Normalizer] | None = None,
+    transforms: Mapping[str, Transform] = TRANSFORMS,
+    eps: float | Fraction | None = None,
+) -> dict[tuple[Key, str], Verdict]:
+    """Return the verdict of every normalizer on every transform, keyed by both names."""
+    rows: Mapping[Key, Normalizer] = NORMALIZERS if normalizers is None else normalizers  # type: ignore[assignment]
+    return {
+        (name, key): certify(normalizer, transform, eps)
+        for name, normalizer in rows.items()
+        for key, transform in transforms.items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """One exact draw of everything that a verdict speaks of."""
+
+    W: Array
+    X: Array
+    reference: tuple[Array, Array]
+    parameters: Parameters
+
+    @classmethod
+    def drawn(cls, transform: Transform, size: Shape, rng: np.random.Generator) -> _Trial:
+        W, X = exact.draw(rng, (size.H, size.D)), exact.draw(rng, (size.N, size.D))
+        reference = exact.draw(rng, (size.H, size.D)), exact.draw(rng, (size.N, size.D))
+        if transform.rescales:
+            parameters = Parameters(delta=exact.draw_factor(rng))
+        else:
+            parameters = Parameters(gamma=exact.draw(rng, transform.gamma_shape(W, X)))
+        return cls(W, X, reference, parameters)
+
+    @property
+    def delta(self) -> Fraction:
+        """δ of a re-scaling."""
+        return self.parameters.delta or Fraction(1)
+
+    def moved(
+        self, normalizer: Normalizer, transform: Transform, flip: bool = False
+    ) -> Counterexample | None:
+        """Return where z' differs from z, or, for `flip`, from z with its changed rows negated."""
+        after = self.parameters.apply(transform, self.W, self.X)
+        C, v = _exact_moments(normalizer, self.W, self.X, self.reference)
+        C1, v1 = _exact_moments(normalizer, *after, self.reference)
+        exact.require_fractions(C, C1, v * C, v1 * C1)
+        differs = C1 * C1 * v != C * C * v1
+        differs |= C * C1 * _expected_sign(transform, C.shape, flip) < 0
+        if not differs.any():
+            return None
+        place = tuple(int(i) for i in np.argwhere(differs)[0])
+        ratio = (C1 * C1 * v)[place] / (C * C * v1)[place] if C[place] else None
+        return Counterexample(self.W, self.X, self.parameters, (place[0], place[1]), ratio)
+
+
+def _exact_moments(
+    normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    C, v = normalizer.moments(W, X, reference)
+    if not np.all(v > 0) or not np.any(C != 0):
+        raise ArithmeticError(
+            f"The draw says nothing about {normalizer.title}: its σ or its A − μ vanishes at "
+            f"N={len(X)}, H={len(W)}, D={W.shape[1]}. Use a larger shape."
+        )
+    return C, v
+
+
+def _expected_sign(transform: Transform, shape: tuple[int, ...], flip: bool) -> Array:
+    """Return +1, or −1 where a negative δ is expected to turn z over, (N, H)."""
+    sign = np.ones(shape, dtype=int).astype(object)
+    if not flip:
+        return sign
+    rows = 0 if transform.operation.one_row else slice(None)
+    (sign.T if transform.matrix == "W" else sign)[rows] = -1
+    return sign
+
+
+def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | None) -> Shape:
+    G = normalizer.groups
+    size = Shape(5, 4 if G == 1 else 3 * G, 4) if shape is None else Shape(*shape)
+    smallest = (SMALLEST_SHAPE[0], SMALLEST_SHAPE[1] * G, SMALLEST_SHAPE[2])
+    if any(have < need for have, need in zip(size, smallest, strict=True)):
+        raise ValueError(
+            "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
+            f"got N={size.N}, H={size.H}, D={size.D} with {G} group(s)."
+        )
+    return size
+
+
+def _degree(normalizer: Normalizer, transform: Transform, size: Shape) -> int:
+    """Return the degree of C'²v − C²v' in the entries of W, X, the reference, δ and γ."""
+    W, X = exact.variables((size.H, size.D)), exact.variables((size.N, size.D))
+    if transform.rescales:
+        after = transform(W, X, delta=exact.Degree(1))
+    else:
+        after = transform(W, X, gamma=exact.variables(transform.gamma_shape(W, X)))
+    C, v = normalizer.moments(W, X, (W, X))
+    C1, v1 = normalizer.moments(*after, (W, X))
+    return max(exact.degree(term) for term in np.ravel(C1 * C1 * v - C * C * v1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """How far z moves in floating point as a change grows.
+
+    Attributes:
+        strengths: δ of a re-scaling, or the factor on γ of a shift, (S,).
+        change: max|z' − z| / max|z|, (S,); NaN where there is no number.
+        reasons: why there is none, "" where there is one; S sentences.
+        dtype: the floating-point type.
+
+    """
+
+    strengths: Array
+    change: Array
+    reasons: tuple[str, ...]
+    dtype: str
+
+
+def sweep(
+    normalizer: Normalizer,
+    transform: Transform,
+    W: ArrayLike,
+    X: ArrayLike,
+    strengths: Sequence[float] | Array,
+    *,
+    gamma: ArrayLike | None = None,
+    index: int = 0,
+    dtype: DTypeLike = np.float64,
+) -> Sweep:
+    """Measure max|z' − z| / max|z| for every strength of a change, in one floating-point type.
+
+    Args:
+        normalizer: with the ε in use; frozen statistics refer to (W, X) themselves.
+        transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
+        W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
+        dtype: float16, float32 or float64.
+
+    Raises:
+        ValueError: bad shapes or numbers, parameters that the change does not take, or a z that
+            is undefined or 0 everywhere before any change.
+
+    """
+    W64, X64 = weights_and_inputs(W, X)
+    steps = real_array("strengths", strengths, 1).astype(np.float64)
+    if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
+        raise ValueError(
+            "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs equal "
+            "their means here. Use other weights or inputs."
+        )
+    kind = np.dtype(dtype)
+    with np.errstate(all="ignore"):
+        W0, X0 = W64.astype(kind), X64.astype(kind)
+        before, gap = _standardized(normalizer, W0, X0, (W0, X0))
+        largest = np.abs(before.astype(np.float64)).max()
+
+        def measured(strength: float) -> tuple[float, str]:
+            delta, shift = None, gamma
+            if transform.rescales:
+                delta = np.asarray(strength).astype(kind)[()]
+                if strength and not (delta and np.isfinite(delta)):
+                    return np.nan, f"{'overflow' if delta else 'underflow'}: δ is no {kind}"
+            elif gamma is not None:
+                shift = (strength * real_array("gamma", gamma, 1)).astype(kind)
+            changed = transform(W0, X0, delta=delta, gamma=shift, index=index)
+            after, reason = _standardized(normalizer, *changed, (W0, X0))
+            if gap or reason:
+                return np.nan, gap or reason
+            return np.abs(after.astype(np.float64) - before).max() / largest, ""
+
+        change, reasons = zip(*map(measured, steps), strict=True)
+    return Sweep(steps, np.array(change), reasons, str(kind))
+
+
+def _standardized(
+    normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
+) -> tuple[Array, str]:
+    """Return z and why it is no number somewhere, or ''."""
+    C, v = normalizer.moments(W, X, reference)
+    if not (np.isfinite(C).all() and np.isfinite(v).all()):
+        return (
+            C,
+            f"overflow: σ² or a − μ exceeds the largest {C.dtype}, {np.finfo(C.dtype).max:.3g}",
+        )
+    if not np.all(v > 0):
+        return C, f"underflow: σ² is below the smallest {C.dtype} and rounds to 0"
+    z: Array = C / np.sqrt(v)
+    return z, ""

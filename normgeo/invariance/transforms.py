@@ -1,0 +1,246 @@
+"""Ten changes of weights or data: five operations on the rows of a matrix, two matrices.
+
+The rows of W are weight vectors, the rows of X are cases, so every column of Table 1 is one of
+these, and its partner in the other matrix is its dual (A = X Wᵀ is transposed when W and X are
+exchanged).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, is_whole
+
+Factor = Any  # a float, a Fraction, or any other number type the arrays hold
+
+
+class Operation(ABC):
+    """An operation on the rows of M (R, D), affine in its parameter."""
+
+    key: ClassVar[str]
+    symbol: ClassVar[str]
+    one_row: ClassVar[bool] = False
+
+    @property
+    def rescales(self) -> bool:
+        """Whether the parameter is a factor δ, rather than a shift γ."""
+        return isinstance(self, Rescaling)
+
+
+class Rescaling(Operation):
+    """Rows are multiplied by δ ≠ 0."""
+
+    @abstractmethod
+    def rescale(self, M: Array, delta: Factor, index: int) -> Array:
+        """Return the changed copy of M (R, D)."""
+
+
+class Shift(Operation):
+    """Something is added to rows; linear in γ, whose shape `gamma_shape` tells."""
+
+    @abstractmethod
+    def shift(self, M: Array, gamma: Array, index: int) -> Array:
+        """Return the changed copy of M (R, D)."""
+
+    @abstractmethod
+    def gamma_shape(self, M: Array) -> tuple[int]:
+        """Return the shape of γ for M (R, D)."""
+
+
+def _with_row(M: Array, index: int, row: Array) -> Array:
+    """Return a copy of M with another row, in a type that holds both: whole numbers may not."""
+    changed = M.astype(np.result_type(M, row))
+    changed[..., index, :] = row
+    return changed
+
+
+@final
+class AllRowsTimes(Rescaling):
+    """Every row × δ."""
+
+    key, symbol = "all_times", "all ×"
+
+    def rescale(self, M: Array, delta: Factor, index: int) -> Array:
+        changed: Array = M * delta
+        return changed
+
+
+@final
+class AllRowsPlus(Shift):
+    """Every row + γ, the same γ (D,)."""
+
+    key, symbol = "all_plus", "all +"
+
+    def shift(self, M: Array, gamma: Array, index: int) -> Array:
+        changed: Array = M + gamma[..., None, :]
+        return changed
+
+    def gamma_shape(self, M: Array) -> tuple[int]:
+        return (M.shape[-1],)
+
+
+@final
+class OneRowTimes(Rescaling):
+    """The row `index` × δ."""
+
+    key, symbol, one_row = "one_times", "one ×", True
+
+    def rescale(self, M: Array, delta: Factor, index: int) -> Array:
+        return _with_row(M, index, M[..., index, :] * delta)
+
+
+@final
+class OneRowPlus(Shift):
+    """The row `index` + γ (D,)."""
+
+    key, symbol, one_row = "one_plus", "one +", True
+
+    def shift(self, M: Array, gamma: Array, index: int) -> Array:
+        return _with_row(M, index, M[..., index, :] + gamma)
+
+    def gamma_shape(self, M: Array) -> tuple[int]:
+        return (M.shape[-1],)
+
+
+@final
+class OwnRowsPlus(Shift):
+    """Every row + its own scalar, m_r + c_r 1; γ holds the scalars (R,)."""
+
+    key, symbol = "own_plus", "own +"
+
+    def shift(self, M: Array, gamma: Array, index: int) -> Array:
+        changed: Array = M + gamma[..., None]
+        return changed
+
+    def gamma_shape(self, M: Array) -> tuple[int]:
+        return (M.shape[-2],)
+
+
+OPERATIONS: dict[str, Rescaling | Shift] = {
+    operation.key: operation
+    for operation in (AllRowsTimes(), AllRowsPlus(), OneRowTimes(), OneRowPlus(), OwnRowsPlus())
+}
+
+
+@final
+@dataclass(frozen=True)
+class Transform:
+    """One change of (W, X): an operation on the rows of one of the two.
+
+    Attributes:
+        key: the name, as in Table 1. label: the same in a few words.
+        operation: what happens to the rows. matrix: "W" or "X".
+        column: the column of Table 1 it heads, None for the four that the paper leaves out.
+
+    """
+
+    key: str
+    label: str
+    operation: Rescaling | Shift
+    matrix: str
+    column: int | None = None
+
+    @property
+    def rescales(self) -> bool:
+        """Whether it takes a factor δ; otherwise it takes a shift γ."""
+        return self.operation.rescales
+
+    def gamma_shape(self, W: Array, X: Array) -> tuple[int]:
+        """Return the shape of γ: (D,) for a re-centering, one scalar a row for offsets.
+
+        Raises:
+            ValueError: for a re-scaling, which has no γ.
+
+        """
+        if isinstance(self.operation, Rescaling):
+            raise ValueError(f"'{self.key}' is a re-scaling: it takes delta, not gamma.")
+        return self.operation.gamma_shape(W if self.matrix == "W" else X)
+
+    def __call__(
+        self,
+        W: Array,
+        X: Array,
+        *,
+        delta: Factor | None = None,
+        gamma: ArrayLike | None = None,
+        index: int = 0,
+    ) -> tuple[Array, Array]:
+        """Return (W', X').
+
+        Args:
+            W: (H, D); X: (N, D).
+            delta: the factor of a re-scaling, not 0.
+            gamma: the shift of the others, of shape `gamma_shape`.
+            index: the neuron or the case, where one row changes.
+
+        Raises:
+            ValueError: δ = 0, a missing or misplaced parameter, γ of another shape, or an
+                index outside the rows.
+
+        """
+        M = W if self.matrix == "W" else X
+        rows = M.shape[-2]
+        if not (is_whole(index) and -rows <= index < rows):
+            raise ValueError(
+                f"`index` must name one of the {rows} rows of {self.matrix} "
+                f"(0 to {rows - 1}); got {index}."
+            )
+        changed = self._change(M, delta, gamma, index)
+        return (changed, X) if self.matrix == "W" else (W, changed)
+
+    def tangent(
+        self, W: Array, X: Array, *, gamma: ArrayLike | None = None, index: int = 0
+    ) -> tuple[Array, Array]:
+        """Return (dW, dX), the velocity of the change: T(2) − T(1) in δ, or T(γ) − T(0).
+
+        Exact, because every change is affine in its parameter.
+        """
+        delta = 2 if self.rescales else None
+        W1, X1 = self(W, X, delta=delta, gamma=gamma, index=index)
+        return W1 - W, X1 - X
+
+    def _change(self, M: Array, delta: Factor | None, gamma: ArrayLike | None, index: int) -> Array:
+        if isinstance(self.operation, Rescaling):
+            if delta is None or gamma is not None:
+                raise ValueError(f"'{self.key}' takes a factor: give delta, and no gamma.")
+            if isinstance(delta, Real) and not (isfinite(delta) and delta != 0):
+                raise ValueError(
+                    f"`delta` must be a finite number other than 0; got {delta}. "
+                    "A factor of 0 would erase what it scales."
+                )
+            return self.operation.rescale(M, delta, index)
+        shape = self.operation.gamma_shape(M)
+        if gamma is None or delta is not None:
+            raise ValueError(f"'{self.key}' takes a shift: give gamma of shape {shape}, no delta.")
+        gamma = np.asarray(gamma)
+        if gamma.shape[-1:] != shape or gamma.ndim >= M.ndim:
+            raise ValueError(f"`gamma` of '{self.key}' must have shape {shape}; got {gamma.shape}.")
+        return self.operation.shift(M, gamma, index)
+
+
+TRANSFORMS: dict[str, Transform] = {
+    key: Transform(key, label, OPERATIONS[operation], matrix, column)
+    for key, label, operation, matrix, column in (
+        ("weight_matrix_rescaling", "weight matrix re-scaling", "all_times", "W", 1),
+        ("weight_matrix_recentering", "weight matrix re-centering", "all_plus", "W", 2),
+        ("weight_vector_rescaling", "weight vector re-scaling", "one_times", "W", 3),
+        ("weight_vector_recentering", "weight vector re-centering", "one_plus", "W", None),
+        ("weight_vector_offsets", "weight vector offsets", "own_plus", "W", None),
+        ("dataset_rescaling", "dataset re-scaling", "all_times", "X", 4),
+        ("dataset_recentering", "dataset re-centering", "all_plus", "X", 5),
+        ("case_rescaling", "single case re-scaling", "one_times", "X", 6),
+        ("case_recentering", "single case re-centering", "one_plus", "X", None),
+        ("case_offsets", "single case offsets", "own_plus", "X", None),
+    )
+}
+
+TABLE_1: tuple[str, ...] = tuple(
+    key for key, transform in TRANSFORMS.items() if transform.column is not None
+)

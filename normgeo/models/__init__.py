@@ -1,0 +1,1 @@
+"""What is built on normalizers: families, the normalized GLM, layers, networks, recurrences."""

@@ -1,0 +1,91 @@
+"""Activations: what a neuron makes of its natural parameter, h = f(s), and the slope there."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+
+
+class Activation(ABC):
+    """A function f applied neuron by neuron, and its derivative."""
+
+    key: ClassVar[str]
+    weight_variance: ClassVar[float] = 1.0
+    """Times 1/D, the variance of random weights that keep the scale of h through many layers."""
+
+    @abstractmethod
+    def value(self, s: Array) -> Array:
+        """Return f(s), of the shape of s."""
+
+    @abstractmethod
+    def slope(self, s: Array) -> Array:
+        """Return f'(s), of the shape of s."""
+
+
+@final
+class Tanh(Activation):
+    """f = tanh s, f' = 1/cosh² s."""
+
+    key = "tanh"
+
+    def value(self, s: Array) -> Array:
+        hidden: Array = np.tanh(s)
+        return hidden
+
+    def slope(self, s: Array) -> Array:
+        # 1 − tanh² s is 0 from |s| = 19 on; this keeps its digits up to |s| = 350.
+        decay = np.exp(-2 * np.abs(s))
+        slope: Array = 4 * decay / (1 + decay) ** 2
+        return slope
+
+
+@final
+class Relu(Activation):
+    """f = max(s, 0), f' = 1 above 0 and 0 elsewhere."""
+
+    key = "relu"
+    weight_variance = 2.0
+
+    def value(self, s: Array) -> Array:
+        hidden: Array = np.maximum(s, 0)
+        return hidden
+
+    def slope(self, s: Array) -> Array:
+        on: Array = (s > 0).astype(s.dtype)
+        return on
+
+
+@final
+class Identity(Activation):
+    """f = s, f' = 1."""
+
+    key = "identity"
+
+    def value(self, s: Array) -> Array:
+        return s
+
+    def slope(self, s: Array) -> Array:
+        return np.ones_like(s)
+
+
+ACTIVATIONS: dict[str, Activation] = {a.key: a for a in (Tanh(), Relu(), Identity())}
+
+
+def activation_of(activation: str | Activation) -> Activation:
+    """Return an activation, or the one with this key of ACTIVATIONS.
+
+    Raises:
+        ValueError: an unknown key.
+
+    """
+    if isinstance(activation, Activation):
+        return activation
+    if activation not in ACTIVATIONS:
+        raise ValueError(
+            f"`activation` must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."
+        )
+    return ACTIVATIONS[activation]

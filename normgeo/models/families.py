@@ -1,0 +1,298 @@
+"""The distributions of the output: Gaussian, Bernoulli, Poisson and categorical."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, gammaln
+
+from normgeo.base.arrays import real_array
+from normgeo.models.family import Family, Floats
+
+__all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson"]
+
+MILD = 600.0  # a change of s whose exponential is no overflow
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Real outputs with noise variance φ: A = s²/2, f = s, A'' = 1."""
+
+    key = "gaussian"
+    title = "Gaussian"
+    support = "real numbers"
+    has_dispersion = True
+
+    def _log_partition(self, s: Floats) -> Floats:
+        return s**2 / 2
+
+    def _mean(self, s: Floats) -> Floats:
+        return s.copy(order="K")
+
+    def _variance(self, s: Floats) -> Floats:
+        return np.ones_like(s)
+
+    def _remainder(self, s: Floats, d: Floats) -> Floats:
+        return d**2 / 2
+
+    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
+        return -((y - s) ** 2) / (2 * phi) - math.log(2 * math.pi * phi) / 2
+
+    def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
+        return rng.normal(s, math.sqrt(phi))
+
+    def _supports(self, y: Floats) -> NDArray[np.bool_]:
+        return np.isfinite(y)
+
+
+@final
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Outputs 0 or 1 with log odds s: A = log(1 + eˢ), f = p = 1/(1 + e⁻ˢ), A'' = p(1 − p)."""
+
+    key = "bernoulli"
+    title = "Bernoulli"
+    support = "0 or 1"
+
+    def _log_partition(self, s: Floats) -> Floats:
+        return np.logaddexp(0, s)
+
+    def _mean(self, s: Floats) -> Floats:
+        return _float(expit(s))
+
+    def _variance(self, s: Floats) -> Floats:
+        return _float(expit(s) * expit(-s))
+
+    def _remainder(self, s: Floats, d: Floats) -> Floats:
+        # The log of E[exp(d(y − p))], with 1 = E[1 + d(y − p)] taken out of the expectation.
+        if np.abs(d).max(initial=0) < MILD:  # four times as fast as the logarithms of both parts
+            p, q = expit(s), expit(-s)
+            return np.log1p(p * _exp_remainder(d * q) + q * _exp_remainder(-d * p))
+        one = -np.logaddexp(0, -s) + _log_exp_remainder(d * expit(-s))
+        zero = -np.logaddexp(0, s) + _log_exp_remainder(-d * expit(s))
+        return np.logaddexp(0, np.logaddexp(one, zero))
+
+    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        odds = np.exp(-np.abs(s))  # of the less likely value
+        density = np.minimum((2 * y - 1) * s, 0) - np.log1p(odds)
+        return _float(density), _float(np.where(s < 0, odds, 1) / (1 + odds))
+
+    def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
+        return _float(rng.random(s.shape) < expit(s))
+
+    def _supports(self, y: Floats) -> NDArray[np.bool_]:
+        return np.isin(y, (0, 1))
+
+
+@final
+@dataclass(frozen=True)
+class Poisson(Family):
+    """Counts with log mean s: A = f = A'' = eˢ."""
+
+    key = "poisson"
+    title = "Poisson"
+    support = "counts (0, 1, 2, …)"
+
+    def _check_natural(self, s: Floats) -> None:
+        super()._check_natural(s)
+        limit = math.log(np.finfo(np.float64).max)
+        if s.max() > limit:
+            raise ValueError(
+                f"Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
+                f"the mean exp(s) is a finite float; got {s.max():.4g}. "
+                "Use smaller weights, gains or inputs."
+            )
+
+    def _log_partition(self, s: Floats) -> Floats:
+        return np.exp(s)
+
+    _mean = _variance = _log_partition
+
+    def _remainder(self, s: Floats, d: Floats) -> Floats:
+        return np.exp(s + _log_exp_remainder(d))
+
+    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        mean = self._mean(s)
+        return s * y - mean, mean
+
+    def _log_base(self, y: Floats) -> Floats:
+        return _float(-gammaln(y + 1))
+
+    def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
+        if s.max() > 43:
+            raise ValueError(
+                "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
+                f"got {s.max():.4g}. Use smaller weights, gains or inputs."
+            )
+        return _float(rng.poisson(np.exp(s)))
+
+    def _supports(self, y: Floats) -> NDArray[np.bool_]:
+        return np.equal(y, np.floor(np.abs(y)), dtype=np.bool_)
+
+
+@final
+@dataclass(frozen=True)
+class Categorical(Family):
+    """One of H classes: A = logsumexp(s) per case, f = p = softmax(s), A'' = diag(p) − ppᵀ.
+
+    A shift of s by its own constant for each case changes no distribution: A''·1 = 0.
+    """
+
+    key = "categorical"
+    title = "categorical"
+    support = "class labels"
+    coupled = True
+
+    def _log_partition(self, s: Floats) -> Floats:
+        return _float(s.max(axis=-1) + np.log1p(_odds(s)[2])[:, 0])
+
+    def _mean(self, s: Floats) -> Floats:
+        _, odds, others = _odds(s)
+        return odds / (1 + others)
+
+    def _variance(self, s: Floats) -> Floats:
+        top, odds, others = _odds(s)
+        rest = 1 + others - odds
+        np.put_along_axis(rest, top, others, -1)  # 1 − p of a sure class, before it cancels
+        return odds * rest / (1 + others) ** 2
+
+    def covariance(self, s: ArrayLike) -> Floats:
+        natural = self._natural(s)
+        p, diagonal = self._mean(natural), np.arange(natural.shape[1])
+        covariance = -p[:, :, None] * p[:, None, :]
+        covariance[:, diagonal, diagonal] = self._variance(natural)
+        return covariance
+
+    def covariance_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
+        natural = self._natural(s)
+        top, p = natural.argmax(axis=-1), self._mean(natural)
+        cases = np.arange(len(natural))
+
+        def apply(V: Floats) -> Floats:
+            # Measured from the likeliest class V has a small mean, and constants vanish exactly.
+            V = V - V[..., cases, top, None]
+            return _float(p * (V - np.einsum("nh,...nh->...n", p, V)[..., None]))
+
+        return apply
+
+    def covariance_root_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
+        """The map V ↦ R V, R = (I − qqᵀ) diag(q) with q = √p, so that RᵀR = diag(p) − ppᵀ."""
+        natural = self._natural(s)
+        top, p = natural.argmax(axis=-1), self._mean(natural)
+        cases, root = np.arange(len(natural)), np.sqrt(p)
+
+        def apply(V: Floats) -> Floats:
+            V = V - V[..., cases, top, None]
+            return _float(root * (V - np.einsum("nh,...nh->...n", p, V)[..., None]))
+
+        return apply
+
+    def _remainder(self, s: Floats, d: Floats) -> Floats:
+        top, odds, others = _odds(s)
+        d = d - np.take_along_axis(d, top, -1)
+        d = d - (odds / (1 + others) * d).sum(axis=-1, keepdims=True)
+        log_p = s - s.max(axis=-1, keepdims=True) - np.log1p(others)
+        terms = log_p + _log_exp_remainder(d)
+        return _float(np.logaddexp(0, np.logaddexp.reduce(terms, axis=-1)))
+
+    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
+        return self._log_density_and_mean(y, s, phi)[0]
+
+    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        _, odds, others = _odds(s)
+        # y is one-hot: its row picks s of the class without rounding.
+        log_odds = (y * s).sum(axis=-1) - s.max(axis=-1)
+        return _float(log_odds - np.log1p(others)[:, 0]), odds / (1 + others)
+
+    def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
+        winners = (s + rng.gumbel(size=s.shape)).argmax(axis=-1)  # Gumbel's way to draw a class
+        return _one_hot(winners, s.shape[1])
+
+    def encode(self, y: ArrayLike, H: int) -> Floats:
+        """Return labels (N,) from 0 to H − 1, or one-hot rows (N, H), as one-hot rows (N, H).
+
+        Raises ValueError for other labels or rows.
+        """
+        if np.ndim(y) != 1:
+            targets = super().encode(y, H)
+            if not (targets.sum(axis=1) == 1).all():
+                raise ValueError(
+                    "Rows of `y` must be one-hot, a single 1 for the class; "
+                    f"got {targets[targets.sum(axis=1) != 1][0].tolist()}. Labels (N,) do as well."
+                )
+            return targets
+        labels = real_array("y", y, 1)
+        bad = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= H)]
+        if bad.size:
+            raise ValueError(
+                f"Class labels must be integers from 0 to {H - 1}, one for each of the {H} "
+                f"outputs; got {bad[0]:g}. Renumber the classes or add outputs."
+            )
+        return _one_hot(labels.astype(np.intp), H)
+
+    def _supports(self, y: Floats) -> NDArray[np.bool_]:
+        return np.isin(y, (0, 1))
+
+
+FAMILIES: dict[str, Family] = {
+    family.key: family for family in (Gaussian(), Bernoulli(), Poisson(), Categorical())
+}
+
+
+def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """The likeliest class, every class's odds against it, and the sum of the others' odds."""
+    top = s.argmax(axis=-1)[..., None]
+    odds = np.exp(s - s.max(axis=-1, keepdims=True))
+    others = odds.copy(order="K")
+    np.put_along_axis(others, top, 0, -1)
+    return top, odds, others.sum(axis=-1, keepdims=True)
+
+
+def _exp_series(x: Floats) -> Floats:
+    """(eˣ − 1 − x)/x² for |x| ≤ 1."""
+    series = np.full_like(x, 1 / math.factorial(19))
+    for k in range(18, 1, -1):
+        series *= x
+        series += 1 / math.factorial(k)
+    return series
+
+
+def _exp_remainder(x: Floats) -> Floats:
+    """eˣ − 1 − x, which no subtraction spoils."""
+    small = np.clip(x, -1, 1)
+    remainder = small * small * _exp_series(small)
+    far = np.abs(x) > 1
+    remainder[far] = np.expm1(x[far]) - x[far]
+    return remainder
+
+
+def _log_exp_remainder(x: Floats) -> Floats:
+    """log(eˣ − 1 − x): −∞ at 0, and no overflow."""
+    small = np.clip(x, -1, 1)
+    series = _exp_series(small)
+    positive, negative = np.maximum(x, 1), np.minimum(x, -1)
+    with np.errstate(divide="ignore"):
+        near = 2 * np.log(np.abs(small)) + np.log(series)
+    above = positive + np.log1p(-(1 + positive) * np.exp(-positive))
+    below = np.log(np.expm1(negative) - negative)
+    return np.where(x > 1, above, np.where(x < -1, below, near))
+
+
+def _one_hot(labels: NDArray[np.intp], H: int) -> Floats:
+    return _float(labels[:, None] == np.arange(H))
+
+
+def _float(values: Any) -> Floats:
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,106 @@
+"""Penalized maximum likelihood of a normalized generalized linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize
+
+from normgeo.base.arrays import Array
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.objective import Objective
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model and how the fit ended.
+
+    Attributes:
+        model: the model. loss: −mean log-likelihood, nats per case. penalty: the ridge's part.
+        iterations: of L-BFGS. converged: whether it met its tolerance. message: its own words.
+
+    """
+
+    model: NormalizedGLM
+    loss: float
+    penalty: float
+    iterations: int
+    converged: bool
+    message: str
+
+
+def fit(
+    start: NormalizedGLM,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    ridge: float = 1e-2,
+    callback: Callable[[int, float], Any] | None = None,
+    max_iterations: int = 500,
+) -> Fit:
+    """Fit a model by penalized maximum likelihood (scipy's L-BFGS), from the model `start`.
+
+        minimize  −mean log P(y|x) + (λ/2) (‖g‖² + ‖W_free‖²)
+
+    W_free are the weights outside the homogeneous blocks. A penalty on weights whose length z
+    ignores would only drive them to zero; without any, separable classes have no maximum.
+
+    Args:
+        start: the normalizer, family and first parameters. X: (N, D). y: as the family takes.
+        ridge: λ ≥ 0.
+        callback: called with (iteration, objective); may raise StopIteration to end the fit
+            with what it has.
+        max_iterations: of L-BFGS.
+
+    Raises:
+        ValueError: a negative λ, or what the model and the family refuse.
+
+    """
+    if not (isfinite(ridge) and ridge >= 0):
+        raise ValueError(f"`ridge` must be a finite number from 0 up; got {ridge}.")
+    objective, penalized = Objective.of(start, X, y), _penalized(start)
+
+    def penalized_loss(theta: Array) -> tuple[float, Array]:
+        point, shrunk = objective.at(theta), penalized * theta
+        return point.loss + ridge / 2 * float(shrunk @ theta), point.gradient() + ridge * shrunk
+
+    iteration = 0
+
+    def report(intermediate_result: optimize.OptimizeResult) -> None:
+        nonlocal iteration
+        iteration += 1
+        if callback is not None:
+            callback(iteration, float(intermediate_result.fun))
+
+    result = optimize.minimize(
+        penalized_loss,
+        start.pack(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=report,
+        options={"maxiter": max_iterations, "gtol": 1e-7, "ftol": 1e-13},
+    )
+    penalty = ridge / 2 * float((penalized * result.x) @ result.x)
+    return Fit(
+        start.unpack(result.x),
+        float(result.fun) - penalty,
+        penalty,
+        int(result.nit),
+        bool(result.success),
+        str(result.message),
+    )
+
+
+def _penalized(model: NormalizedGLM) -> Array:
+    """Return 1 where the ridge acts on θ and 0 elsewhere, (P,)."""
+    W = np.ones(model.W.shape)
+    for block in model.normalizer.homogeneous_blocks(len(W)):
+        W[block] = 0.0
+    gain = None if model.g is None else np.ones(len(W))
+    return model.layout.pack(W, np.zeros(len(W)), gain)

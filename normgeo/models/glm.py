@@ -1,0 +1,273 @@
+"""The normalized generalized linear model (Eq. 8): family ∘ gain and bias ∘ normalizer ∘ linear.
+
+    s = g z + b,    z = (A − μ)/σ,    log P(y|x) = (s·y − A(s))/φ + c(y, φ)
+
+Parameters are ordered as in the paper, θ = vec([W, b, g]ᵀ): neuron by neuron [w_h, b_h, g_h].
+The standard model, (none, none), has no g.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, real_array
+from normgeo.models.families import FAMILIES, Family
+from normgeo.normalizers.fixed_cases import FixedCases
+from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
+from normgeo.normalizers.normalizer import Normalizer
+
+
+@final
+@dataclass(frozen=True)
+class ParameterLayout:
+    """Where W (H, D), b (H,) and g (H,) stand in θ (P,)."""
+
+    neurons: int
+    features: int
+    has_gain: bool
+
+    @property
+    def per_neuron(self) -> int:
+        """D + 2, or D + 1 without a gain."""
+        return self.features + 1 + self.has_gain
+
+    @property
+    def size(self) -> int:
+        """P, the number of parameters."""
+        return self.neurons * self.per_neuron
+
+    @property
+    def weights(self) -> Array:
+        """The places of W in θ, (H·D,), neuron by neuron."""
+        return self._places()[:, : self.features].reshape(-1)
+
+    @property
+    def biases(self) -> Array:
+        """The places of b in θ, (H,)."""
+        return self._places()[:, self.features]
+
+    @property
+    def gains(self) -> Array:
+        """The places of g in θ, (H,), or none of them (0,)."""
+        return self._places()[:, self.features + 1 :].reshape(-1)
+
+    def pack(self, W: Array, b: Array, g: Array | None) -> Array:
+        """Return θ (P,)."""
+        columns = [W, b[:, None]] + ([g[:, None]] if self.has_gain and g is not None else [])
+        return np.concatenate(columns, axis=1).reshape(-1)
+
+    def split(self, theta: Array) -> tuple[Array, Array, Array | None]:
+        """Return views (W, b, g) of θ (P,); g is None without a gain."""
+        theta = np.asarray(theta)
+        if theta.shape != (self.size,):
+            raise ValueError(
+                f"`theta` must have shape ({self.size},): {self.neurons} neurons of "
+                f"{self.per_neuron} parameters; got {theta.shape}."
+            )
+        rows = theta.reshape(self.neurons, self.per_neuron)
+        D = self.features
+        return rows[:, :D], rows[:, D], rows[:, D + 1] if self.has_gain else None
+
+    def _places(self) -> Array:
+        return np.arange(self.size).reshape(self.neurons, self.per_neuron)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelLinearization:
+    """The derivative of the natural parameter s = g z + b in θ at one (θ, X).
+
+        ds = g dz + z dg + db
+
+    Attributes:
+        normalized: the linearization of z in W (and X).
+        s: (N, H). z: (N, H). gain: g (H,), None for the standard model. layout: of θ.
+
+    """
+
+    normalized: Linearization | OwnNeuronLinearization
+    s: Array
+    z: Array
+    gain: Array | None
+    layout: ParameterLayout
+
+    def jvp(self, dtheta: Array) -> Array:
+        """Return ds (N, H) for a change dθ (P,)."""
+        dW, db, dg = self.layout.split(dtheta)
+        ds = self._scaled(self.normalized.jvp(dW)) + db
+        return ds if dg is None else ds + self.z * dg
+
+    def vjp(self, U: Array) -> Array:
+        """Return the adjoint of `jvp` at U (N, H), (P,)."""
+        dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
+        dW = self.normalized.vjp_weights(self._scaled(U))
+        return self.layout.pack(dW, U.sum(axis=0), dg)
+
+    def own_neuron(self) -> ModelLinearization:
+        """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
+        if isinstance(self.normalized, OwnNeuronLinearization):
+            return self
+        return replace(self, normalized=self.normalized.own_neuron())
+
+    def _scaled(self, U: Array) -> Array:
+        return U if self.gain is None else self.gain * U
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormalizedGLM:
+    """A generalized linear model of normalized summed inputs (Eq. 8).
+
+    Attributes:
+        normalizer: what makes z of (W, X). family: a `Family` or its key.
+        W: (H, D). b: (H,), zeros where None. g: (H,), ones where None; the standard model has none.
+        phi: φ, the dispersion (noise variance) of the Gaussian; 1 otherwise.
+        reference: the batch (W₀, X₀) of frozen statistics.
+
+    Raises:
+        ValueError: bad shapes or numbers, a gain for the standard model, or φ the family lacks.
+
+    """
+
+    normalizer: Normalizer
+    family: Family
+    W: Array
+    b: Array
+    g: Array | None
+    phi: float
+    reference: tuple[Array, Array] | None
+
+    def __init__(
+        self,
+        normalizer: Normalizer,
+        family: Family | str,
+        W: ArrayLike,
+        b: ArrayLike | None = None,
+        g: ArrayLike | None = None,
+        *,
+        phi: float = 1.0,
+        reference: tuple[Array, Array] | None = None,
+    ) -> None:
+        weights = real_array("W", W, 2)
+        H = len(weights)
+        has_gain = normalizer.words != ("none", "none")
+        if g is not None and not has_gain:
+            raise ValueError(
+                "The standard model (none, none) has no gain: w carries the scale already. "
+                "Leave g out, or multiply it into W."
+            )
+        gain = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
+        values = {
+            "normalizer": normalizer,
+            "family": _family(family),
+            "W": weights,
+            "b": _per_neuron("b", np.zeros(H) if b is None else b, H),
+            "g": gain,
+            "phi": _dispersion(_family(family), phi),
+            "reference": reference,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def random(
+        cls,
+        normalizer: Normalizer,
+        family: Family | str,
+        neurons: int,
+        features: int,
+        rng: np.random.Generator,
+        *,
+        phi: float = 1.0,
+    ) -> NormalizedGLM:
+        """Return a model with w_hd ~ N(0, 1/D), so that a has variance 1 on standardized data."""
+        return cls(
+            normalizer, family, rng.standard_normal((neurons, features)) / features**0.5, phi=phi
+        )
+
+    @property
+    def layout(self) -> ParameterLayout:
+        """Where W, b and g stand in θ."""
+        H, D = self.W.shape
+        return ParameterLayout(H, D, has_gain=self.g is not None)
+
+    def pack(self) -> Array:
+        """Return θ = vec([W, b, g]ᵀ), (P,)."""
+        return self.layout.pack(self.W, self.b, self.g)
+
+    def unpack(self, theta: Array) -> NormalizedGLM:
+        """Return the model of the same kind with parameters θ (P,)."""
+        W, b, g = self.layout.split(theta)
+        return NormalizedGLM(
+            self.normalizer, self.family, W, b, g, phi=self.phi, reference=self.reference
+        )
+
+    def natural_parameter(self, X: ArrayLike) -> Array:
+        """Return s = g z + b, (N, H)."""
+        return self.linearize(X).s
+
+    def mean(self, X: ArrayLike) -> Array:
+        """Return E[y|x] = f(s), (N, H)."""
+        return self.family.mean(self.natural_parameter(X))
+
+    def log_likelihood(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean of log P(y_n|x_n) over the N cases, in nats per case."""
+        return float(np.mean(self.family.log_likelihood(y, self.natural_parameter(X), self.phi)))
+
+    def gradient(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
+        at = self.linearize(X)
+        return at.vjp(self.residual(at.s, y))
+
+    def residual(self, s: Array, y: ArrayLike) -> Array:
+        """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
+        point = self.family.likelihood(y, len(self.W), self.phi).at(s)
+        difference: Array = point.residual / (len(s) * self.phi)
+        return difference
+
+    def linearize(self, X: ArrayLike) -> ModelLinearization:
+        """Return the derivative of s in θ at this model, over the cases X (N, D)."""
+        return self._linearized(self.normalizer.linearize(self.W, X, self.reference))
+
+    def over(self, X: ArrayLike) -> FixedCases:
+        """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
+        return self.normalizer.over(X, len(self.W), self.reference)
+
+    def linearize_over(self, cases: FixedCases) -> ModelLinearization:
+        """Return `linearize` over cases that `over` prepared, for a model of the same kind."""
+        return self._linearized(cases.linearize(self.W))
+
+    def _linearized(self, normalized: Linearization) -> ModelLinearization:
+        z = normalized.z
+        s = z + self.b if self.g is None else self.g * z + self.b
+        return ModelLinearization(normalized, s, z, self.g, self.layout)
+
+
+def _family(family: Family | str) -> Family:
+    if isinstance(family, Family):
+        return family
+    if family not in FAMILIES:
+        raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
+    return FAMILIES[family]
+
+
+def _dispersion(family: Family, phi: float) -> float:
+    if not (isfinite(phi) and phi > 0):
+        raise ValueError(f"`phi` must be a finite number above 0; got {phi}.")
+    if phi != 1 and not family.has_dispersion:
+        raise ValueError(f"The {family.title} family has no dispersion: phi must be 1; got {phi}.")
+    return float(phi)
+
+
+def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:
+    array = real_array(name, values, 1)
+    if len(array) != neurons:
+        raise ValueError(
+            f"`{name}` must hold one number for each of the {neurons} neurons; got {len(array)}."
+        )
+    return array

@@ -1,0 +1,117 @@
+"""How far a recurrence remembers: the size of ∂h^T/∂h^t, by products of Jacobians over time.
+
+    ∂h^t/∂h^{t−1} = diag(f'(s^t)) ∂s^t/∂h^{t−1},    ∂h^T/∂h^t = J^T J^{T−1} … J^{t+1}
+
+J^t is the first of them, from the derivative of the layer in its inputs.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.models.layers import Layer
+from normgeo.models.recurrence import Progress, Run
+from normgeo.normalizers.centers import CENTERS, group_size
+from normgeo.normalizers.scales import SCALES
+
+SIGN_NOTE = (
+    "With two neurons in a group z is only a sign, so no small change of a state reaches the next: "
+    "its norm is 0, and the logarithm −∞. Use more neurons or fewer groups."
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JacobianNorms:
+    """How a change of an earlier state reaches the last one, h^T.
+
+    Attributes:
+        times: the t of ∂h^T/∂h^t, ascending up to T, (K,).
+        log10_norms: log₁₀ of its spectral norm, (K, S); −∞ where no change reaches h^T at all,
+            as when every ReLU is off.
+        notes: a sentence for each thing to know of the numbers.
+
+    """
+
+    times: Array
+    log10_norms: Array
+    notes: tuple[str, ...]
+
+
+def jacobian_norms(
+    past: Run, *, points: int = 200, callback: Progress | None = None
+) -> JacobianNorms:
+    """Return ‖∂h^T/∂h^t‖ (spectral norm) for t up to T = `past.steps`, for each sequence.
+
+    The product is scaled after each factor, and its logarithm kept, so that norms far beyond the
+    range of floating point keep their digits. It costs O(H³) for each step and sequence.
+
+    Args:
+        past: the run. points: the most times to report, evenly spread, from 2 up.
+        callback: called with (step, steps), going back from T; may raise StopIteration to end
+            with the times it has.
+
+    Raises:
+        ValueError: points below 2.
+
+    """
+    if points < 2 or points != int(points):
+        raise ValueError(f"`points` must be a whole number from 2 up; got {points}.")
+    T, S, H = past.summed_inputs.shape
+    wanted = set(np.linspace(0, T, min(int(points), T + 1)).round().astype(int).tolist())
+    if _only_a_sign(past.recurrence.layer):
+        times = np.array(sorted(wanted))
+        return JacobianNorms(
+            times, np.where(times[:, None] < T, -np.inf, np.zeros(S)), (SIGN_NOTE,)
+        )
+    product, exponent = np.broadcast_to(np.eye(H), (S, H, H)), np.zeros(S)
+    reached, norms = [T], [np.zeros(S)]
+    with suppress(StopIteration):
+        for t in range(T - 1, -1, -1):
+            product, grown = _rescaled(product @ jacobian(past, t + 1))
+            exponent = exponent + grown
+            if t in wanted:
+                with np.errstate(divide="ignore"):
+                    log = np.log10(np.linalg.norm(product, 2, axis=(1, 2)))
+                reached.append(t)
+                norms.append(exponent * np.log10(2) + log)
+            if callback is not None:
+                callback(T - t, T)
+    logs = np.array(norms[::-1])
+    lost = int(np.isneginf(logs).any(axis=0).sum())
+    note = (
+        f"In {lost} of {S} sequences some earlier state does not reach the last one at all: "
+        "the product of the Jacobians is 0, as where every neuron is off. Its logarithm is −∞."
+    )
+    return JacobianNorms(np.array(reached[::-1]), logs, (note,) if lost else ())
+
+
+def jacobian(past: Run, t: int) -> Array:
+    """Return ∂h^t/∂h^{t−1} of every sequence, (S, H, H), for t from 1 to `past.steps`."""
+    layer, H = past.recurrence.layer, past.recurrence.neurons
+    at = layer.linearize(past.step_inputs(t))
+    # H directions for each case: cases get an axis of their own, and the directions theirs.
+    cases = replace(at.normalized, z=at.normalized.z[:, None], sigma=at.normalized.sigma[:, None])
+    directions = past.factors[t - 1] * np.eye(H, layer.W.shape[1])
+    columns = replace(at, normalized=cases).jvp_inputs(directions[None])
+    rows: Array = layer.activation.slope(at.s)[:, :, None] * columns.swapaxes(1, 2)
+    return rows
+
+
+def _only_a_sign(layer: Layer) -> bool:
+    """Return whether a layer statistic leaves one dimension of a group, where z is only a sign."""
+    normalizer = layer.normalizer
+    K = group_size(len(layer.W), normalizer.groups)
+    left = K - CENTERS[normalizer.center].neuron_dimensions_lost
+    return SCALES[normalizer.scale].shared_by_neurons and left == 1 and not normalizer.eps
+
+
+def _rescaled(product: Array) -> tuple[Array, Array]:
+    """Return matrices (S, H, H) over powers of 2 that bring them to order one, and the powers."""
+    _, exponent = np.frexp(np.abs(product).max(axis=(1, 2)))
+    return np.ldexp(product, -exponent[:, None, None]), exponent

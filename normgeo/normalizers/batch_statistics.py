@@ -1,0 +1,249 @@
+"""Batch statistics as estimates: how far μ and σ of a batch are from those of all the cases.
+
+For a neuron with summed inputs of mean μ, standard deviation σ and kurtosis κ = E[(a − μ)⁴]/σ⁴
+over all N cases, a batch of m of them has, to first order in 1/m,
+
+    √E(μ_B − μ)² = σ √(f/m),    √E(σ_B − σ)² = σ √((κ − 1) f/(4m)),    f = (N − m)/(N − 1)
+
+f is the finite-population correction for batches drawn without replacement; with replacement it
+is 1. The first is exact; the second linearizes the square root (delta method), since σ_B² is to
+that order a mean over the batch: for small m it is too large where κ is large, and too small where
+κ is small. A layer statistic never sees the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.normalizers.normalizer import Normalizer
+
+Progress = Callable[[int, int], Any]
+
+ONE_CASE = (
+    "A batch of one case is its own mean, so a − μ = 0 and σ = 0: z = 0/0 for every neuron, "
+    "whatever the case. Use at least 2 cases, or the statistics of other cases."
+)
+
+TWO_CASES = (
+    "Of two cases one is as far above their mean as the other is below it, so z = ±1 for every "
+    "neuron, whatever the cases: of each summed input only the order is left."
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BatchNoise:
+    """How μ and σ of batches scatter around those of all the cases.
+
+    Attributes:
+        sizes: m, (M,). batches: how many were drawn of each size.
+        replacement: whether a case may be twice in a batch.
+        mean, sigma, kurtosis: μ, σ and κ of each neuron over all cases, (H,).
+        mean_error: √E(μ_B − μ)² over the batches, (M, H). sigma_error: of σ_B, (M, H).
+        sigma_bias: E(σ_B) − σ over the batches, (M, H): small batches find σ too small.
+        predicted_mean_error, predicted_sigma_error: the formulas above, (M, H).
+        reasons: for each size why its σ_B is of no use, or "", (M,).
+
+    """
+
+    sizes: Array
+    batches: int
+    replacement: bool
+    mean: Array
+    sigma: Array
+    kurtosis: Array
+    mean_error: Array
+    sigma_error: Array
+    sigma_bias: Array
+    predicted_mean_error: Array
+    predicted_sigma_error: Array
+    reasons: tuple[str, ...]
+
+
+def batch_noise(
+    A: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    sizes: ArrayLike | None = None,
+    batches: int = 500,
+    replacement: bool = False,
+    callback: Progress | None = None,
+) -> BatchNoise:
+    """Draw batches of every size from the cases, and measure how far their μ and σ are off.
+
+    Args:
+        A: the summed inputs of all cases, (N, H). rng: draws the batches.
+        sizes: m from 1 to N; `batch_sizes(N)` where None.
+        batches: how many of each size, from 2 up.
+        replacement: whether a case may be twice in a batch.
+        callback: called with (sizes done, sizes); may raise StopIteration to end with those done.
+
+    Raises:
+        ValueError: bad numbers, fewer than 2 cases, sizes outside 1 to N, or a neuron with the
+            same summed input in every case.
+
+    """
+    values = real_array("A", A, 2).astype(np.float64)
+    N = len(values)
+    asked = _checked_sizes(sizes, N)
+    if batches < 2 or batches != int(batches):
+        raise ValueError(f"`batches` must be a whole number from 2 up; got {batches}.")
+    mean, spread = values.mean(axis=0), np.ptp(values, axis=0)
+    if not spread.all():
+        raise ValueError(
+            f"Neuron {np.flatnonzero(spread == 0)[0]} has the same summed input in every case, so "
+            "σ = 0 and there is no noise to measure. Leave it out."
+        )
+    sigma = values.std(axis=0)
+    unit = (values - mean) / sigma
+    kurtosis = (unit**4).mean(axis=0)
+    rows = []
+    with suppress(StopIteration):
+        for m in asked:
+            moments = np.array(
+                [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(int(batches))]
+            )
+            means, deviations = moments[:, 0], moments[:, 1] - 1
+            rows.append([_rms(means), _rms(deviations), deviations.mean(axis=0)])
+            if callback is not None:
+                callback(len(rows), len(asked))
+    done = asked[: len(rows)]
+    measured = np.reshape(rows, (len(rows), 3, -1)).swapaxes(0, 1) * sigma
+    share = _variance_of_mean(done, N, replacement)[:, None]
+    return BatchNoise(
+        sizes=done,
+        batches=batches,
+        replacement=replacement,
+        mean=mean,
+        sigma=sigma,
+        kurtosis=kurtosis,
+        mean_error=measured[0],
+        sigma_error=measured[1],
+        sigma_bias=measured[2],
+        predicted_mean_error=sigma * np.sqrt(share),
+        predicted_sigma_error=sigma * np.sqrt((kurtosis - 1) / 4 * share),
+        reasons=tuple(ONE_CASE if m == 1 else "" for m in done),
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BatchDrift:
+    """How far z in a batch (training) is from z of the same cases with frozen statistics (test).
+
+    Attributes:
+        normalizer: the method. sizes: m, (M,). batches: how many were drawn of each size.
+        change: root mean square of z_batch − z_frozen over that of z_frozen, (M,); NaN where
+            there is a reason. reasons: why a size has no z, or "", (M,).
+
+    """
+
+    normalizer: Normalizer
+    sizes: Array
+    batches: int
+    change: Array
+    reasons: tuple[str, ...]
+
+
+def batch_drift(
+    normalizer: Normalizer,
+    W: ArrayLike,
+    X: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    sizes: ArrayLike | None = None,
+    batches: int = 50,
+    callback: Progress | None = None,
+) -> BatchDrift:
+    """Compare z in batches with z of the same cases under the statistics of all N cases.
+
+    Frozen statistics taken from all cases give the z of the whole data set. A method without a
+    batch statistic has no drift.
+
+    Args:
+        normalizer: with current statistics. W: (H, D). X: all cases, (N, D).
+        rng: draws the batches, without replacement.
+        sizes: m from 1 to N; `batch_sizes(N)` where None. batches: how many of each size.
+        callback: called with (sizes done, sizes); may raise StopIteration to end with those done.
+
+    Raises:
+        ValueError: bad arguments, frozen statistics, or z undefined on all cases.
+
+    """
+    if normalizer.statistics == "frozen":
+        raise ValueError(
+            "Training computes with the statistics of its batch; got a normalizer with frozen "
+            "ones, which have no drift. Use statistics='current'."
+        )
+    if batches < 1 or batches != int(batches):
+        raise ValueError(f"`batches` must be a whole number from 1 up; got {batches}.")
+    weights, inputs = weights_and_inputs(W, X)
+    asked = _checked_sizes(sizes, len(inputs))
+    frozen = normalizer.normalize(weights, inputs).z
+    scale = np.sqrt((frozen**2).mean())
+    change, reasons = [], []
+    with suppress(StopIteration):
+        for m in asked:
+            squares, reason = [], ""
+            for _ in range(int(batches)):
+                cases = _draw(rng, len(inputs), m, replacement=False)
+                try:
+                    z = normalizer.linearize(weights, inputs[cases]).z
+                except ValueError as error:
+                    reason = str(error)
+                    break
+                squares.append(((z - frozen[cases]) ** 2).mean())
+            change.append(np.nan if reason else np.sqrt(np.mean(squares)) / scale)
+            reasons.append(reason)
+            if callback is not None:
+                callback(len(change), len(asked))
+    done = asked[: len(change)]
+    return BatchDrift(normalizer, done, batches, np.array(change), tuple(reasons))
+
+
+def batch_sizes(N: int) -> Array:
+    """Return 1, 2, 4, … below N, and N."""
+    return np.array([2**k for k in range(max(N - 1, 0).bit_length())] + [N])
+
+
+def _checked_sizes(sizes: ArrayLike | None, N: int) -> Array:
+    if N < 2:
+        raise ValueError(f"A batch is a part of the cases, so there must be 2 or more; got {N}.")
+    asked = batch_sizes(N) if sizes is None else np.asarray(sizes)
+    if asked.ndim != 1 or asked.size == 0 or (asked != np.floor(asked)).any():
+        raise ValueError(f"`sizes` must be a list of whole numbers; got {sizes!r}.")
+    if asked.min() < 1 or asked.max() > N:
+        raise ValueError(
+            f"Batch sizes must be from 1 to the number of cases, {N}; "
+            f"got {asked.min()} to {asked.max()}."
+        )
+    return asked.astype(int)
+
+
+def _draw(rng: np.random.Generator, N: int, m: int, replacement: bool) -> Array:
+    cases: Array = rng.choice(N, m, replace=replacement, shuffle=False)
+    return cases
+
+
+def _moments(batch: Array) -> Array:
+    """Return μ_B and σ_B of each neuron of a batch (m, H), (2, H)."""
+    return np.stack([batch.mean(axis=0), batch.std(axis=0)])
+
+
+def _variance_of_mean(sizes: Array, N: int, replacement: bool) -> Array:
+    """Return the variance of a mean of m unit-variance cases out of N."""
+    correction = 1.0 if replacement else (N - sizes) / (N - 1)
+    variance: Array = correction / sizes
+    return variance
+
+
+def _rms(deviations: Array) -> Array:
+    rms: Array = np.sqrt((deviations**2).mean(axis=0))
+    return rms

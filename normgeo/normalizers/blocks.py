@@ -1,0 +1,107 @@
+"""Blocks of weights as vectors: their lengths, and angles that stay accurate when tiny."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.normalizer import Normalizer
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A split of the H neurons into B blocks of K, each of whose centered weights are one vector.
+
+    Attributes:
+        neurons: (B, K), the indices of each block's neurons.
+        homogeneous: whether a block may be scaled without changing z.
+        normalizer: whose center is meant.
+
+    """
+
+    neurons: Array
+    homogeneous: bool
+    normalizer: Normalizer
+
+    @classmethod
+    def of(cls, normalizer: Normalizer, neurons: int) -> Blocks:
+        """Return the homogeneous blocks, or where there are none each neuron by itself."""
+        blocks = normalizer.homogeneous_blocks(neurons)
+        if blocks:
+            return cls(np.stack(blocks), True, normalizer)
+        return cls(np.arange(neurons)[:, None], False, normalizer)
+
+    def vectors(self, W: Array) -> Array:
+        """Return W̃ of W (…, H, D), or of its change, as one vector for each block, (…, B, K·D)."""
+        center, groups = CENTERS[self.normalizer.center], self.normalizer.groups
+        rows = center.project_weights(W, groups)[..., self.neurons, :]
+        vectors: Array = rows.reshape(*rows.shape[:-2], -1)
+        return vectors
+
+    def require_direction(self, W: Array) -> None:
+        """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
+        if self.homogeneous and not lengths(self.vectors(W)).all():
+            raise ValueError(
+                "A homogeneous block needs a direction to turn from; got one whose centered "
+                "weights are all zero. Start from other weights."
+            )
+
+    def replaced(self, W: Array, vectors: Array) -> Array:
+        """Return W (H, D) with `vectors` (B, K·D) as the centered weights of the blocks.
+
+        What the center takes away, a mean row say, is left out: z does not see it.
+        """
+        changed = W.astype(np.float64)
+        changed[self.neurons] = vectors.reshape(*self.neurons.shape, -1)
+        return changed
+
+
+def dots(U: Array, V: Array) -> Array:
+    """Return u·v over the last axis of U and V (…, n)."""
+    products: Array = np.einsum("...i,...i->...", U, V)
+    return products
+
+
+def lengths(U: Array) -> Array:
+    """Return ‖u‖ over the last axis of U (…, n)."""
+    norms: Array = np.sqrt(dots(U, U))
+    return norms
+
+
+def cosines(U: Array, V: Array) -> Array:
+    """Return u·v/(‖u‖‖v‖) over the last axis of U and V (…, n); 0 where one is zero."""
+    product = lengths(U) * lengths(V)
+    return dots(U, V) / np.where(product > 0, product, 1.0)
+
+
+def angles_turned(U: Array, change: Array) -> Array:
+    """Return the angle in radians from u to u + δ, over the last axis (…, n); 0 where u is zero.
+
+        tan θ = ‖δ − (δ·û)û‖ / (‖u‖ + δ·û)
+
+    Taken from the change itself, so that an angle of 1e-12 keeps its digits (an arccosine of
+    the two directions loses all of them below 1e-8).
+    """
+    norm = lengths(U)
+    unit = U / np.where(norm > 0, norm, 1.0)[..., None]
+    along = dots(unit, change)
+    across = lengths(change - along[..., None] * unit)
+    return np.where(norm > 0, np.arctan2(across, norm + along), 0.0)
+
+
+def angles_between(U: Array, V: Array) -> Array:
+    """Return the angle in radians between u and v, over the last axis (…, n); 0 where one is zero.
+
+        tan(θ/2) = ‖û − v̂‖/‖û + v̂‖
+
+    It keeps its digits at any angle (an arccosine loses them below 1e-8).
+    """
+    norms = lengths(U), lengths(V)
+    u, v = (W / np.where(n > 0, n, 1.0)[..., None] for W, n in zip((U, V), norms, strict=True))
+    angles: Array = 2 * np.arctan2(lengths(u - v), lengths(u + v))
+    return np.where((norms[0] > 0) & (norms[1] > 0), angles, 0.0)

@@ -1,0 +1,107 @@
+"""The derivative of z = (A − μ)/σ in the weights and in the inputs, as products with it.
+
+    dC = dX̃ W̃ᵀ + X̃ dW̃ᵀ        d~ is the same projection as the center's
+    dz = the scale's differential of (dC, dW̃)
+
+One product of X with a (D, H) matrix each way, plus O(NH + HD).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from normgeo.base.arrays import Array
+from normgeo.normalizers.centers import Center
+from normgeo.normalizers.scales import Scale, ScalePoint
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """The derivative of z (N, H) at one (W, X).
+
+    Attributes:
+        center, scale: the two words that are differentiated.
+        z: (N, H). sigma: σ, broadcasts against (N, H).
+        centered_weights, centered_inputs: W̃ (H, D) and X̃ (N, D).
+        groups: G, the number of groups of neurons.
+
+    """
+
+    center: Center
+    scale: Scale
+    z: Array
+    sigma: Array
+    centered_weights: Array
+    centered_inputs: Array
+    groups: int = 1
+
+    @property
+    def point(self) -> ScalePoint:
+        """What the scale needs to know of this point."""
+        return ScalePoint(self.z, self.sigma, self.centered_weights, self.groups)
+
+    def jvp(self, dW: Array | None = None, dX: Array | None = None) -> Array:
+        """Return dz (N, H) for changes dW (H, D) and dX (N, D); None leaves one fixed.
+
+        Raises:
+            ValueError: both are None.
+
+        """
+        dW_centered = None if dW is None else self.center.project_weights(dW, self.groups)
+        parts = []
+        if dW_centered is not None:
+            parts.append(self.centered_inputs @ dW_centered.T)
+        if dX is not None:
+            parts.append(self.center.project_inputs(dX) @ self.centered_weights.T)
+        if not parts:
+            raise ValueError("`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none.")
+        dC = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        return self.scale.differential(dC, dW_centered, self.point)
+
+    def vjp(self, U: Array) -> tuple[Array, Array]:
+        """Return (dW (H, D), dX (N, D)), the adjoint of `jvp` at U (N, H)."""
+        R, extra = self.scale.adjoint(U, self.point)
+        return self._to_weights(R, extra), self.center.project_inputs(R @ self.centered_weights)
+
+    def vjp_weights(self, U: Array) -> Array:
+        """Return the dW (H, D) of `vjp` alone."""
+        return self._to_weights(*self.scale.adjoint(U, self.point))
+
+    def vjp_inputs(self, U: Array) -> Array:
+        """Return the dX (N, D) of `vjp` alone."""
+        R, _ = self.scale.adjoint(U, self.point)
+        return self.center.project_inputs(R @ self.centered_weights)
+
+    def own_neuron(self) -> OwnNeuronLinearization:
+        """Return the part of ∂z/∂W with ∂z_h/∂w_h only, as Eq. 13 and 14 have it."""
+        scale = self.scale.own_neuron(self.center.neuron_dimensions_lost)
+        own = replace(self, center=self.center.own_neuron(), scale=scale)
+        return OwnNeuronLinearization(own)
+
+    def _to_weights(self, R: Array, extra: Array | None) -> Array:
+        dW_centered = R.T @ self.centered_inputs
+        if extra is not None:
+            dW_centered = dW_centered + extra
+        return self.center.project_weights(dW_centered, self.groups)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OwnNeuronLinearization:
+    """The own-neuron part of a linearization, Eq. 14: each z_h answers to its own w_h alone.
+
+    It is the derivative itself for every normalizer without a layer statistic. There is no dX:
+    an input is no neuron's own.
+    """
+
+    full: Linearization
+
+    def jvp(self, dW: Array) -> Array:
+        """Return (∂z_h/∂w_h) dw_h for every neuron, (N, H)."""
+        return self.full.jvp(dW)
+
+    def vjp_weights(self, U: Array) -> Array:
+        """Return the adjoint of `jvp` at U (N, H), (H, D)."""
+        return self.full.vjp_weights(U)

@@ -1,0 +1,202 @@
+"""Which entries of an array share a mean and a variance, method by method.
+
+    batch     every case, one channel           one statistic for each channel
+    layer     one case, every channel           one for each case
+    instance  one case, one channel             one for each case and channel
+    group     one case, the channels of a group one for each case and group
+
+An array is (N, C), or (N, C, R, …) with positions, images for example, whose entries always share
+the statistic. With the channels split into groups all four are one rule, "average over a group and
+its positions, within a case or over all of them", and differ in the number of groups.
+Source: Wu and He, Group Normalization, 2018, Fig. 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arrays import Array, real_array
+from normgeo.models.family import LARGEST
+from normgeo.normalizers.centers import group_size
+
+
+@final
+@dataclass(frozen=True)
+class Sharing:
+    """A method as a rule of who shares a statistic.
+
+    Attributes:
+        key, title: its names.
+        within_case: whether each case has a statistic of its own.
+        channels_apart: whether each channel is a group by itself.
+        takes_groups: whether the number of groups is free; otherwise all channels are one group,
+            or each its own.
+
+    """
+
+    key: str
+    title: str
+    within_case: bool
+    channels_apart: bool
+    takes_groups: bool = False
+
+
+SHARINGS: dict[str, Sharing] = {
+    sharing.key: sharing
+    for sharing in (
+        Sharing("batch", "batch norm", within_case=False, channels_apart=True),
+        Sharing("layer", "layer norm", within_case=True, channels_apart=False),
+        Sharing("instance", "instance norm", within_case=True, channels_apart=True),
+        Sharing("group", "group norm", True, channels_apart=False, takes_groups=True),
+    )
+}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """The statistics of one method on one array.
+
+    Attributes:
+        sharing: the method. groups: G, into which the channels are split.
+        values: the array, (N, C, …).
+        labels: which statistic each entry belongs to, from 0 up, of the shape of `values`.
+        axes: what a statistic has a value for: of "cases", "channels" and "groups".
+        entries: how many entries share each statistic.
+        mean, sigma: μ and σ, of the shape `axes` names, as (N,), (C,), (N, C) or (N, G).
+        z: (values − μ)/σ, 0 where σ vanishes, of the shape of `values`.
+        problem: why z says nothing, in part or at all; "" where it does.
+
+    """
+
+    sharing: Sharing
+    groups: int
+    values: Array
+    labels: Array
+    axes: tuple[str, ...]
+    entries: int
+    mean: Array
+    sigma: Array
+    z: Array
+    problem: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of μ and of σ: how many statistics there are, along each of `axes`."""
+        shape: tuple[int, ...] = self.mean.shape
+        return shape
+
+
+def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistics:
+    """Return the mean, the scale and the sharing of one method on an array.
+
+    Args:
+        key: one of SHARINGS. values: (N, C) or (N, C, R, …), finite.
+        groups: G equal groups of channels, for group norm alone.
+
+    Raises:
+        ValueError: an unknown key, fewer than 2 axes, bad numbers, groups that do not divide the
+            channels, or groups for a method without any.
+
+    >>> shared_statistics("layer", [[1.0, 3.0], [2.0, 6.0]]).mean
+    array([2., 4.])
+    >>> shared_statistics("batch", [[1.0, 3.0], [2.0, 6.0]]).labels
+    array([[0, 1],
+           [0, 1]])
+
+    """
+    if key not in SHARINGS:
+        raise ValueError(f"A way to share must be one of {', '.join(SHARINGS)}; got {key!r}.")
+    sharing = SHARINGS[key]
+    if np.ndim(values) < 2:
+        raise ValueError(
+            "`values` must have cases and channels, (N, C), and may have positions, (N, C, R, …); "
+            f"got an array of shape {np.shape(values)}."
+        )
+    array = real_array("values", values, np.ndim(values)).astype(np.float64)
+    if groups != 1 and not sharing.takes_groups:
+        raise ValueError(
+            f"`groups` splits the channels for group norm; got groups={groups} for "
+            f"{sharing.title}. Use groups=1 or group norm."
+        )
+    if np.abs(array).max() > LARGEST:
+        raise ValueError(
+            f"Entries of `values` must not exceed {LARGEST:g} in size, so that their squares are "
+            f"finite floats; got {np.abs(array).max():.3g}. Scale them down."
+        )
+    N, C = array.shape[:2]
+    G = C if sharing.channels_apart else groups
+    blocks = array.reshape(N, G, group_size(C, G), -1)
+    over = (2, 3) if sharing.within_case else (0, 2, 3)
+    mean = blocks.mean(axis=over, keepdims=True)
+    centered = blocks - mean
+    sigma = np.sqrt((centered * centered).mean(axis=over, keepdims=True))
+    # σ of equal numbers is their rounding, not always 0.
+    entries = blocks.size // mean.size
+    size = np.abs(blocks).max(axis=over, keepdims=True)
+    vanishes = sigma <= entries * np.finfo(np.float64).eps / 2 * size
+    z = np.where(vanishes, 0.0, centered / np.where(vanishes, 1.0, sigma))
+    labels = np.broadcast_to(np.arange(mean.size).reshape(mean.shape), blocks.shape)
+    kept = [("cases", N)] if sharing.within_case else []
+    if sharing.channels_apart:
+        kept.append(("channels", C))
+    elif sharing.takes_groups:
+        kept.append(("groups", G))
+    shape = tuple(length for _, length in kept)
+    return Statistics(
+        sharing,
+        G,
+        array,
+        labels.reshape(array.shape),
+        tuple(axis for axis, _ in kept),
+        entries,
+        mean.reshape(shape),
+        np.where(vanishes, 0.0, sigma).reshape(shape),
+        z.reshape(array.shape),
+        _problem(sharing, entries, int(vanishes.sum()), mean.size),
+    )
+
+
+def _problem(sharing: Sharing, entries: int, vanishing: int, count: int) -> str:
+    if entries == 1:
+        return (
+            f"Here {sharing.title} averages over a single entry, which is its own mean: σ = 0, "
+            "and nothing is left to normalize. Use more cases, channels or positions."
+        )
+    if vanishing:
+        return (
+            f"σ = 0 in {vanishing} of {count} statistics of {sharing.title}, where all entries "
+            "that share it are equal. Their z is left at 0."
+        )
+    return ""
+
+
+FILTERS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "blur": ((1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    "upright edges": ((-1, 0, 1), (-1, 0, 1), (-1, 0, 1)),
+    "level edges": ((-1, -1, -1), (0, 0, 0), (1, 1, 1)),
+    "spots": ((-1, -1, -1), (-1, 8, -1), (-1, -1, -1)),
+}
+"""Small filters, to make channels of images in gray."""
+
+
+def feature_maps(images: ArrayLike) -> Array:
+    """Return images (N, R, S) seen through each of FILTERS, (N, 4, R − 2, S − 2).
+
+    Raises:
+        ValueError: images smaller than a filter, 3 × 3.
+
+    """
+    pixels = real_array("images", images, 3)
+    if min(pixels.shape[1:]) < 3:
+        raise ValueError(
+            "Images must be at least as large as the filters, 3 × 3; "
+            f"got {pixels.shape[1]} × {pixels.shape[2]} pixels."
+        )
+    windows = np.lib.stride_tricks.sliding_window_view(pixels, (3, 3), axis=(1, 2))
+    maps: Array = np.einsum("nrsij,cij->ncrs", windows, np.array(list(FILTERS.values())))
+    return maps

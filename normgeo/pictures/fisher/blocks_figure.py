@@ -1,0 +1,185 @@
+"""The Fisher information by pairs of neurons, and one of its blocks, of two models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.fisher.neuron_blocks import ENTRIES, NeuronBlocks
+from normgeo.models.glm import ParameterLayout
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.style.template import (
+    SIZE,
+    THEMES,
+    above,
+    colored,
+    dress,
+    ink_scale,
+    method_title,
+)
+
+OVERVIEW, DETAIL = (0.0, 0.425), (0.53, 0.955)
+BARS = (0.432, 0.962)
+BETWEEN = 0.025
+DECADES = 8.0  # of a logarithmic scale
+
+BUTTONS = {"raw": "F", "log": "log₁₀|F|", "normalized": "F over its diagonal"}
+
+
+class Side(NamedTuple):
+    """One of the models: its normalizer, what is unusual about it, the layout of θ, and F."""
+
+    normalizer: Normalizer
+    unusual: str
+    layout: ParameterLayout
+    blocks: NeuronBlocks
+
+
+def fisher_figure(
+    sides: Sequence[Side], *, about: str, which: str, start: str, theme: str
+) -> go.Figure:
+    """Draw the map of all blocks and one block in detail; buttons choose among ENTRIES.
+
+    Args:
+        sides: one or two models, the standard one first. about: data, family and sizes.
+        which: the Fisher information. start: of ENTRIES. theme: of the figure.
+
+    """
+    look, figure = THEMES[theme], go.Figure()
+    for entries in ENTRIES:
+        for part, bar in ((_overview, BARS[0]), (_detail, BARS[1])):
+            maps = [part(side, entries) for side in sides]
+            scale = _scale([z for z, *_ in maps], entries, signed=part is _detail, theme=theme)
+            for place, (z, x, y, words) in enumerate(maps):
+                panel = place + 1 + len(sides) * (part is _detail)
+                figure.add_heatmap(
+                    z=z.astype(np.float32), x=x, y=y, **scale, visible=entries == start,
+                    xaxis=f"x{panel}", yaxis=f"y{panel}", hoverongaps=False, hovertemplate=words,
+                    showscale=not place, name=sides[place].normalizer.title,
+                    colorbar={"x": bar, "len": 1, "thickness": 10, "outlinewidth": 0, "xpad": 2,
+                              "tickfont": {"size": SIZE - 3, "color": look.muted},
+                              **_ticks(scale, entries)},
+                )  # fmt: skip
+    dress(figure, theme, height=424)
+    figure.update_layout(
+        _axes(sides),
+        margin={"l": 8, "r": 8, "t": 96, "b": 44},
+        annotations=_heads(sides, about, which, look.muted),
+        updatemenus=[_buttons(start, 2 * len(sides))],
+        shapes=[line for place, side in enumerate(sides)
+                for line in _borders(side, place + 1 + len(sides), look.muted)],
+    )  # fmt: skip
+    return figure
+
+
+def _overview(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
+    seen = side.blocks.overview(entries)
+    at = _centers(len(side.blocks.norms), len(seen))
+    return seen, at, at, text("neurons {i} and {j}: {value}<extra></extra>", i="%{y:.0f}",
+                              j="%{x:.0f}", value="%{z:.3g}")  # fmt: skip
+
+
+def _detail(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
+    seen, p = side.blocks.detail(entries), len(side.blocks.block)
+    words = text("row {k}, column {l}: {value}<br>w first, then b and g<extra></extra>",
+                 k="%{y:.0f}", l="%{x:.0f}", value="%{z:.3g}")  # fmt: skip
+    return seen, _centers(p, seen.shape[1]), _centers(p, seen.shape[0]), words
+
+
+def _centers(length: int, shown: int) -> Array:
+    return (np.arange(shown) + 0.5) * length / shown - 0.5
+
+
+def _scale(maps: Sequence[Array], entries: str, *, signed: bool, theme: str) -> dict[str, Any]:
+    """Return colors and limits that both models share."""
+    shown = np.concatenate([z[np.isfinite(z)] for z in maps])
+    largest = float(np.abs(shown).max(initial=0.0)) or 1.0
+    plain = [[0.0, THEMES[theme].paper], [1.0, THEMES[theme].ink]]
+    if entries == "log":
+        top = float(shown.max(initial=0.0)) if len(shown) else 0.0
+        low = float(shown.min(initial=top))
+        return {"colorscale": plain, "zmin": max(low, top - DECADES) - 0.5, "zmax": top}
+    if entries == "normalized":
+        largest = 1.0
+    if signed:
+        return {"colorscale": ink_scale(theme), "zmin": -largest, "zmax": largest}
+    return {"colorscale": plain, "zmin": 0.0, "zmax": largest}
+
+
+def _ticks(scale: dict[str, Any], entries: str) -> dict[str, Any]:
+    if entries != "log":
+        return {"nticks": 5}
+    powers = np.arange(np.ceil(scale["zmin"]), np.floor(scale["zmax"]) + 1).astype(int)
+    powers = powers[:: 1 + len(powers) // 6]
+    return {"tickvals": powers, "ticktext": [f"10<sup>{k}</sup>".replace("-", "−") for k in powers]}
+
+
+def _axes(sides: Sequence[Side]) -> dict[str, Any]:
+    layout: dict[str, Any] = {}
+    for part, (left, right) in enumerate((OVERVIEW, DETAIL)):
+        width = (right - left - BETWEEN) / 2
+        for place, side in enumerate(sides):
+            n = place + 1 + len(sides) * part
+            start = left + place * (width + BETWEEN)
+            i, j = side.blocks.pair
+            plain = {"showgrid": False, "zeroline": False, "ticks": "", "showline": False}
+            x, y = (_named(side, part, which) for which in (j, i))
+            layout[f"xaxis{n}"] = {"domain": (start, start + width), "anchor": f"y{n}",
+                                   "constrain": "domain", **x, **plain}  # fmt: skip
+            layout[f"yaxis{n}"] = {"anchor": f"x{n}", "autorange": "reversed", **y,
+                                   "scaleanchor": f"x{n}", "constrain": "domain", **plain,
+                                   "title": y["title"] if not place else ""}  # fmt: skip
+    return layout
+
+
+def _named(side: Side, part: int, neuron: int) -> dict[str, Any]:
+    """Return the title and ticks of an axis over neurons, or over the parameters of one."""
+    if not part:
+        H = side.layout.neurons
+        return {"title": text("neuron"), "tickmode": "linear", "tick0": 0, "dtick": max(1, H // 8)}
+    D = side.layout.features
+    others = "b, g" if side.layout.has_gain else "b"
+    return {"title": text("parameters of neuron {h}", h=neuron), "tickvals": [(D - 1) / 2, D + 0.5],
+            "ticktext": ["w", others]}  # fmt: skip
+
+
+def _borders(side: Side, panel: int, color: str) -> list[dict[str, Any]]:
+    """Return the lines between weights and the rest."""
+    at, end = side.layout.features - 0.5, side.layout.per_neuron - 0.5
+    line = {"type": "line", "xref": f"x{panel}", "yref": f"y{panel}",
+            "line": {"color": color, "width": 1}}  # fmt: skip
+    return [{**line, "x0": at, "x1": at, "y0": -0.5, "y1": end},
+            {**line, "x0": -0.5, "x1": end, "y0": at, "y1": at}]  # fmt: skip
+
+
+def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[dict[str, Any]]:
+    words = [(0.0, 50, colored(f"{about}<br>{which}", muted, SIZE - 1))]
+    for place, side in enumerate(sides):
+        name = method_title(side.normalizer, side.unusual)
+        i, j = side.blocks.pair
+        for (left, right), more in (
+            (OVERVIEW, text("{share:.0%} of ‖F‖² between neurons", share=side.blocks.between)),
+            (DETAIL, text("block of neurons {i} and {j}", i=i, j=j)),
+        ):
+            start = left + place * (right - left + BETWEEN) / 2
+            words.append((start, 4, f"{name}<br>{colored(more, muted)}"))
+    return [above(line, x, shift) for x, shift, line in words]
+
+
+def _buttons(start: str, each: int) -> dict[str, Any]:
+    look = THEMES["light"]  # in dark figures too: plotly paints the chosen one white
+    return {
+        "type": "buttons", "direction": "right", "active": ENTRIES.index(start), "x": 0.36,
+        "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.grid,
+        "bordercolor": look.muted, "font": {"size": SIZE - 1, "color": look.ink},
+        "buttons": [
+            {"label": text(BUTTONS[entries]), "method": "restyle",
+             "args": [{"visible": [shown == entries for shown in ENTRIES for _ in range(each)]}]}
+            for entries in ENTRIES
+        ],
+    }  # fmt: skip

@@ -1,0 +1,100 @@
+"""The eigenvalues of the Fisher information: standard beside normalized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normgeo.base.text import text
+from normgeo.fisher.operator import fisher
+from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
+from normgeo.pictures.fisher.spectra_figure import spectra_figure
+from normgeo.pictures.picture import Progress, View
+from normgeo.pictures.style.template import Figure
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+ALL = 1024  # parameters up to which every eigenvalue is computed
+MOST = 100  # of the largest, above it
+PRODUCTS = 2000  # with F, that Lanczos takes at most, so that a bar can be drawn
+
+
+class SpectraPicture(NamedTuple):
+    """The spectra of both models.
+
+    Attributes:
+        methods: normalizers with what is unusual about them. spectra: theirs; None where stopped.
+        about: data, family, sizes. which: the Fisher information. notes: for the reader.
+
+    """
+
+    methods: tuple[tuple[Normalizer, str], ...]
+    spectra: tuple[Spectrum | None, ...]
+    about: str
+    which: str
+    notes: tuple[str, ...]
+
+
+def _spectra(settings: Settings, callback: Progress | None = None) -> SpectraPicture:
+    both = pair(settings)
+    models = len(both.scenes)
+    found: list[Spectrum | None] = []
+    notes = list(both.notes)
+    for place, it in enumerate(both.scenes.values()):
+        F = fisher(it.model, it.X)
+        k = None if F.layout.size <= ALL else MOST
+        try:
+            found.append(spectrum(F, k, callback=_counter(callback, place, models)))
+            if callback is not None:
+                callback((place + 1) * PRODUCTS, models * PRODUCTS)
+        except StopIteration:
+            found += [None] * (models - len(found))
+            break
+    if any(s is not None and not s.complete for s in found):
+        notes.insert(0, text("The {k} largest eigenvalues, by Lanczos from products with F.",
+                             k=MOST))  # fmt: skip
+    methods = tuple(
+        (it.model.normalizer, unusual(it.model.normalizer)) for it in both.scenes.values()
+    )
+    which = which_fisher(fisher(both.normalized.model, both.normalized.X))
+    return SpectraPicture(methods, tuple(found), about(both.normalized), which, tuple(notes))
+
+
+def _counter(callback: Progress | None, place: int, models: int) -> Callable[[int], Any] | None:
+    if callback is None:
+        return None
+    return lambda done: callback(place * PRODUCTS + min(done, PRODUCTS - 1), models * PRODUCTS)
+
+
+def _figure(picture: SpectraPicture, theme: str) -> Figure:
+    return spectra_figure(picture.methods, picture.spectra, about=picture.about,
+                          which=picture.which, theme=theme)  # fmt: skip
+
+
+def _table(picture: SpectraPicture) -> Table:
+    rows = tuple(
+        (normalizer.title, i, float(value), float(share))
+        for (normalizer, _), s in zip(picture.methods, picture.spectra, strict=True)
+        if s is not None
+        for i, (value, share) in enumerate(
+            zip(s.values, np.cumsum(s.values) / (s.trace or 1.0), strict=True), start=1)
+    )  # fmt: skip
+    return Table(
+        ("method", "index", "eigenvalue", "share_of_trace_so_far"), rows,
+        text("Eigenvalues of F; {about}", about=picture.about), notes=(picture.which,),
+    )  # fmt: skip
+
+
+SPECTRA = View(
+    "spectra",
+    text("The spectrum of the Fisher information"),
+    USES,
+    _spectra,
+    _figure,
+    _table,
+    watched=_spectra,
+)

@@ -1,0 +1,122 @@
+"""The block of weights that the Learning rate page speaks of, at norm 1, or why there is none."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.objective import BlockObjective
+from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.model_on_data import Scene, scene
+from normgeo.settings import Settings
+
+BLOCK = ("method", "groups", "eps", "statistics", "neuron")  # the settings that choose it
+FLAT = 1e-11  # of the loss: a smaller slope, per radian, is rounding
+
+
+class Subject(NamedTuple):
+    """One homogeneous block of a model on data, all blocks scaled to norm 1.
+
+    Attributes:
+        scene: the data, and the model as it was. model: the same function at ‖w‖ = 1.
+        block: the number of the block. objective: the loss as a function of it.
+        name: of the block, "neuron 3". symbol: of its norm.
+
+    """
+
+    scene: Scene
+    model: NormalizedGLM
+    block: int
+    objective: BlockObjective
+    name: str
+    symbol: str
+
+
+def subject(settings: Settings) -> Subject:
+    """Return the block that the settings name.
+
+    Raises:
+        ValueError: no such neuron, no homogeneous block, or a block that nothing can turn.
+
+    """
+    here = scene(settings, "standardized")
+    method, H = here.model.normalizer, len(here.model.W)
+    if here.model.family.coupled and here.dataset.H > H:
+        raise ValueError(
+            text(
+                "{data} has {outputs} classes, so its model needs as many neurons; got "
+                "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
+                data=here.dataset.title,
+                outputs=here.dataset.H,
+                H=H,
+            )
+        )
+    if settings.neuron >= H:
+        raise ValueError(
+            text(
+                "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose another.",
+                last=H - 1,
+                neuron=settings.neuron,
+            )
+        )
+    blocks = method.homogeneous_blocks(H)
+    if not blocks:
+        raise ValueError(_no_block(method))
+    block = next(i for i, neurons in enumerate(blocks) if settings.neuron in neurons)
+    here.model.linearize(here.X)  # undefined z is the better complaint
+    model = at_norm(here.model, 1.0)
+    objective = BlockObjective(model, here.X, here.y, block)
+    point = objective.at(objective.own)
+    if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
+        raise ValueError(_flat(method, len(blocks[block])))
+    return Subject(here, model, block, objective, *_name(method, blocks[block], len(blocks)))
+
+
+def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
+    """Return the same function with every homogeneous block scaled to one norm (at ε = 0)."""
+    blocks = Blocks.of(model.normalizer, len(model.W))
+    blocks.require_direction(model.W)
+    vectors = blocks.vectors(model.W)
+    W = blocks.replaced(model.W, norm * vectors / lengths(vectors)[:, None])
+    return model.unpack(model.layout.pack(W, model.b, model.g))
+
+
+def _name(method: Normalizer, neurons: Array, blocks: int) -> tuple[str, str]:
+    """Return how to call a block, and the symbol of its norm."""
+    symbol = "‖W̃‖" if method.center in ("layer", "weight") else "‖W‖"
+    if len(neurons) == 1:
+        return text("weights of neuron {h}", h=neurons[0]), symbol.lower()
+    if blocks == 1:
+        return text("weights of the layer"), symbol
+    return text("weights of neurons {a}–{b}", a=neurons[0], b=neurons[-1]), symbol
+
+
+def _no_block(method: Normalizer) -> str:
+    if method.scale == "none":
+        return text(
+            "The {method} model does not divide by a scale, so a longer weight vector is another "
+            "function, with a larger output: no law ties the turn of a step to ‖w‖. Choose a "
+            "method with a scale: batch norm, weight norm or layer norm.",
+            method=method.title,
+        )
+    return text(
+        "With frozen statistics {method} divides by a constant, so a longer weight vector is "
+        "another function: no law ties the turn of a step to ‖w‖. Choose current statistics.",
+        method=method.title,
+    )
+
+
+def _flat(method: Normalizer, neurons: int) -> str:
+    if method.words == ("layer", "layer") and neurons == 2:
+        return text(
+            "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
+            "has no gradient and no step turns anything. Take three neurons or more to a group.",
+            method=method.title,
+        )
+    return text(
+        "The loss does not change where these weights turn: their gradient is zero, so no step "
+        "turns them. Choose another method, another neuron or other data.",
+    )

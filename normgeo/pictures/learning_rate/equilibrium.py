@@ -1,0 +1,176 @@
+"""Where the growth of the weights and their decay balance: in a simulation, and on real data.
+
+Both run with the same η and λ, and the simulation with the √Γ that the real runs have come to, so
+that one norm and one angle are predicted for both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.base.text import text
+from normgeo.dynamics.equilibrium import Balance, simulate_balance
+from normgeo.dynamics.norm_laws import Equilibrium
+from normgeo.dynamics.optimizers import OPTIMIZERS, AdaptiveMoments
+from normgeo.dynamics.trajectory import Trajectory
+from normgeo.pictures.learning_rate.block import BLOCK, subject
+from normgeo.pictures.learning_rate.descent import RUN, STARTS, endings, silent, train_from
+from normgeo.pictures.learning_rate.equilibrium_figure import Course, equilibrium_figure
+from normgeo.pictures.learning_rate.rates import (
+    FIRST_TURN,
+    MINI_BATCH,
+    batch_for_run,
+    batch_words,
+    decay_for_run,
+    rate_for_run,
+)
+from normgeo.pictures.picture import DATA, Progress, View
+from normgeo.pictures.style.template import Figure
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+# By how many factors of e the weights decay in a run, where λ is left open. Adam needs more: V̂
+# remembers the gradients of the start for longer than a short run takes.
+DECAYED, ADAPTIVE_DECAYED = 6.0, 8.0
+FEWEST = 4  # steps of a run that has a second half to speak of
+
+
+class EquilibriumPicture(NamedTuple):
+    """Runs with weight decay from three norms, simulated and on data.
+
+    Attributes:
+        simulated: with a gradient as theory has it. real: of a model on data.
+        block: whose norm and angle are shown. size: K·D, how many weights it has.
+        gradient_norm: √Γ, the root mean square over the second half of the real runs.
+        predicted: the norm and the angle of the equilibrium; None without a law.
+        name, symbol: of the block and its norm. data: its title. batches: what a step sees.
+        notes: sentences for the reader.
+
+    """
+
+    simulated: tuple[Balance, ...]
+    real: tuple[Trajectory, ...]
+    block: int
+    size: int
+    gradient_norm: float
+    predicted: Equilibrium | None
+    name: str
+    symbol: str
+    data: str
+    batches: str
+    notes: tuple[str, ...]
+
+    def courses(self) -> tuple[list[Course], list[Course]]:
+        """Return norm and angle by step, simulated and real."""
+        return (
+            [Course(run.norms, run.angles) for run in self.simulated],
+            [
+                Course(run.norms[:, self.block], run.angles[:, self.block], run.diverged)
+                for run in self.real
+            ],
+        )
+
+    def mean_cosine(self) -> float:
+        """Return the geometric mean of cos θ over the second halves of the real runs.
+
+        ‖w‖ ← (1 − ηλ)‖w‖/cos θ in a step of gradient descent, so it is 1 − ηλ wherever the norm
+        has settled, with any gradient.
+        """
+        halves = [run.angles[run.steps // 2 :, self.block] for run in self.real]
+        return float(np.exp(np.log(np.cos(np.concatenate(halves))).mean()))
+
+
+def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPicture:
+    it = subject(settings)
+    cases, optimizer = len(it.scene.X), OPTIMIZERS[settings.optimizer]
+    steps = max(settings.steps, FEWEST)
+    adaptive = isinstance(optimizer, AdaptiveMoments)
+    rate = rate_for_run(settings, it, optimizer, FIRST_TURN)
+    decay = decay_for_run(
+        settings, rate, min(0.5, (ADAPTIVE_DECAYED if adaptive else DECAYED) / steps)
+    )
+    batch = batch_for_run(settings, cases, MINI_BATCH)
+    real = train_from(STARTS, it, settings, tell, rate=rate, decay=decay, batch=batch)
+    whole = [run for run in real if run.steps >= FEWEST]
+    if not whole:
+        raise ValueError(
+            text(
+                "An equilibrium takes {least} steps or more, and the runs have {steps}. Take more "
+                "steps, or a smaller step size η.",
+                least=FEWEST,
+                steps=max(run.steps for run in real),
+            )
+        )
+    squares = [(run.norms[:-1] * run.gradient_norms)[run.steps // 2 :, it.block] ** 2
+               for run in whole]  # fmt: skip
+    gradient_norm = float(np.sqrt(np.concatenate(squares).mean()))
+    size = real[0].blocks.neurons.shape[1] * it.scene.X.shape[1]
+    simulated = tuple(
+        simulate_balance(
+            optimizer, rate=rate, decay=decay, gradient_norm=gradient_norm,
+            weights=max(3, size), norm=norm, steps=steps, seed=settings.seed,
+        )
+        for norm in STARTS
+    )  # fmt: skip
+    predicted = optimizer.law.equilibrium(rate, decay, np.asarray(gradient_norm), size)
+    return EquilibriumPicture(
+        simulated, real, it.block, size, gradient_norm, predicted, it.name, it.symbol,
+        it.scene.dataset.title, batch_words(batch, cases), real[0].notes,
+    )  # fmt: skip
+
+
+def _equilibrium_figure(picture: EquilibriumPicture, theme: str) -> Figure:
+    simulated, real = picture.courses()
+    first = picture.real[0]
+    return equilibrium_figure(
+        simulated, real, picture.predicted, first.start.normalizer, symbol=picture.symbol,
+        about=about(picture), data=text("{data}, {batches}", data=picture.data,
+                                        batches=picture.batches),
+        assumes=first.optimizer.law.equilibrium_assumes, theme=theme,
+    )  # fmt: skip
+
+
+def about(picture: EquilibriumPicture) -> str:
+    """Return what runs, in a line."""
+    run = picture.real[0]
+    return text(
+        "<b>{method}</b>, {name}: {optimizer}, η = {rate:.3g}, λ = {decay:.3g}, ηλ = {share:.3g}",
+        method=run.start.normalizer.title, name=picture.name, optimizer=run.optimizer.title,
+        rate=run.rate, decay=run.decay, share=run.rate * run.decay,
+    )  # fmt: skip
+
+
+def _equilibrium_table(picture: EquilibriumPicture) -> Table:
+    """Return a row for each run and step; the angle is that of the step to come."""
+    rows: list[tuple[object, ...]] = []
+    predicted: tuple[float | None, float | None] = (None, None)
+    if picture.predicted is not None:
+        predicted = (float(picture.predicted.norm), float(picture.predicted.angle))
+    for kind, courses in zip(("simulation", "real data"), picture.courses(), strict=True):
+        for start, course in zip(STARTS, courses, strict=True):
+            angles = [*course.angles.tolist(), None]
+            steps = zip(course.norms.tolist(), angles, strict=True)
+            rows += [(kind, start, step, norm, predicted[0], angle, predicted[1])
+                     for step, (norm, angle) in enumerate(steps)]  # fmt: skip
+    run = picture.real[0]
+    title = text(
+        "{method}: {optimizer}, η = {rate:g}, λ = {decay:g}, Γ = {square:g}; angles in radians",
+        method=run.start.normalizer.title, optimizer=run.optimizer.title, rate=run.rate,
+        decay=run.decay, square=picture.gradient_norm**2,
+    )  # fmt: skip
+    columns = ("run", "start", "step", "norm", "equilibrium_norm", "angle", "equilibrium_angle")
+    notes = (run.optimizer.law.equilibrium_assumes, *endings(picture.real, picture.block))
+    return Table(columns, tuple(rows), title=title, notes=notes)
+
+
+EQUILIBRIUM = View(
+    "equilibrium",
+    text("Growth and weight decay balance"),
+    (*DATA, *BLOCK, *RUN, "optimizer", "decay"),
+    _equilibrium,
+    _equilibrium_figure,
+    _equilibrium_table,
+    watched=_equilibrium,
+)

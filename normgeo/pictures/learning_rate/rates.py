@@ -1,0 +1,101 @@
+"""The step size, the weight decay and the mini-batch of a run, where the settings leave them open.
+
+A step size that suits is one whose first step, at ‖w‖ = 1, turns the weights by an angle that a
+reader can see: the settings' `rate` where it is not 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.dynamics.optimizers import AdaptiveMoments, Momentum, Optimizer
+from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.pictures.learning_rate.block import Subject
+from normgeo.settings import Settings
+
+FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
+ADAPTIVE_TURN = 0.1  # of Adam, whose law is for small angles
+MINI_BATCH = 32
+
+
+def rate_for_block(settings: Settings, gradient: Array) -> float:
+    """Return η: as set, or one with which the step of a gradient is half as long as ŵ."""
+    return settings.rate or FIRST_TURN / float(lengths(gradient))
+
+
+def rate_for_run(
+    settings: Settings, it: Subject, optimizer: Optimizer, adaptive_turn: float = ADAPTIVE_TURN
+) -> float:
+    """Return η: as set, or one that suits an optimizer, for all parameters together.
+
+    That of gradient descent makes the longest first step of a block, of b or of g half as long as
+    ŵ; momentum adds 1/(1 − β) of those up; a first step of Adam has length η√(KD) in a block.
+    """
+    if settings.rate:
+        return settings.rate
+    model = it.model
+    dW, db, dg = model.layout.split(model.gradient(it.scene.X, it.scene.y))
+    blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
+    if isinstance(optimizer, AdaptiveMoments):
+        return adaptive_turn / float(np.sqrt(blocks.shape[1]))
+    kept = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
+    parts = (*blocks, db) if dg is None else (*blocks, db, dg)
+    return (1 - kept) * FIRST_TURN / max(float(lengths(part)) for part in parts)
+
+
+def decay_for_run(settings: Settings, rate: float, share: float) -> float:
+    """Return λ > 0 as set, or one with which decay takes a share ηλ of the weights at each step.
+
+    Raises:
+        ValueError: a decay of 0, or ηλ ≥ 1.
+
+    """
+    decay = share / rate if settings.decay is None else settings.decay
+    if decay == 0:
+        raise ValueError(
+            text(
+                "Without weight decay nothing holds the growth of the norm, and there is nothing "
+                "to see here. Choose a weight decay λ above 0, or leave it open."
+            )
+        )
+    if rate * decay >= 1:
+        raise ValueError(
+            text(
+                "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep "
+                "their direction; got η = {rate:.4g} and λ = {decay:.4g}, so ηλ = {product:.4g}. "
+                "Choose a smaller λ, or leave it open.",
+                rate=rate, decay=decay, product=rate * decay,
+            )
+        )  # fmt: skip
+    return decay
+
+
+def batch_for_run(settings: Settings, cases: int, suited: int = 0) -> int | None:
+    """Return m as set, or the suited one; None stands for all cases.
+
+    Raises:
+        ValueError: more cases than there are.
+
+    """
+    size = settings.mini_batch
+    if size is None:
+        size = min(suited, cases // 4)
+    if size > cases:
+        raise ValueError(
+            text(
+                "A mini-batch has at most the {cases} cases of the data; got mini_batch={size}. "
+                "Choose a smaller one, or 0 for all cases.",
+                cases=cases,
+                size=size,
+            )
+        )
+    return size if 0 < size < cases else None
+
+
+def batch_words(size: int | None, cases: int) -> str:
+    """Return what each step sees, in words."""
+    if size is None:
+        return text("all {cases:,} cases", cases=cases)
+    return text("mini-batches of {size}", size=size)

@@ -1,0 +1,138 @@
+"""The data and weights of a picture, from its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS, Dataset
+from normgeo.models.families import FAMILIES
+from normgeo.models.fitting import fit
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.settings import Settings
+
+SMALLEST_RANDOM_LAYER = 4
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Real data under a model.
+
+    Attributes:
+        dataset: as loaded. X: (N, D). y: targets for the model's family.
+        model: the normalized GLM. notes: what a reader should know, in sentences.
+
+    """
+
+    dataset: Dataset
+    X: Array
+    y: Array
+    model: NormalizedGLM
+    notes: tuple[str, ...]
+
+
+def scene(settings: Settings, features: str, normalizer: Normalizer | None = None) -> Scene:
+    """Return the data and weights that the settings ask for.
+
+    Args:
+        settings: of the picture. features: "raw" or "standardized", where the settings say "auto".
+        normalizer: of the model; the settings' method where it is None.
+
+    Raises:
+        ValueError: settings that do not fit each other or the data.
+
+    """
+    kind = features if settings.features == "auto" else settings.features
+    dataset = DATASETS[settings.dataset].load(standardize=kind == "standardized")
+    notes = []
+    if dataset.dropped:
+        notes.append(
+            text(
+                "Constant features are left out of the computation: {names}.",
+                names=", ".join(dataset.dropped),
+            )
+        )
+    family, y = _targets(dataset, settings)
+    H = _neurons(dataset, settings, family)
+    if family != "categorical" and y.shape[1] != H:
+        notes.append(_shared_outputs(H, y.shape[1]))
+        y = y[:, np.arange(H) % y.shape[1]]
+    method = settings.normalizer if normalizer is None else normalizer
+    learning = replace(method, statistics="current")
+    if settings.weights == "fitted":
+        model = _fitted(
+            settings.dataset, kind, family, learning, ridge=settings.ridge, seed=settings.seed
+        )
+        notes.append(
+            text("Weights fitted with a ridge penalty, λ = {ridge:g}.", ridge=settings.ridge)
+        )
+    else:
+        rng = np.random.default_rng(settings.seed)
+        model = NormalizedGLM.random(learning, family, H, dataset.D, rng)
+    if method.statistics == "frozen":
+        reference = model.W, dataset.X
+        model = NormalizedGLM(method, family, model.W, model.b, model.g, reference=reference)
+    return Scene(dataset, dataset.X, y, model, tuple(notes))
+
+
+def independent(settings: Settings) -> Settings:
+    """Return the settings with classes one against the rest, where the family is left open."""
+    if settings.family == "auto" and DATASETS[settings.dataset].load().family == "categorical":
+        return replace(settings, family="bernoulli")
+    return settings
+
+
+def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
+    """Return the family's key and the targets it takes."""
+    family = dataset.family if settings.family == "auto" else settings.family
+    if dataset.family == "categorical" != family:
+        return family, dataset.one_against_rest().y
+    if family == "categorical" != dataset.family:
+        raise ValueError(
+            f"A categorical family needs class labels; the targets of {dataset.title} are "
+            f"{dataset.family}. Use family=auto, or a data set with classes, such as the digits."
+        )
+    FAMILIES[family].encode(dataset.y, dataset.H)
+    return family, dataset.y
+
+
+def _shared_outputs(neurons: int, outputs: int) -> str:
+    """Say which neuron predicts which output, where their numbers differ."""
+    if neurons == 1:
+        return text("The one neuron predicts the first of {n} outputs.", n=outputs)
+    if neurons < outputs:
+        return text("The {H} neurons predict the first {H} of {n} outputs.", H=neurons, n=outputs)
+    if outputs == 1:
+        return text("All {H} neurons predict the one output.", H=neurons)
+    return text("The {H} neurons predict the {n} outputs in turn.", H=neurons, n=outputs)
+
+
+def _neurons(dataset: Dataset, settings: Settings, family: str) -> int:
+    """Return H: as asked for, or the number of outputs, at least 4 for random weights."""
+    outputs = dataset.H
+    if settings.weights == "fitted":
+        if settings.neurons not in (0, outputs):
+            raise ValueError(
+                f"Fitted weights have one neuron for each of the {outputs} outputs of "
+                f"{dataset.title}; got neurons={settings.neurons}. Use random weights to choose."
+            )
+        return outputs
+    return settings.neurons or max(outputs, SMALLEST_RANDOM_LAYER)
+
+
+@lru_cache(maxsize=32)
+def _fitted(
+    key: str, kind: str, family: str, normalizer: Normalizer, *, ridge: float, seed: int
+) -> NormalizedGLM:
+    dataset = DATASETS[key].load(standardize=kind == "standardized")
+    _, y = _targets(dataset, Settings(dataset=key, family=family))
+    rng = np.random.default_rng(seed)
+    start = NormalizedGLM.random(normalizer, family, dataset.H, dataset.D, rng)
+    return fit(start, dataset.X, y, ridge=ridge).model

@@ -1,0 +1,1 @@
+"""The common look of figures, their players and their export."""

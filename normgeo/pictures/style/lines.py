@@ -1,0 +1,91 @@
+"""Lines against the step of a run: no more points than a screen shows, a shade for each start."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, blend
+
+POINTS = 600  # at most: a screen shows no more
+SHARES = (1.0, 0.72, 0.48)  # of the method's color, from the smallest norm to the largest
+WIDTHS = (2.5, 4.0, 6.0)
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def start_styles(color: str, theme: str) -> list[dict[str, Any]]:
+    """Return the line styles of the runs from three norms, the smallest first."""
+    paper = THEMES[theme].paper
+    return [
+        {"color": blend(paper, color, share), "width": width, "dash": MEASURED}
+        for share, width in zip(SHARES, WIDTHS, strict=True)
+    ]
+
+
+def predicted_style(theme: str) -> dict[str, Any]:
+    """Return the line style of a prediction."""
+    return {"color": THEMES[theme].ink, "width": 1.5, "dash": PREDICTED}
+
+
+def line(
+    steps: Array,
+    values: Array,
+    panel: int,
+    name: str,
+    style: dict[str, Any],
+    in_legend: bool = False,
+) -> go.Scatter:
+    """Return a line against the step in a panel, numbered from 1."""
+    shown = np.unique(np.linspace(0, len(steps) - 1, min(POINTS, len(steps))).astype(int))
+    return go.Scatter(
+        x=steps[shown], y=compact(values[shown]), mode="lines", line=style, name=name,
+        legendgroup=name, showlegend=in_legend, xaxis=f"x{panel}", yaxis=f"y{panel}",
+        hovertemplate=text("{name}, step {step}: {value}<extra></extra>",
+                           name=name, step="%{x}", value="%{y:.4g}"),
+    )  # fmt: skip
+
+
+def compact(values: Array) -> Array:
+    """Return numbers in half the bytes, if they are in range."""
+    fits = np.abs(values).max(initial=0.0) < np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values
+
+
+def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
+    """Return the cross at the end of a run that ended early."""
+    return go.Scatter(
+        x=steps[-1:], y=values[-1:], mode="markers", showlegend=False, hoverinfo="skip",
+        marker={"symbol": "x", "size": 10, "color": ink}, cliponaxis=False,
+        xaxis=f"x{panel}", yaxis=f"y{panel}",
+    )  # fmt: skip
+
+
+def scientific(value: float) -> str:
+    """Return a small or large number with one digit, "2 · 10⁻¹⁵".
+
+    >>> scientific(1.7e-15), scientific(0.25)
+    ('2 · 10⁻¹⁵', '0.2')
+
+    """
+    mantissa, e, exponent = f"{value:.1g}".partition("e")
+    return f"{mantissa} · 10{str(int(exponent)).translate(RAISED)}" if e else mantissa
+
+
+def wrapped(sentence: str, width: int = 150) -> list[str]:
+    """Return the lines of a sentence in a figure; an equation stays in one."""
+    for sign in "=+−":
+        sentence = sentence.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
+    return textwrap.wrap(sentence, width)
+
+
+def words(lines: list[str] | str, x: float = 0.0, y: float = 1.0, **place: Any) -> dict[str, Any]:
+    """Return the annotation of some lines on the paper, that end at a height."""
+    lines = [lines] if isinstance(lines, str) else lines
+    return {"text": "<br>".join(lines), "x": x, "y": y, "xref": "paper", "yref": "paper",
+            "xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": SIZE},
+            **place}  # fmt: skip

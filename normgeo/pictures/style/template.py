@@ -1,0 +1,179 @@
+"""The common look of all figures: colors, line styles, type, margins, the slider."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import plotly.graph_objects as go
+
+from normgeo.normalizers.normalizer import Normalizer
+
+Figure = go.Figure
+
+# Names with a digit need quotes, or the browser drops the whole list.
+FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"
+SIZE = 14
+
+# Line style carries the same meaning everywhere.
+MEASURED, PREDICTED, CLAIM = "solid", "dash", "dot"
+
+
+@final
+@dataclass(frozen=True)
+class Theme:
+    """The neutral colors of a light or a dark figure."""
+
+    ink: str
+    muted: str
+    grid: str
+    paper: str
+    panel: str
+
+
+THEMES: dict[str, Theme] = {
+    "light": Theme("#101418", "#5A636E", "#E3E6EA", "#FFFFFF", "#F5F6F7"),
+    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", "#15181B", "#20252A"),
+}
+
+# Okabe and Ito's hues, each shifted until it reaches 3:1 on both papers.
+COLORS: dict[tuple[str, str], str] = {
+    ("none", "none"): "#767F8C",
+    ("batch", "batch"): "#0B7ABD",
+    ("none", "weight"): "#D55E00",
+    ("layer", "layer"): "#009469",
+    ("none", "layer"): "#BE5C88",
+}
+OTHER = "#A56E00"
+
+
+def method_color(normalizer: Normalizer) -> str:
+    """Return the color of a normalizer, the same on every page and on light and dark paper."""
+    return COLORS.get(normalizer.words, OTHER)
+
+
+def blend(paper: str, color: str, share: float) -> str:
+    """Return the mixture of two colors "#rrggbb" with a share of the second."""
+    pairs = ((int(paper[i : i + 2], 16), int(color[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+LEGEND_ABOVE = {"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
+                "font": {"size": SIZE - 1}}  # fmt: skip
+"""The legend in the upper right corner, where the captions are at the left."""
+
+
+def colored(words: str, color: str, size: int = SIZE - 2) -> str:
+    """Return words of a caption in a color and a size."""
+    return f'<span style="color:{color};font-size:{size}px">{words}</span>'
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """Return a number with few digits, written out.
+
+    >>> rounded(863214.0), rounded(0.1234)
+    ('860,000', '0.12')
+
+    """
+    return f"{float(f'{value:.{digits}g}'):,.15g}" if 1e-4 <= abs(value) < 1e9 else f"{value:.2g}"
+
+
+def method_title(normalizer: Normalizer, more: str = "") -> str:
+    """Return the title of a method in its color, with what is unusual about it."""
+    return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)
+
+
+def above(words: str, x: float, shift: float) -> dict[str, Any]:
+    """Return the annotation that puts words above the panels, so many pixels up."""
+    return {"text": words, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
+            "yanchor": "bottom", "align": "left", "yshift": shift}  # fmt: skip
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2, 5 times powers of ten between two numbers, or some powers over 4 decades."""
+    digits = (1, 2, 5) if high < 1e4 * low else (1,)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = range(first, last + 1, 1 + (last - first) // 10)
+    return [digit * 10.0**power for power in powers for digit in digits]
+
+
+def ink_scale(theme: str) -> list[list[Any]]:
+    """Return a color scale for signed values: blue below 0, paper at 0, ink above."""
+    look = THEMES[theme]
+    return [[0.0, COLORS["batch", "batch"]], [0.5, look.paper], [1.0, look.ink]]
+
+
+def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.Figure:
+    """Give a figure the common type, margins, axes and legend place, and return it."""
+    look = THEMES[theme]
+    axis = {
+        "gridcolor": look.grid,
+        "zerolinecolor": look.grid,
+        "linecolor": look.muted,
+        "tickcolor": look.muted,
+        "ticks": "outside",
+        "ticklen": 4,
+        "showline": True,
+        "title": {"standoff": 8, "font": {"size": SIZE}},
+        "automargin": True,
+        "tickfont": {"size": SIZE - 2, "color": look.muted},
+    }
+    template = go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": SIZE, "color": look.ink},
+            "paper_bgcolor": look.paper,
+            "plot_bgcolor": look.paper,
+            "xaxis": axis,
+            "yaxis": axis,
+            "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
+            "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
+            "title": {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container",
+                      "yanchor": "top", "pad": {"t": 8}, "font": {"size": SIZE + 1}},
+            "colorway": [*COLORS.values(), OTHER],
+            "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
+        }
+    )  # fmt: skip
+    margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
+    figure.update_layout(template=template, height=height, margin=margin, title_text=title)
+    return figure
+
+
+def add_slider(
+    figure: go.Figure,
+    frames: Sequence[go.Frame | dict[str, Any]],
+    *,
+    start: int,
+    prefix: str,
+    theme: str,
+) -> None:
+    """Give a figure its frames and the one slider that steps through them in the browser.
+
+    Frames as dictionaries are checked once, by plotly; as `go.Frame` once more.
+    `redraw` is on: frames carry titles, annotations and images, which plotly draws anew only then.
+    """
+    look = THEMES[theme]
+    figure.frames = tuple(frames)
+    move = {"mode": "immediate", "frame": {"duration": 0, "redraw": True},
+            "transition": {"duration": 0}}  # fmt: skip
+    figure.update_layout(
+        sliders=[
+            {
+                "active": start,
+                "steps": [
+                    {"label": frame["name"], "method": "animate", "args": [[frame["name"]], move]}
+                    for frame in frames
+                ],
+                "currentvalue": {"prefix": prefix, "font": {"size": SIZE + 1, "color": look.ink}},
+                "font": {"size": SIZE - 3, "color": look.muted},
+                "activebgcolor": look.muted,
+                "bgcolor": look.panel,
+                "bordercolor": look.muted,
+                "x": 0.0,
+                "len": 1.0,
+                "pad": {"t": 36, "b": 0},
+                "minorticklen": 0,
+            }
+        ]
+    )

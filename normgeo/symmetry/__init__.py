@@ -1,0 +1,1 @@
+"""Directions of parameter space that a model does not see."""

@@ -1,0 +1,74 @@
+"""Linear subspaces by their bases: angles between them, what they share, what a map takes to zero.
+
+A basis is a matrix (P, k) whose columns are orthonormal; k may be 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+
+SAME = 1e-6
+"""Radians below which directions count as the same: roots of rounding errors are 1e-8."""
+
+
+def orthonormal(V: Array, tolerance: float = SAME) -> Array:
+    """Return a basis of the span of the columns of V (P, k), each first scaled to length 1.
+
+    Directions with singular values up to `tolerance` are left out, and so are columns of zeros.
+    """
+    lengths = np.linalg.norm(V, axis=0)
+    units = V[:, lengths > 0] / lengths[lengths > 0]
+    if not units.size:
+        return np.zeros((len(V), 0))
+    U, s, _ = np.linalg.svd(units, full_matrices=False)
+    basis: Array = U[:, s > tolerance]
+    return basis
+
+
+def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
+    """Return the angles (k,) in radians, ascending, and vectors (P, k) of S at these angles to Q.
+
+    S (P, k) and Q (P, m) are bases. Of k > m directions of S, k − m are at right angles to Q.
+    Small angles are taken from sines: a cosine loses them below 1e-8.
+    """
+    _, cosines, turned = np.linalg.svd(Q.T @ S, full_matrices=True)
+    angles = np.full(S.shape[1], np.pi / 2)
+    angles[: len(cosines)] = np.arccos(np.minimum(cosines, 1.0))
+    vectors = S @ turned.T
+    near = np.count_nonzero(angles < 0.1)
+    if near:
+        left = vectors[:, :near] - Q @ (Q.T @ vectors[:, :near])
+        _, sines, turned = np.linalg.svd(left, full_matrices=False)
+        angles[:near] = np.arcsin(np.minimum(sines[::-1], 1.0))
+        vectors[:, :near] = vectors[:, :near] @ turned[::-1].T
+    return angles, vectors
+
+
+def shared(S: Array, Q: Array) -> Array:
+    """Return a basis of what the spans of S (P, k) and Q (P, m) have in common."""
+    angles, vectors = principal_angles(S, Q)
+    return vectors[:, angles < SAME]
+
+
+def mapped_to_zero(Q: Array, images: Array, size: float) -> Array:
+    """Return a basis of the part of Q (P, k) that a linear map takes to 0.
+
+    `images` (m, k) is the map of Q; what is below `SAME` of `size`, its norm, is rounding.
+    """
+    if not Q.shape[1]:
+        return Q
+    R = np.linalg.qr(images, mode="r")
+    _, s, turned = np.linalg.svd(R, full_matrices=True)
+    still = np.ones(Q.shape[1], dtype=bool)
+    still[: len(s)] = s <= SAME * size
+    part: Array = Q @ turned[still].T
+    return part
+
+
+def without(V: Array, S: Array) -> Array:
+    """Return a basis of what V (P, k) spans beyond S (P, m), at right angles to S."""
+    U, s, _ = np.linalg.svd(V - S @ (S.T @ V), full_matrices=False)
+    basis: Array = U[:, s > SAME]
+    return basis

@@ -1,0 +1,1 @@
+"""Results as text, Markdown, LaTeX, CSV, JSON and HTML."""

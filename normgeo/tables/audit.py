@@ -1,0 +1,152 @@
+"""The audit in words and numbers: a listing for a terminal, a table for papers, records for code.
+
+The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from math import isfinite
+from typing import Any
+
+from normgeo.base.text import text
+from normgeo.claims import FAILS, HOLDS, HOLDS_IF, PART, SIGNS, Audited, Measured
+from normgeo.tables.table import Table
+
+WORDS = {HOLDS: "holds", HOLDS_IF: "holds if …", FAILS: "does not hold"}
+INDENT = 17
+
+
+def listing(audited: Sequence[Audited], room: int) -> str:
+    """Return the audit as lines of at most `room` columns, part by part, and a summary."""
+    lines = []
+    for part, members in by_part(audited):
+        lines += [part, "=" * len(part), ""]
+        for one in members:
+            head = f"{SIGNS[one.finding.verdict]} {text(WORDS[one.finding.verdict])}".ljust(INDENT)
+            lines += _wrapped(text(one.claim.statement), room, head)
+            for sentence in (*remarks(one), text(one.claim.source), *_quantities(one)):
+                lines += _wrapped(sentence, room)
+            lines.append("")
+    return "\n".join([*lines, *_wrapped(summary(audited), room, indent=0)]) + "\n"
+
+
+def audit_table(audited: Sequence[Audited]) -> Table:
+    """Return a row for each claim, for people: its sign, statement, source and rounded numbers."""
+    return Table(
+        ("", text("statement"), text("source"), text("measured")),
+        tuple(
+            (
+                SIGNS[one.finding.verdict],
+                " ".join((text(one.claim.statement), *remarks(one))),
+                text(one.claim.source),
+                "; ".join(_quantities(one)),
+            )
+            for one in audited
+        ),
+        text("The paper, checked"),
+        notes=(summary(audited),),
+    )
+
+
+def audit_records(audited: Sequence[Audited]) -> Table:
+    """Return a record for each claim, for programs: everything, with all digits."""
+    return Table(
+        ("key", "part", "statement", "source", "verdict", "expected", "as_expected", "condition",
+         "remark", "page", "measured"),
+        tuple(
+            (c.key, PART[c.key], c.statement, c.source, one.finding.verdict, c.expected,
+             one.as_expected, c.condition, c.remark, c.page, Quantities(one.finding.measured))
+            for one in audited
+            for c in (one.claim,)
+        ),
+        text("The paper, checked"),
+    )  # fmt: skip
+
+
+class Quantities(dict[str, float | bool | None]):
+    """Measured values by their labels, units in parentheses: a JSON object, or "a = 1; b = 2"."""
+
+    def __init__(self, measured: Iterable[Measured]) -> None:
+        for m in measured:
+            unit = f" ({m.unit})" if m.unit else ""
+            self[m.label + unit] = m.value if isfinite(m.value) else None
+
+    def __str__(self) -> str:
+        return "; ".join(f"{label} = {_plain(value)}" for label, value in self.items())
+
+
+def by_part(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
+    """Return the claims under the title of their part."""
+    for part, members in groupby(audited, key=lambda one: PART[one.claim.key]):
+        yield text(part), list(members)
+
+
+def remarks(one: Audited) -> tuple[str, ...]:
+    """Return the condition of a verdict that has one, the claim's remark, and an alarm."""
+    claim = one.claim
+    sentences = [text(claim.remark)] if claim.remark else []
+    if one.finding.verdict == HOLDS_IF and claim.condition:
+        sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
+    if not one.as_expected:
+        sentences.append(text("Not as expected: {verdict}.", verdict=text(WORDS[claim.expected])))
+    return tuple(sentences)
+
+
+def by_quantity(measured: Iterable[Measured]) -> Iterator[tuple[str, list[Measured]]]:
+    """Return the values under what was measured, the unit in parentheses."""
+    for (quantity, unit), values in groupby(measured, key=lambda m: (m.quantity, m.unit)):
+        yield text(quantity) + (f" ({text(unit)})" if unit else ""), list(values)
+
+
+def counts(audited: Iterable[Audited]) -> dict[str, int]:
+    """Return how many claims have each verdict."""
+    found = Counter(one.finding.verdict for one in audited)
+    return {verdict: found[verdict] for verdict in SIGNS}
+
+
+def summary(audited: Sequence[Audited]) -> str:
+    """Return how many statements hold, in a sentence."""
+    found = counts(audited)
+    return text(
+        "Of {all} statements {holds} hold (✓), {holds_if} hold on a condition (≈) and {fails} do "
+        "not hold (✗).",
+        all=len(audited), holds=found[HOLDS], holds_if=found[HOLDS_IF], fails=found[FAILS],
+    )  # fmt: skip
+
+
+def name(measured: Measured) -> str:
+    """Return what stands before a value: what it was measured of, apart from the value's digits."""
+    of = text(measured.of)
+    if not of:
+        return ""
+    return f"{of}: " if of[-1].isdigit() else f"{of} "
+
+
+def shown(value: float | bool) -> str:
+    """Return a measured value as people read it."""
+    if isinstance(value, bool):
+        return text("yes") if value else text("no")
+    return f"{value:.3g}" if isfinite(value) else "—"
+
+
+def _quantities(one: Audited) -> list[str]:
+    return [
+        f"{quantity}: " + ", ".join(name(m) + shown(m.value) for m in values)
+        for quantity, values in by_quantity(one.finding.measured)
+    ]
+
+
+def _wrapped(words: str, room: int, head: str = "", indent: int = INDENT) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(
+        words, max(room, 2 * INDENT), initial_indent=head or space, subsequent_indent=space,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else repr(value)

@@ -1,0 +1,98 @@
+"""The spectrum and the null space of a Fisher information, for people and for programs."""
+
+from __future__ import annotations
+
+from normgeo.base.text import text
+from normgeo.fisher.spectrum import Spectrum
+from normgeo.symmetry.explanation import Explanation
+from normgeo.symmetry.null_space import NullSpace
+from normgeo.tables.table import Table
+
+COUPLING = {
+    "exact": text("exact coupling"),
+    "paper": text("coupling of Eq. 13, each neuron's outputs by its own parameters only"),
+}
+
+
+def which_fisher(found: Spectrum | NullSpace) -> str:
+    """Return which Fisher information a result is of, its coupling and its scale, in a sentence."""
+    words = text(
+        "{kind}: a mean over N = {N:,} cases, divided by φ = {phi:g}; {coupling}.",
+        kind=found.kind[0].upper() + found.kind[1:],
+        N=found.N,
+        phi=found.phi,
+        coupling=COUPLING[found.coupling],
+    )
+    if found.coupling != "exact":
+        return words
+    return words + text(" ½ δᵀFδ is the KL of a small step δ, in nats per case.")
+
+
+def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
+    """Return the eigenvalues as a table for people; `what` is F or F_WW, `about` the model."""
+    how = text("computed densely")
+    if found.products:
+        how = text("by Lanczos, {products} products with F", products=found.products)
+    return Table(
+        (text("rank"), text("eigenvalue"), text("share of the trace")),
+        tuple((i, float(v), s) for i, (v, s) in _ranked(found)),
+        text("Largest {k} of {all} eigenvalues of {what}: {about}", k=len(found.values),
+             all=found.size, what=what, about=about),
+        notes=(
+            which_fisher(found),
+            text("Together {share:.1%} of the trace {trace:.4g}; {how}.", share=found.share,
+                 trace=found.trace, how=how),
+            *found.notes,
+        ),
+    )  # fmt: skip
+
+
+def null_table(found: Explanation, what: str, formula: int | None) -> Table:
+    """Return what explains the null directions as a table for people, the sentences below.
+
+    `formula` is how many there are for generic weights and cases, None where that is not known.
+    """
+    null = found.null
+    credited = [reason for reason in found.reasons if reason.added]
+    rows: list[tuple[str, int]] = [(reason.title, reason.added) for reason in credited]
+    if found.unexplained:
+        rows.append((text("no known reason"), found.unexplained))
+    notes = [] if formula is None else [
+        text("By formula, for generic weights and many generic cases: {k}.", k=formula)
+    ]  # fmt: skip
+    notes.append(
+        text("Null: a singular value of the factor B, F = BᵀB, of at most {most:.2g}.",
+             most=null.threshold)
+    )  # fmt: skip
+    notes += [f"{reason.title}: {reason.sentence}" for reason in credited]
+    return Table(
+        (text("explained by"), text("null directions")),
+        tuple(rows) or ((text("nothing to explain"), 0),),
+        text("Null directions of {what}: {k} of {all}", what=what, k=null.dimension,
+             all=null.singular_values.size),
+        notes=(*notes, *null.notes),
+    )  # fmt: skip
+
+
+def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) -> Table:
+    """Return a record for each eigenvalue and each reason, for programs, with all digits."""
+    which = (what, found.kind, found.coupling, found.N, found.phi)
+    rows: list[tuple[object, ...]] = [
+        ("eigenvalue", i, float(value), share, "", None, "", *which)
+        for i, (value, share) in _ranked(found)
+    ]
+    if explanation is not None:
+        reasons = [(reason.title, reason.added, reason.sentence) for reason in explanation.reasons]
+        reasons.append((text("no known reason"), explanation.unexplained, ""))
+        rows += [
+            ("null_directions", i, None, None, *reason, *which)
+            for i, reason in enumerate(reasons, start=1)
+        ]
+    columns = ("kind", "index", "eigenvalue", "share_of_trace", "reason", "null_directions",
+               "meaning", "of", "fisher", "coupling", "cases", "phi")  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _ranked(found: Spectrum) -> list[tuple[int, tuple[float, float]]]:
+    whole = found.trace or 1.0
+    return list(enumerate(((float(v), float(v) / whole) for v in found.values), start=1))

@@ -1,0 +1,101 @@
+"""The tables of verdicts, Table 1 among them.
+
+People read `verdict_table`: a row for a method, a column for a change, a symbol in each cell.
+Programs read `verdict_records`: a record for a cell, with everything its verdict rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from normgeo.base.text import text
+from normgeo.invariance.certificate import Verdict, invariance_table
+from normgeo.invariance.transforms import TABLE_1, TRANSFORMS, Transform
+from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
+from normgeo.tables.table import Table
+
+ROWS: dict[str, Mapping[str, Normalizer]] = {
+    "paper": {key: NORMALIZERS[key] for key in ("batch", "weight", "layer")},
+    "named": NORMALIZERS,
+    "grid": {"-".join(words): normalizer for words, normalizer in GRID.items()},
+}
+COLUMNS: dict[str, Mapping[str, Transform]] = {
+    "paper": {key: TRANSFORMS[key] for key in TABLE_1},
+    "all": TRANSFORMS,
+}
+LEGEND = {
+    "✓": "invariant",
+    "±": "the sign of z flips",
+    "≈": "invariant only at ε = 0",
+    "✗": "not invariant",
+}
+
+
+def verdict_table(
+    normalizers: Mapping[str, Normalizer] = ROWS["paper"],
+    transforms: Mapping[str, Transform] = COLUMNS["paper"],
+    eps: float | Fraction | None = None,
+    negative: bool = False,
+) -> Table:
+    """Return a symbol for each method (row) and change (column): Table 1 by default.
+
+    Args:
+        normalizers, transforms: by name, as in `ROWS` and `COLUMNS`.
+        eps: the ε in use; each normalizer's own where it is None.
+        negative: re-scale by δ < 0 in place of δ > 0.
+
+    """
+    verdicts = invariance_table(normalizers, transforms, eps)
+    rows = [
+        (normalizer.title, *(_symbol(verdicts[row, column], negative) for column in transforms))
+        for row, normalizer in normalizers.items()
+    ]
+    shown = {symbol for row in rows for symbol in row[1:]}
+    return Table(
+        ("", *(transform.operation.symbol for transform in transforms.values())),
+        tuple(rows),
+        text("What leaves z = (a − μ)/σ unchanged, at {eps}", eps=_eps_in_use(verdicts.values())),
+        ("", *(text("change {M}", M=transform.matrix) for transform in transforms.values())),
+        (
+            "; ".join(
+                f"{symbol}: {text(word)}" for symbol, word in LEGEND.items() if symbol in shown
+            )
+            + ".",
+            text(
+                "The rows of W are weight vectors, those of X are cases; × multiplies them by "
+                "{delta}, + adds the same γ, own + a number of its own to each.",
+                delta="δ < 0" if negative else "δ > 0",
+            ),
+        ),
+    )
+
+
+def verdict_records(
+    normalizers: Mapping[str, Normalizer] = ROWS["paper"],
+    transforms: Mapping[str, Transform] = COLUMNS["paper"],
+    eps: float | Fraction | None = None,
+) -> Table:
+    """Return a row for each cell of `verdict_table`, with what its verdict rests on."""
+    return Table(
+        ("normalizer", "title", "center", "scale", "groups", "eps", "transform", "label", "matrix",
+         "operation", "verdict", "invariant", "sign_flip", "only_without_eps", "error_bound",
+         "degree", "draws", "N", "H", "D"),
+        tuple(
+            (row, v.normalizer.title, *v.normalizer.words, v.normalizer.groups,
+             float(v.normalizer.eps), column, v.transform.label, v.transform.matrix,
+             v.transform.operation.key, v.word, v.invariant, v.sign_flip, v.only_without_eps,
+             v.error_bound, v.degree, v.draws, *v.shape)
+            for (row, column), v in invariance_table(normalizers, transforms, eps).items()
+        ),
+        text("Verdicts on z, a record for each method and change"),
+    )  # fmt: skip
+
+
+def _symbol(verdict: Verdict, negative: bool) -> str:
+    return "±" if negative and verdict.sign_flip else verdict.symbol
+
+
+def _eps_in_use(verdicts: Iterable[Verdict]) -> str:
+    values = sorted({float(verdict.normalizer.eps) for verdict in verdicts})
+    return "ε = " + ", ".join(f"{eps:g}" for eps in values)

@@ -1,0 +1,481 @@
+"""The claims: their verdicts, that each depends on what it computes from, and what they say."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import normgeo.dynamics.exponential_twin
+import normgeo.normalizers.batch_statistics
+from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
+from normgeo.claims import (
+    CLAIMS,
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    PARTS,
+    SIGNS,
+    Claim,
+    Finding,
+    audit,
+    decay,
+    geometry,
+    invariance,
+    learning,
+    limits,
+    practice,
+    symmetry,
+)
+from normgeo.claims.claim import number, numbers, plain
+from normgeo.claims.table_1 import PAPER_TABLE_1
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.fisher.gain_metric import PRINTED
+from normgeo.models.families import Bernoulli, Categorical
+from normgeo.models.glm import ModelLinearization
+from normgeo.normalizers.centers import BatchCenter, LayerCenter
+from normgeo.normalizers.scales import AveragingScale, WeightScale
+from normgeo.settings import Settings
+from normgeo.ui.frame import PAGES
+
+Patch = pytest.MonkeyPatch
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_computation_gives_the_known_verdict(key: str) -> None:
+    claim = CLAIMS[key]
+    assert claim.check().verdict == claim.expected
+
+
+# One mutation of what each claim is computed from; a newcomer needs one as well.
+
+MUTATIONS: list[tuple[str, Callable[[Patch], Any]]] = []
+
+
+def breaks(*claims: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
+    """Say which claims' verdicts a mutation changes."""
+
+    def register(mutation: Callable[[Patch], None]) -> Callable[[Patch], None]:
+        MUTATIONS.extend((claim, mutation) for claim in claims)
+        return mutation
+
+    return register
+
+
+def swap(patch: Patch, name: str, other: Normalizer) -> None:
+    """Put another normalizer under a name of the registry."""
+    patch.setitem(NORMALIZERS, name, other)
+
+
+@breaks("equation_5", "transposed", "weight_matrix_recentering", "equation_6")
+def layer_center_forgets_the_mean(patch: Patch) -> None:
+    patch.setattr(LayerCenter, "project_neurons", lambda self, W, groups=1: W)
+
+
+@breaks("dataset_recentering")
+def batch_center_forgets_the_mean(patch: Patch) -> None:
+    patch.setattr(BatchCenter, "project_inputs", lambda self, X: X)
+
+
+@breaks("weight_vector_rescaling", "case_rescaling", "two_neurons", "two_neurons_blind",
+        "doubled_vector")  # fmt: skip
+def layer_norm_is_batch_norm(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["batch"])
+
+
+@breaks("shared_by_neurons", "another_parametrization", "prediction_error")
+def layer_norm_is_weight_norm(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["weight"])
+
+
+@breaks("gradients_over_time")
+def layer_norm_is_no_norm(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["standard"])
+
+
+@breaks("weight_matrix_rescaling")
+def layer_norm_only_centers(patch: Patch) -> None:
+    swap(patch, "layer", GRID["layer", "none"])
+
+
+@breaks("feature_shift")
+def layer_norm_centers_weight_vectors(patch: Patch) -> None:
+    swap(patch, "layer", GRID["weight", "layer"])
+
+
+@breaks("which_norm")
+def layer_norm_does_not_center(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["rms"])
+
+
+@breaks("equation_7", "rescaled_steps")
+def layer_norm_has_an_epsilon(patch: Patch) -> None:
+    swap(patch, "layer", replace(NORMALIZERS["layer"], eps=0.1))
+
+
+@breaks("shared_by_cases", "one_case", "any_length")
+def batch_norm_is_weight_norm(patch: Patch) -> None:
+    swap(patch, "batch", NORMALIZERS["weight"])
+
+
+@breaks("weight_scaling")
+def batch_norm_only_centers(patch: Patch) -> None:
+    swap(patch, "batch", GRID["batch", "none"])
+
+
+@breaks("stable")
+def batch_norm_is_no_norm(patch: Patch) -> None:
+    swap(patch, "batch", NORMALIZERS["standard"])
+
+
+@breaks("dataset_rescaling", "input_scaling")
+def weight_norm_is_batch_norm(patch: Patch) -> None:
+    swap(patch, "weight", NORMALIZERS["batch"])
+
+
+@breaks("statistics_follow")
+def weight_norm_is_no_norm(patch: Patch) -> None:
+    swap(patch, "weight", NORMALIZERS["standard"])
+
+
+@breaks("two_words")
+def one_cell_of_the_design_space_loses_its_scale(patch: Patch) -> None:
+    patch.setitem(GRID, ("batch", "weight"), GRID["batch", "none"])
+
+
+@breaks("rms")
+def rms_norm_is_layer_norm(patch: Patch) -> None:
+    swap(patch, "rms", NORMALIZERS["layer"])
+
+
+@breaks("grow_or_shrink")
+def standard_recurrence_is_layer_normalized(patch: Patch) -> None:
+    swap(patch, "standard", NORMALIZERS["layer"])
+
+
+@breaks("standard_no_law", "standard_input_scaling")
+def standard_model_is_batch_norm(patch: Patch) -> None:
+    swap(patch, "standard", NORMALIZERS["batch"])
+
+
+@breaks("table_1")
+def quotation_of_table_1_is_wrong(patch: Patch) -> None:
+    patch.setitem(PAPER_TABLE_1["batch"], "case_rescaling", True)
+
+
+@breaks("input_only")
+def summed_inputs_are_normalized_after_all(patch: Patch) -> None:
+    patch.setattr(invariance, "_summed", lambda X, W: NORMALIZERS["layer"].normalize(W, X).z)
+
+
+@breaks("epsilon")
+def verdicts_forget_epsilon(patch: Patch) -> None:
+    certify = limits.certify
+    patch.setattr(limits, "certify", lambda method, change, eps=None: certify(method, change))
+
+
+@breaks("frozen")
+def frozen_statistics_are_current(patch: Patch) -> None:
+    patch.setattr(limits, "replace", lambda normalizer, statistics: normalizer)
+
+
+@breaks("training_and_test")
+def statistics_at_test_are_those_of_the_test(patch: Patch) -> None:
+    patch.setattr(practice, "replace", lambda normalizer, statistics: normalizer)
+
+
+@breaks("softmax")
+def softmax_is_a_logistic_function(patch: Patch) -> None:
+    patch.setattr(Categorical, "_mean", lambda self, s: 1 / (1 + np.exp(-s)))
+
+
+@breaks("logits")
+def softmax_normalizes_what_it_takes(patch: Patch) -> None:
+    mean = Categorical._mean
+    patch.setattr(
+        Categorical, "_mean", lambda self, s: mean(self, s / s.std(axis=1, keepdims=True))
+    )
+
+
+@breaks("equation_9")
+def mean_is_a_little_off(patch: Patch) -> None:
+    mean = Bernoulli._mean
+    patch.setattr(Bernoulli, "_mean", lambda self, s: 1.01 * mean(self, s))
+
+
+@breaks("kl_quadratic")
+def divergence_is_scaled(patch: Patch) -> None:
+    kl = geometry.kl
+    patch.setattr(geometry, "kl", lambda model, other, X: 2 * kl(model, other, X))
+
+
+@breaks("kl_quadratic", "equation_12")
+def fisher_forgets_phi(patch: Patch) -> None:
+    fisher = geometry.fisher
+
+    class WithoutPhi:
+        def __init__(self, model: Any, X: Any, **how: Any) -> None:
+            self._F, self._phi = fisher(model, X, **how), model.phi
+
+        def to_dense(self) -> Any:
+            return self._F.to_dense() * self._phi
+
+        def quad(self, v: Any) -> float:
+            return self._F.quad(v) * self._phi
+
+    patch.setattr(geometry, "fisher", WithoutPhi)
+
+
+@breaks("equation_11", "observed_labels")
+def fisher_is_that_of_the_paper(patch: Patch) -> None:
+    fisher = geometry.fisher
+    patch.setattr(geometry, "fisher", lambda model, X: fisher(model, X, coupling="paper"))
+
+
+@breaks("equation_13")
+def fisher_of_the_paper_is_the_exact_one(patch: Patch) -> None:
+    fisher = geometry.fisher
+    patch.setattr(geometry, "fisher", lambda model, X, coupling="exact": fisher(model, X))
+
+
+@breaks("null_directions", "null_dimensions")
+def couplings_are_exchanged(patch: Patch) -> None:
+    fisher, other = symmetry.fisher, {"exact": "paper", "paper": "exact"}
+    patch.setattr(
+        symmetry,
+        "fisher",
+        lambda model, X, coupling="exact": fisher(model, X, coupling=other[coupling]),
+    )
+
+
+@breaks("equation_13_singular")
+def equation_13_is_the_exact_fisher(patch: Patch) -> None:
+    fisher = symmetry.fisher
+    patch.setattr(symmetry, "fisher", lambda model, X, coupling="exact": fisher(model, X))
+
+
+@breaks("others_are_seen")
+def every_change_is_said_to_matter(patch: Patch) -> None:
+    certify = symmetry.certify
+    patch.setattr(
+        symmetry,
+        "certify",
+        lambda method, change: replace(certify(method, change), invariant=False),
+    )
+
+
+@breaks("gain_scales_curvature")
+def gain_is_forgotten(patch: Patch) -> None:
+    patch.setattr(ModelLinearization, "_scaled", lambda self, U: U)
+
+
+@breaks("doubled_block")
+def weight_scale_is_a_root_of_the_length(patch: Patch) -> None:
+    variance = WeightScale.variance
+    patch.setattr(WeightScale, "variance", lambda self, *args: np.sqrt(variance(self, *args)))
+
+
+@breaks("curvature_halves", "doubling_table", "turn_halves")
+def gradient_is_not_divided_by_sigma(patch: Patch) -> None:
+    for scale in (AveragingScale, WeightScale):
+        patch.setattr(scale, "adjoint", _multiplied(scale.adjoint, lambda sigma: sigma))
+
+
+@breaks("turns_slower")
+def gradient_is_multiplied_by_sigma(patch: Patch) -> None:
+    for scale in (AveragingScale, WeightScale):
+        patch.setattr(scale, "adjoint", _multiplied(scale.adjoint, np.square))
+
+
+def _multiplied(adjoint: Any, factor: Callable[[Any], Any]) -> Any:
+    return lambda self, U, at: adjoint(self, U * factor(at.sigma), at)
+
+
+@breaks("gradient_orthogonal", "norm_grows")
+def gradient_keeps_a_radial_part(patch: Patch) -> None:
+    patch.setattr(AveragingScale, "adjoint", lambda self, U, at: (U / at.sigma, None))
+
+
+@breaks("early_stopping")
+def effective_rate_grows_with_the_norm(patch: Patch) -> None:
+    rate = property(lambda run: run.rate * run.norms**2)
+    patch.setattr(Trajectory, "effective_learning_rate", rate)
+
+
+@breaks("same_function")
+def nothing_is_learned(patch: Patch) -> None:
+    descend = learning.descend
+    patch.setattr(
+        learning, "descend", lambda *start, steps, rate: descend(*start, steps=steps, rate=1e-15)
+    )
+
+
+@breaks("equilibrium")
+def decay_settles_elsewhere(patch: Patch) -> None:
+    simulate = decay.simulate_balance
+    patch.setattr(decay, "simulate_balance", lambda norm: replace(simulate(norm=norm), decay=0.12))
+
+
+@breaks("twin")
+def rates_of_the_twin_do_not_grow(patch: Patch) -> None:
+    patch.setattr(normgeo.dynamics.exponential_twin, "Exponential", lambda rate, ratio: rate)
+
+
+@breaks("turn_by_rule")
+def momentum_is_adam(patch: Patch) -> None:
+    patch.setitem(OPTIMIZERS, "momentum", OPTIMIZERS["adam"])
+
+
+@breaks("growth_by_rule")
+def adam_is_gradient_descent(patch: Patch) -> None:
+    patch.setitem(OPTIMIZERS, "adam", OPTIMIZERS["gradient_descent"])
+
+
+@breaks("mean_row_stays")
+def layer_norm_leaves_the_mean_in(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["rms"])
+
+
+@breaks("batch_gain_metric")
+def printed_batch_metric_is_the_right_one(patch: Patch) -> None:
+    patch.setitem(PRINTED, ("batch", "batch"), PRINTED["layer", "layer"])
+
+
+@breaks("gain_metrics")
+def printed_layer_metric_is_that_of_batch_norm(patch: Patch) -> None:
+    patch.setitem(PRINTED, ("layer", "layer"), PRINTED["batch", "batch"])
+
+
+@breaks("batch_noise")
+def batches_are_of_one_size(patch: Patch) -> None:
+    patch.setattr(normgeo.normalizers.batch_statistics, "_draw", lambda rng, N, m, replacement: rng.choice(N, 16))
+
+
+@pytest.mark.parametrize(
+    ("key", "mutation"), MUTATIONS, ids=[f"{key}-{f.__name__}" for key, f in MUTATIONS]
+)
+def test_mutation_changes_the_verdict(
+    key: str, mutation: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    """Negative control: the verdict is computed, so what it is computed from can change it."""
+    mutation(monkeypatch)
+    assert CLAIMS[key].check().verdict != CLAIMS[key].expected
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_claim_has_a_mutation(key: str) -> None:
+    assert key in {claim for claim, _ in MUTATIONS}, (
+        "Write a function that breaks what the claim is computed from, and mark it with @breaks."
+    )
+
+
+# What a claim says.
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_claim_is_a_sentence_with_a_source(key: str) -> None:
+    claim = CLAIMS[key]
+    for sentence in filter(None, (claim.statement, claim.remark)):
+        assert re.fullmatch(r"[A-Z0-9μσ‖z].*\.", sentence), sentence
+    assert claim.source
+    assert not claim.condition.endswith(".")
+    assert claim.condition[:1].islower() or not claim.condition[:1].isalpha()
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_every_measured_value_is_plain_and_has_a_label_of_its_own(key: str) -> None:
+    measured = CLAIMS[key].check().measured
+    assert measured
+    assert {type(m.value) for m in measured} <= {float, bool}
+    assert all(np.isfinite(m.value) for m in measured)
+    assert all(m.quantity for m in measured)
+    labels = [m.label for m in measured]
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.page])
+def test_page_of_a_claim_exists_and_its_query_has_no_problems(key: str) -> None:
+    page, query = CLAIMS[key].destination
+    assert f"pages/{page}.py" in {entry["page"] for entry in PAGES}
+    assert Settings.from_query(query)[1] == ()
+
+
+def test_no_two_claims_share_a_name_or_a_statement() -> None:
+    claims = [claim for part in PARTS.values() for claim in part]
+    assert len(CLAIMS) == len(claims)
+    assert len({claim.statement for claim in claims}) == len(claims)
+
+
+def test_every_verdict_occurs() -> None:
+    assert {claim.expected for claim in CLAIMS.values()} == set(SIGNS)
+
+
+# The pieces.
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "restricted", "verdict"),
+    [(True, True, HOLDS), (False, True, HOLDS_IF), (False, False, FAILS)],
+)
+def test_verdict_is_read_off_what_was_found(
+    everywhere: bool, restricted: bool, verdict: str
+) -> None:
+    assert Finding(everywhere, restricted, ()).verdict == verdict
+
+
+def test_numbers_are_pythons_own() -> None:
+    found = numbers("size", {"a": np.float32(0.5), "b": np.True_, "c": 3}, "m") + number("δ", 2)
+    assert [(m.label, m.value, m.unit) for m in found] == [
+        ("size, a", 0.5, "m"), ("size, b", True, "m"), ("size, c", 3.0, "m"), ("δ", 2.0, ""),
+    ]  # fmt: skip
+    assert [type(m.value) for m in found] == [float, bool, float, float]
+
+
+def claim(expected: str = HOLDS, condition: str = "", **values: Any) -> Claim:
+    check = values.pop("check", lambda: plain(True, number("one", 1)))
+    return Claim("key", "It is so.", "here", check, expected, condition=condition, **values)
+
+
+def test_claim_refuses_a_verdict_that_there_is_not() -> None:
+    sentence = "The verdict of a claim must be one of holds, holds if, does not hold; got 'maybe'."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        claim("maybe")
+
+
+@pytest.mark.parametrize(("expected", "condition"), [(HOLDS_IF, ""), (HOLDS, "so")])
+def test_claim_has_a_condition_where_it_holds_if(expected: str, condition: str) -> None:
+    sentence = (
+        "A claim has a condition where it 'holds if', and only there; 'key' is expected to be "
+        f"{expected!r} with the condition {condition!r}."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        claim(expected, condition)
+
+
+def test_destination_is_a_page_and_its_query() -> None:
+    assert claim(page="invariance?cell=a.b&columns=all").destination == (
+        "invariance", {"cell": "a.b", "columns": "all"},
+    )  # fmt: skip
+    assert claim(page="home").destination == ("home", {})
+
+
+def test_audit_checks_every_claim_in_turn_and_tells(monkeypatch: Patch) -> None:
+    planted = {"first": claim(), "second": claim(FAILS)}
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", planted)
+    told: list[tuple[int, int]] = []
+    found = list(audit(lambda done, all: told.append((done, all))))
+    assert [one.claim for one in found] == list(planted.values())
+    assert [one.as_expected for one in found] == [True, False]
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_check_that_cannot_be_computed_is_named(monkeypatch: Patch) -> None:
+    def check() -> Finding:
+        raise ValueError("σ must not vanish.")
+
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", {"key": claim(check=check)})
+    sentence = r"^The check of 'key' could not be done: σ must not vanish\.$"
+    with pytest.raises(RuntimeError, match=sentence):
+        list(audit())

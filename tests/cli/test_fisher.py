@@ -1,0 +1,203 @@
+"""`normgeo fisher`: its numbers against the matrix, its words, its files and its refusals."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from normgeo import NORMALIZERS, NormalizedGLM, expected_dimension, fisher
+from normgeo.__main__ import main
+from normgeo.datasets.datasets import load
+from normgeo.tables.table import FORMATS
+
+ROOT = Path(__file__).parents[2]
+Captured = pytest.CaptureFixture[str]
+SMALL = ("dataset=wine", "neurons=4")
+
+
+def records(capsys: Captured, *arguments: str) -> list[dict[str, Any]]:
+    assert main(["fisher", *arguments, "--format", "json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def wine(name: str, family: str = "bernoulli", H: int = 4) -> tuple[NormalizedGLM, Any]:
+    """The model of the settings `SMALL`, made here."""
+    X = load("wine").X
+    rng = np.random.default_rng(0)
+    return NormalizedGLM.random(NORMALIZERS[name], family, H, X.shape[1], rng), X
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_numbers_are_those_of_the_matrix_and_the_formula(name: str, capsys: Captured) -> None:
+    found = records(capsys, f"method={name}", *SMALL)
+    model, X = wine(name)
+    values = np.linalg.eigvalsh(fisher(model, X).weights())[::-1]
+    spectrum = [r for r in found if r["kind"] == "eigenvalue"]
+    np.testing.assert_allclose([r["eigenvalue"] for r in spectrum], values[:20], rtol=1e-9)
+    shares = [r["share_of_trace"] for r in spectrum]
+    np.testing.assert_allclose(shares, values[:20] / values.sum(), rtol=1e-9)
+    null = {r["reason"]: r["null_directions"] for r in found if r["kind"] == "null_directions"}
+    assert sum(null.values()) == expected_dimension(model.normalizer, 4, 13, "bernoulli")
+    assert null["no known reason"] == 0
+    if name == "layer":
+        assert null["weight matrix re-centering"] == 13
+    for r in found:
+        assert r["fisher"] == "expected Fisher information, per case"
+        assert (r["of"], r["coupling"], r["cases"], r["phi"]) == ("F_WW", "exact", len(X), 1.0)
+
+
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_all_parameters_and_the_coupling_of_the_paper(coupling: str, capsys: Captured) -> None:
+    settings = ("method=layer", "family=categorical", "dataset=wine", "neurons=3")
+    found = records(capsys, *settings, "--all", "--coupling", coupling, "-k", "45")
+    model, X = wine("layer", "categorical", H=3)
+    F = fisher(model, X, coupling=coupling)
+    values = np.linalg.eigvalsh(F.to_dense())[::-1]
+    spectrum = [r["eigenvalue"] for r in found if r["kind"] == "eigenvalue"]
+    np.testing.assert_allclose(spectrum, values, atol=1e-12)
+    assert {(r["of"], r["coupling"]) for r in found} == {("F", coupling)}
+    null = 45 - np.linalg.matrix_rank(F.factor_times(np.eye(45)), tol=1e-9)
+    assert sum(r["null_directions"] or 0 for r in found) == null
+    if coupling == "exact":
+        assert null == expected_dimension(model.normalizer, 3, 13, "categorical") + 1  # b
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_says_which_fisher_which_scale_and_what_explains(
+    format: str, capsys: Captured
+) -> None:
+    assert main(["fisher", "method=layer", *SMALL, "--format", format]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    words = " ".join(out.split())
+    assert "xpected Fisher information, per case" in words
+    assert "weight matrix re-scaling" in words
+    assert "z ignores it, so the model does." in words
+    if format in {"csv", "json"}:
+        rows = json.loads(out) if format == "json" else list(csv.DictReader(io.StringIO(out)))
+        assert {(r["coupling"], float(r["phi"]), int(r["cases"])) for r in rows} == {
+            ("exact", 1.0, 178)
+        }
+        return
+    assert "a mean over N = 178 cases, divided by φ = 1; exact coupling" in words
+    assert "layer norm, Wine, Bernoulli outputs, H = 4, D = 13" in words
+    assert "By formula, for generic weights and many generic cases: 14." in words
+    if format == "text":
+        assert "Null directions of F_WW: 14 of 52" in out
+
+
+def test_files_give_what_the_same_arrays_give_from_a_data_set(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    model, X = wine("layer")
+    np.savez(tmp_path / "layer.npz", W=model.W, b=model.b, g=np.ones(4))
+    np.savetxt(tmp_path / "x.csv", X, fmt="%.17g", delimiter=",", header="a,b", comments="")
+    layer, inputs = str(tmp_path / "layer.npz"), str(tmp_path / "x.csv")
+    files = ["-W", layer, "-b", layer, "-g", layer, "-X", inputs]
+    from_files = records(capsys, "method=layer", "family=bernoulli", *files)
+    assert from_files == records(capsys, "method=layer", *SMALL)
+    # Without a family they are Gaussian; a bias in a column of its own is a bias.
+    np.savetxt(tmp_path / "b.csv", np.arange(4.0))
+    found = records(capsys, "method=weight", "-W", layer, "-X", inputs,
+                    "-b", str(tmp_path / "b.csv"))  # fmt: skip
+    other, _ = wine("weight", "gaussian")
+    values = np.linalg.eigvalsh(fisher(other, X).weights())[::-1]
+    np.testing.assert_allclose(found[0]["eigenvalue"], values[0])
+
+
+def test_frozen_statistics_are_those_of_the_files(tmp_path: Path, capsys: Captured) -> None:
+    model, X = wine("batch")
+    np.savez(tmp_path / "a.npz", W=model.W, X=X)
+    path = str(tmp_path / "a.npz")
+    found = records(capsys, "method=batch", "statistics=frozen", "-W", path, "-X", path)
+    assert sum(r["null_directions"] or 0 for r in found) == 0
+
+
+def test_bad_files_are_refused_in_a_sentence(tmp_path: Path, capsys: Captured) -> None:
+    model, X = wine("layer")
+    good, wide, broken = (str(tmp_path / name) for name in ("a.npz", "wide.npy", "broken.npy"))
+    np.savez(good, W=model.W, X=X)
+    np.save(wide, X[:, :5])
+    Path(broken).write_bytes(b"no array")
+    np.save(tmp_path / "nan.npy", np.full((4, 13), np.nan))
+
+    def refused(*arguments: str, status: int = 2) -> str:
+        assert main(["fisher", *arguments]) == status
+        out, err = capsys.readouterr()
+        assert out == ""
+        return err.rstrip("\n")
+
+    assert refused("-W", good) == (
+        "A model from files needs its weights and its inputs: give both -W FILE and -X FILE; got "
+        "-W alone."
+    )
+    assert refused("-W", good, "-X", wide) == (
+        "`W` (H, D) and `X` (N, D) must have the same number of features D; got W of shape (4, 13) "
+        "and X of shape (178, 5)."
+    )
+    assert refused("-W", good, "-X", broken).startswith(f"{broken} holds no array of numbers")
+    assert refused("-W", str(tmp_path / "nan.npy"), "-X", good) == (
+        "`W` must hold finite numbers; got 52 NaN or infinite among 52. Remove or impute them "
+        "first."
+    )
+    assert refused("-W", good, "-X", good, "-b", good) == (
+        f"{good} must hold one array, or one with the name 'b'; it holds W, X."
+    )
+    none = str(tmp_path / "none.npy")
+    assert refused("-W", good, "-X", none, status=1) == f"{none}: No such file or directory."
+    assert refused("-k", "0") == (
+        "`k` must be a whole number from 1 to H·D=610, or None for all; got 0."
+    )
+    assert refused("method=layer", "neurons=1").startswith("A layer mean is taken over")
+
+
+def test_saturated_outputs_are_said(tmp_path: Path, capsys: Captured) -> None:
+    model, X = wine("weight")
+    np.savez(tmp_path / "a.npz", W=model.W, X=X, b=np.full(4, 60.0))
+    path = str(tmp_path / "a.npz")
+    command = ["fisher", "method=weight", "family=bernoulli", "-W", path, "-X", path, "-b", path]
+    assert main(command) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "The Bernoulli outputs are saturated: their mean variance A'' is" in words
+
+
+def test_a_large_layer_has_its_spectrum_by_products(tmp_path: Path, capsys: Captured) -> None:
+    rng = np.random.default_rng(0)
+    W, X = rng.standard_normal((30, 100)), rng.standard_normal((40, 100))
+    np.savez(tmp_path / "a.npz", W=W, X=X, b=np.full(30, 60.0))
+    path = str(tmp_path / "a.npz")
+    command = ["fisher", "method=layer", "family=bernoulli", "-k", "3"]
+    assert main([*command, "-W", path, "-X", path, "-b", path]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "Largest 3 of 3000 eigenvalues of F_WW" in words
+    assert "by Lanczos" in words
+    assert "The Bernoulli outputs are saturated" in words
+    assert "The null directions of up to 2,048 parameters are counted; these are 3,000." in words
+
+
+def test_fisher_needs_neither_plotly_nor_streamlit_nor_for_files_scikit_learn(
+    tmp_path: Path,
+) -> None:
+    np.savez(tmp_path / "a.npz", W=np.eye(3), X=np.random.default_rng(0).standard_normal((5, 3)))
+    path = str(tmp_path / "a.npz")
+    code = (
+        "import sys; from normgeo.__main__ import main;"
+        f"main(['fisher', 'method=layer', '-W', {path!r}, '-X', {path!r}]);"
+        "print([m for m in ('plotly', 'streamlit', 'sklearn', 'kaleido') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, timeout=120,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    words = done.stdout.decode("ascii")
+    assert words.splitlines()[-1] == "[]"
+    assert "?" not in words

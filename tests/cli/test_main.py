@@ -1,0 +1,314 @@
+"""The command line: what it prints, the files it writes, its statuses and its sentences."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+import normgeo.pictures
+from normgeo.__main__ import main
+from normgeo.pictures import VIEWS, View
+from normgeo.pictures.style import export
+from normgeo.settings import RULES, Settings
+from normgeo.tables.table import FORMATS, Table, render
+from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
+
+ROOT = Path(__file__).parents[2]
+Captured = pytest.CaptureFixture[str]
+
+
+def run(*arguments: str, code: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own; `code` runs after it, in the same process."""
+    command = ["-m", "normgeo", *arguments]
+    if code:
+        command = ["-c", f"from normgeo.__main__ import main; main({list(arguments)!r}); {code}"]
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, capture_output=True, check=False, timeout=120,
+        env={**os.environ, "COLUMNS": "80", "OPENBLAS_NUM_THREADS": "1", **environment},
+    )  # fmt: skip
+
+
+def compute(settings: Settings) -> Settings:
+    if settings.delta == 1:
+        raise ValueError("A factor of 1 changes nothing. Use another δ.")
+    if settings.delta == 2:
+        raise KeyboardInterrupt
+    return settings
+
+
+@pytest.fixture
+def views(monkeypatch: pytest.MonkeyPatch) -> dict[str, View]:
+    """Two quick views in place of the real ones; their δ makes them fail or be interrupted."""
+    views = {
+        name: View(
+            name, f"The {name} one", ("delta", "seed"), compute,
+            lambda settings, theme: go.Figure(go.Bar(y=[settings.delta]), {"title": theme}),
+            lambda settings: Table(("delta", "seed"), ((settings.delta, settings.seed),)),
+        )
+        for name in ("first", "second")
+    }  # fmt: skip
+    monkeypatch.setattr(normgeo.pictures, "VIEWS", views)
+    return views
+
+
+# table
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_table_prints_what_the_tables_say(format: str, capsys: Captured) -> None:
+    assert main(["table", "--format", format]) == 0
+    table = verdict_records() if format in {"csv", "json"} else verdict_table()
+    assert capsys.readouterr() == (render(table, format), "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "columns"),
+    [
+        (["--all"], "grid", "all"),
+        (["--rows", "named"], "named", "paper"),
+        (["--columns", "all", "--rows", "paper"], "paper", "all"),
+    ],
+    ids=" ".join,
+)
+def test_table_takes_rows_columns_eps_and_sign(
+    arguments: list[str], rows: str, columns: str, capsys: Captured
+) -> None:
+    assert main(["table", *arguments, "--eps", "1e-3", "--negative"]) == 0
+    expected = verdict_table(ROWS[rows], COLUMNS[columns], 1e-3, negative=True)
+    assert capsys.readouterr().out == render(expected, "text")
+
+
+def test_table_refuses_a_bad_eps(capsys: Captured) -> None:
+    assert main(["table", "--eps", "-1"]) == 2
+    assert capsys.readouterr() == ("", "`eps` must be a number from 0 to 1; got '-1'.\n")
+
+
+def test_table_needs_neither_plotly_nor_streamlit_nor_scikit_learn() -> None:
+    heavy = ["plotly", "streamlit", "sklearn", "kaleido"]
+    done = run("table", code=f"import sys; print([m for m in {heavy} if m in sys.modules])")
+    assert done.stdout.decode().splitlines()[-1] == "[]"
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_table_prints_in_any_encoding(format: str) -> None:
+    done = run("table", "--eps", "1e-5", "--format", format, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, b"")
+    words = done.stdout.decode("ascii")
+    assert "?" not in words
+    if format == "text":
+        assert "batch norm     ~     no      ~      ~     yes    no" in words
+    if format == "csv":
+        found = {record["verdict"] for record in csv.DictReader(io.StringIO(words, newline=""))}
+        assert found == {"invariant", "not invariant", "invariant only at eps = 0"}
+        assert "\r\r" not in words
+
+
+def test_help_prints_in_any_encoding() -> None:
+    done = run("table", "--help", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"delta < 0" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell's pipe")
+def test_a_reader_that_leaves_early_gets_no_complaint() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "normgeo", "table"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 141
+
+
+# render
+
+
+def read(path: Path) -> dict[str, str]:
+    (record,) = csv.DictReader(io.StringIO(path.read_text("utf-8"), newline=""))
+    return record
+
+
+@pytest.mark.usefixtures("views")
+def test_render_draws_a_view_with_settings(tmp_path: Path, capsys: Captured) -> None:
+    page, numbers = tmp_path / "a.html", tmp_path / "a.csv"
+    command = ["render", "first", "delta=0.5", "theme=dark", "-o", str(page), "-o", str(numbers)]
+    assert main(command) == 0
+    assert capsys.readouterr() == ("", f"[1/1] The first one: {page}, {numbers}\n")
+    assert "<title>The first one</title>" in page.read_text("utf-8")
+    assert '"text":"dark"' in page.read_text("utf-8")
+    assert read(numbers) == {"delta": "0.5", "seed": "0"}
+
+
+@pytest.mark.parametrize("place", ["file", "standard input"])
+def test_render_draws_a_recipe_and_settings_after_it_win(
+    place: str, views: dict[str, View], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, numbers = tmp_path / "recipe.json", tmp_path / "a.json"
+    made = {**views["second"].recipe(Settings(delta=0.5, seed=3)), "version": "0.1.0"}
+    recipe.write_text(json.dumps(made), "utf-8")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(recipe.read_text("utf-8")))
+    target = str(recipe) if place == "file" else "-"
+    assert main(["render", target, "seed=4", "-o", str(numbers)]) == 0
+    assert json.loads(numbers.read_text("utf-8")) == [{"delta": 0.5, "seed": 4}]
+
+
+NO_RECIPE = (
+    'A recipe is a JSON object such as {"view": "effect", "settings": {"delta": 5}, '
+    '"version": "0.1.0"}; - is not one'
+)
+SENTENCES = [
+    (["third"], "There is no view 'third'. The views are first, second; a recipe is a file."),
+    (["first", "delta=0"], "`delta` must be a number from -100 to 100, not 0; got '0'."),
+    (["first", "detla=3"], "There is no setting 'detla'."),
+    (["first", "delta"], "A setting is written name=value; got 'delta'."),
+    (["first", "-o", "a.gif"],
+     "A figure's file must end in one of .html, .png, .svg, .pdf; got 'a.gif'."),
+    (["first", "delta=1"], "A factor of 1 changes nothing. Use another δ."),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize(("arguments", "sentence"), SENTENCES, ids=[s for _, s in SENTENCES])
+def test_render_refuses_in_a_sentence(
+    arguments: list[str], sentence: str, tmp_path: Path, capsys: Captured
+) -> None:
+    assert main(["render", *arguments, "-o", str(tmp_path / "a.html")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1] == sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", " (Expecting value: line 1 column 1 (char 0))."),
+        ('{"view": ', " (Expecting value: line 1 column 10 (char 9))."),
+        ("3", "."),
+        ("[]", "."),
+        ("{}", "."),
+        ('{"view": 3}', "."),
+        ('{"view": "first", "settings": [1]}', "."),
+        ('{"view": "first", "setings": {}}', "."),
+    ],
+)
+def test_a_file_that_is_no_recipe_is_refused_in_a_sentence(
+    content: str, why: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(content))
+    assert main(["render", "-", "-o", str(tmp_path / "a.html")]) == 2
+    assert capsys.readouterr() == ("", NO_RECIPE + why + "\n")
+
+
+@pytest.mark.usefixtures("views")
+def test_a_bad_value_in_a_recipe_is_refused_not_replaced(tmp_path: Path, capsys: Captured) -> None:
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text('{"view": "first", "settings": {"delta": NaN}}', "utf-8")
+    assert main(["render", str(recipe), "-o", str(tmp_path / "a.csv")]) == 2
+    assert capsys.readouterr().err == (
+        "`delta` must be a number from -100 to 100, not 0; got 'nan'.\n"
+    )
+    assert list(tmp_path.iterdir()) == [recipe]
+
+
+@pytest.mark.usefixtures("views")
+def test_what_cannot_be_read_or_written_is_named(tmp_path: Path, capsys: Captured) -> None:
+    recipe, page = str(tmp_path / "none.json"), str(tmp_path / "none" / "a.html")
+    assert main(["render", recipe, "-o", page]) == 1
+    assert capsys.readouterr().err == f"{recipe}: No such file or directory.\n"
+    assert main(["render", "first", "-o", page]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"{page}: No such file or directory."
+
+
+@pytest.mark.usefixtures("views")
+def test_without_a_browser_png_is_one_sentence(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "find_browser", lambda: None)
+    assert main(["render", "first", "-o", str(tmp_path / "a.png")]) == 1
+    assert capsys.readouterr() == (
+        "",
+        "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or Google "
+        "Chrome, set BROWSER_PATH to the one you have, or choose HTML.\n",
+    )
+
+
+@pytest.mark.usefixtures("views")
+def test_an_interruption_is_one_line_and_status_130(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["render", "first", "delta=2", "-o", str(tmp_path / "a.html")]) == 130
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "Interrupted. Every file that was written is whole."
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+# figures, views and the rest
+
+
+@pytest.mark.usefixtures("views")
+def test_figures_draws_every_view_into_a_new_folder(tmp_path: Path, capsys: Captured) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert main(["figures", str(folder), "seed=5", "--format", "html", "--format", "csv"]) == 0
+    names = ["first.csv", "first.html", "second.csv", "second.html"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert read(folder / "second.csv") == {"delta": "3.0", "seed": "5"}
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "[1/2] The first one", "[2/2] The second one",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("views")
+def test_figures_writes_html_unless_told_otherwise(tmp_path: Path) -> None:
+    assert main(["figures", str(tmp_path)]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.html", "second.html"]
+
+
+def test_views_lists_every_view_and_every_rule(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["views"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert max(map(len, out.splitlines())) <= 60
+    listed = " ".join(out.split())
+    for view in VIEWS.values():
+        assert f"{view.name} {view.title}. Settings: {', '.join(view.uses)}." in listed
+    for name, rule in RULES.items():
+        assert f"{name} {rule.sentence} [" in listed
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_every_view_renders_at_its_defaults(view: View, tmp_path: Path) -> None:
+    page, numbers = tmp_path / "a.html", tmp_path / "a.json"
+    assert main(["render", view.name, "-o", str(page), "-o", str(numbers)]) == 0
+    assert f"<title>{view.title}</title>" in page.read_text("utf-8")
+    records: list[dict[str, Any]] = json.loads(numbers.read_text("utf-8"))
+    assert records
+
+
+@pytest.mark.parametrize("arguments", [[], ["draw"], ["render", "first"], ["table", "--rows", "x"]])
+def test_a_wrong_command_shows_its_usage(arguments: list[str], capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: ")
+
+
+def test_version_is_the_packages(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"normgeo {normgeo.__version__}\n"

@@ -1,0 +1,143 @@
+"""The turn of one gradient step against the norm of a block: factors, slopes, and their limits."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
+from normgeo.datasets.datasets import load
+from normgeo.dynamics.angular_update import turn_against_norm
+from normgeo.dynamics.descent import descend
+from normgeo.fisher.kl import kl
+
+HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
+    ("group", "group"): NORMALIZERS["group"]
+}
+every_homogeneous = pytest.mark.parametrize(
+    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
+)
+FACTORS = np.array([1e-6, 0.5, 1.0, 2.0, 4.0, 1e9])
+
+
+def says(sentence):
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+@pytest.fixture
+def cases(rng):
+    """A small draw of inputs (N, D) with a mean, and labels of four classes."""
+    return rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
+
+
+def start(normalizer):
+    rng, H = np.random.default_rng(5), 4 if normalizer.groups == 1 else 6
+    W, b, g = rng.normal(0.3, 1, (H, 5)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
+    return NormalizedGLM(normalizer, "categorical", W, b, g)
+
+
+def curve_of(normalizer, cases, factors=FACTORS, rate=0.7):
+    model = start(normalizer)
+    own = turn_against_norm(model, *cases, [1.0], rate).here.norm
+    return turn_against_norm(model, *cases, own * factors, rate)
+
+
+@every_homogeneous
+def test_tangent_of_the_turn_falls_with_the_squared_norm(normalizer, cases):
+    curve = curve_of(normalizer, cases)
+    squared = np.tan(curve.angles) * FACTORS**2 / np.tan(curve.here.angle)
+    np.testing.assert_allclose(squared[1:], 1, rtol=1e-12)
+    # At 1e-6 of the norm the turn is a right angle but for 1e-12, so look at what is left.
+    assert curve.angles[0] == pytest.approx(np.pi / 2, rel=1e-11)
+    np.testing.assert_allclose(curve.angles, curve.predicted_angles, rtol=1e-12)
+
+
+@every_homogeneous
+def test_loss_stays_and_gradient_and_fisher_length_fall_with_the_norm(normalizer, cases):
+    curve = curve_of(normalizer, cases)
+    np.testing.assert_allclose(curve.loss, curve.here.loss, rtol=1e-13)
+    np.testing.assert_allclose(curve.loss, curve.predicted_loss, rtol=1e-13)
+    for name in ("gradient_norms", "fisher_lengths"):
+        measured, predicted = getattr(curve, name), getattr(curve, f"predicted_{name}")
+        np.testing.assert_allclose(measured, predicted, rtol=1e-11)
+        np.testing.assert_allclose(measured * FACTORS, measured[2], rtol=1e-11)
+
+
+def test_the_halving_reading_has_slope_minus_one_and_the_law_minus_two(cases):
+    curve = curve_of(NORMALIZERS["batch"], cases, np.array([10.0, 20.0]), rate=1e-3)
+    for angles, slope in (
+        (curve.angles, -2),
+        (curve.predicted_angles, -2),
+        (curve.halved_angles, -1),
+    ):
+        assert np.log2(angles[1] / angles[0]) == pytest.approx(slope, abs=1e-6)
+
+
+@pytest.mark.parametrize("key", ["batch", "weight", "layer"])
+def test_turn_on_digits_is_that_of_the_first_step_of_a_descent(key):
+    digits = load("digits")
+    model = NormalizedGLM.random(
+        NORMALIZERS[key], "categorical", 10, digits.D, np.random.default_rng(0)
+    )
+    run = descend(model, digits.X, digits.y, steps=1, rate=0.5)
+    block = len(run.norms[0]) - 1
+    here = turn_against_norm(model, digits.X, digits.y, [1.0], 0.5, block=block).here
+    assert here.norm == run.norms[0, block]
+    assert here.loss == run.loss[0]
+    assert here.gradient_norm == pytest.approx(run.gradient_norms[0, block], rel=1e-13)
+    assert here.angle == pytest.approx(run.angles[0, block], rel=1e-11)
+
+
+@pytest.mark.parametrize("key", ["batch", "weight", "layer"])
+def test_squared_fisher_length_is_the_divergence_of_a_small_step(key, cases):
+    model = start(NORMALIZERS[key])
+    here = turn_against_norm(model, *cases, [1.0], 0.1).here
+    layout = model.layout
+    dW = layout.split(model.gradient(*cases))[0].copy()
+    dW[len(dW) if key == "layer" else 1 :] = 0
+    small = 1e-4 * layout.pack(dW / np.linalg.norm(dW), np.zeros(4), np.zeros(4))
+    moved = model.unpack(model.pack() + small)
+    assert here.fisher_length**2 == pytest.approx(kl(model, moved, cases[0]) / 1e-8, rel=1e-3)
+
+
+def test_epsilon_ends_the_law_where_it_outweighs_the_variance(cases):
+    curve = curve_of(Normalizer("layer", "layer", eps=1e-5), cases, np.array([1e-4, 1e3]))
+    off = np.abs(curve.angles / curve.predicted_angles - 1)
+    assert off[0] > 0.1
+    assert off[1] < 1e-3
+    assert curve.loss[0] != pytest.approx(curve.here.loss, rel=1e-3)
+
+
+def test_scale_none_has_no_block_to_scale(cases):
+    with says(
+        "Only a homogeneous block of weights may change its norm and leave z alone; "
+        "(layer, none) has none. Use a normalizer with a scale that is not frozen."
+    ):
+        turn_against_norm(start(GRID["layer", "none"]), *cases, [1.0], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("norms", "rate", "block", "sentence"),
+    [
+        ([1.0, 0.0], 0.1, 0, "`norms` must be above 0; got 0."),
+        ([-2.0], 0.1, 0, "`norms` must be above 0; got -2."),
+        ([1.0], 0.0, 0, "`rate` must be a finite number above 0; got 0.0."),
+        (
+            [1.0],
+            0.1,
+            4,
+            "`block` must be a whole number from 0 to 3, one of the 4 homogeneous blocks of "
+            "batch norm; got 4.",
+        ),
+        (
+            [1.0],
+            0.1,
+            -1,
+            "`block` must be a whole number from 0 to 3, one of the 4 homogeneous blocks of "
+            "batch norm; got -1.",
+        ),
+    ],
+)
+def test_bad_arguments_are_named(norms, rate, block, sentence, cases):
+    with says(sentence):
+        turn_against_norm(start(NORMALIZERS["batch"]), *cases, norms, rate, block=block)

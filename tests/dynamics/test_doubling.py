@@ -1,0 +1,195 @@
+"""The doubling table, by number, against dense Fisher blocks, the KL and differences."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer
+from normgeo.datasets.datasets import load
+from normgeo.dynamics.doubling import BETWEEN, FACTORS, doubling_table
+from normgeo.fisher.kl import kl
+from normgeo.fisher.operator import fisher
+
+HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
+    ("group", "group"): NORMALIZERS["group"]
+}
+every_homogeneous = pytest.mark.parametrize(
+    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
+)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+THEORY = {
+    "output s": 1,
+    "loss": 1,
+    "F of b and g": 1,
+    "F of the doubled w": 0.25,
+    "F between a doubled and another w": 0.5,
+    "F between w and b": 0.5,
+    "F between w and g": 0.5,
+    "gradient of the loss": 0.5,
+    "ds of a fixed dw": 0.5,
+    "ds² of a fixed dw": 0.25,
+    "turn by a fixed dw": 0.5,
+    "turn by one gradient step": 0.25,
+    "curvature along w": 0,
+}
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(0.5, 1, (14, 5))
+
+
+def start(normalizer, family):
+    rng, H = np.random.default_rng(5), 4 if normalizer.groups == 1 else 6
+    W, b, g = rng.normal(0.3, 1, (H, 5)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
+    return NormalizedGLM(normalizer, family, W, b, g)
+
+
+def labels(model, X):
+    y = model.family.sample(model.natural_parameter(X) + 0.3, np.random.default_rng(1))
+    return np.asarray(y)
+
+
+def table(model, X, block=0):
+    rows = doubling_table(model, X, labels(model, X), block)
+    return {row.quantity: row for row in rows}
+
+
+def doubled(model, neurons):
+    W = model.W.copy()
+    W[neurons] *= 2
+    return NormalizedGLM(model.normalizer, model.family, W, model.b, model.g)
+
+
+@every_family
+@every_homogeneous
+def test_every_factor_is_that_of_theory(normalizer, family, X):
+    rows = table(start(normalizer, family), X)
+    assert list(rows) == list(THEORY) == list(FACTORS)
+    for name, row in rows.items():
+        assert row.predicted == Fraction(THEORY[name])
+        if row.reason:
+            assert row.measured is None
+        else:
+            assert row.measured == pytest.approx(THEORY[name], rel=1e-7, abs=1e-25)
+            assert row.spread < 1e-7
+            assert not THEORY[name] or row.after == pytest.approx(row.before * THEORY[name], 1e-7)
+
+
+def absent(normalizer, family, X):
+    rows = table(start(normalizer, family), X)
+    return {name: row.reason for name, row in rows.items() if row.reason}
+
+
+@every_family
+@every_homogeneous
+def test_only_rows_that_are_zero_by_structure_are_absent(normalizer, family, X):
+    expected = {}
+    if "layer" in normalizer.words and normalizer.groups == 1:
+        expected[BETWEEN] = "All weights are in the block that doubles."
+    elif family != "categorical":
+        expected[BETWEEN] = "It is 0 before and after: the outputs are independent, Cov_ij = 0."
+    if family == "gaussian" and normalizer.scale == "batch":
+        # Cov is constant, and z has no component along its own change.
+        expected["F between w and g"] = "It is 0 before and after."
+    if family == "gaussian" and normalizer.center == "batch" and normalizer.scale != "layer":
+        expected["F between w and b"] = "It is 0 before and after."
+    assert absent(normalizer, family, X) == expected
+
+
+@pytest.mark.parametrize("block", [0, 9])
+def test_batch_norm_on_digits(block):
+    digits = load("digits")
+    model = NormalizedGLM.random(
+        NORMALIZERS["batch"], "categorical", 10, digits.D, np.random.default_rng(0)
+    )
+    rows = doubling_table(model, digits.X, digits.y, block)
+    for row in rows:
+        assert row.reason == ""
+        assert row.measured == pytest.approx(THEORY[row.quantity], rel=1e-7, abs=1e-25)
+
+
+# Independent ways to the same factors.
+
+
+@pytest.mark.parametrize("key", ["batch", "layer", "weight", "group"])
+def test_factors_of_dense_fisher_blocks(key, X):
+    model = start(NORMALIZERS[key], "categorical")
+    neurons = model.normalizer.homogeneous_blocks(len(model.W))[0]
+    F, F2 = (fisher(m, X, form="dense").to_dense() for m in (model, doubled(model, neurons)))
+    layout = model.layout
+    own = layout.weights.reshape(len(model.W), -1)[neurons].ravel()
+    affine = np.concatenate([layout.biases, layout.gains])
+    others = np.setdiff1d(layout.weights, own)
+    rows = table(model, X)
+    for name, places in {
+        "F of the doubled w": (own, own),
+        BETWEEN: (own, others),
+        "F between w and b": (own, layout.biases),
+        "F between w and g": (own, layout.gains),
+        "F of b and g": (affine, affine),
+    }.items():
+        q, changed = F[np.ix_(*places)], F2[np.ix_(*places)]
+        np.testing.assert_allclose(changed, THEORY[name] * q, rtol=1e-9, atol=1e-14)
+        assert (rows[name].measured is None) == (q.size == 0)
+
+
+@every_family
+def test_divergence_of_a_fixed_change_falls_to_a_quarter(family, X):
+    model = start(NORMALIZERS["layer"], family)
+    step = 1e-4 * np.random.default_rng(2).normal(size=model.layout.size)
+    step[np.concatenate([model.layout.biases, model.layout.gains])] = 0
+    after = doubled(model, slice(None))
+    before, changed = (kl(m, m.unpack(m.pack() + step), X) for m in (model, after))
+    assert changed / before == pytest.approx(0.25, rel=1e-3)
+    # …and with the doubled change it is the same: the two moved models are one.
+    twice = after.unpack(after.pack() + 2 * step)
+    assert kl(after, twice, X) == pytest.approx(before, rel=1e-9)
+
+
+def test_doubling_one_neuron_under_layer_norm_has_no_such_table(X):
+    """Negative control: one row of W is no homogeneous block there, and the function changes."""
+    model = start(NORMALIZERS["layer"], "categorical")
+    after = doubled(model, 1)
+    ratio = after.natural_parameter(X) / model.natural_parameter(X)
+    assert np.ptp(ratio) > 0.1
+
+
+def test_epsilon_spoils_the_factors(X):
+    """Negative control: with ε near σ² nothing is ½ or ¼ any more."""
+    rows = table(start(Normalizer("batch", "batch", eps=1.0), "categorical"), X)
+    for name in ("F of the doubled w", "gradient of the loss", "ds of a fixed dw", "output s"):
+        assert abs(rows[name].measured - THEORY[name]) > 0.01
+    assert rows["output s"].spread > 1e-3
+    assert rows["curvature along w"].measured > 1e-4
+
+
+def test_two_neurons_under_layer_norm_have_no_curvature_at_all(X):
+    """There z = ±1: F of the weights and the gradient are 0, which is no factor."""
+    model = NormalizedGLM(
+        NORMALIZERS["layer"], "bernoulli", np.random.default_rng(0).normal(size=(2, 5))
+    )
+    rows = doubling_table(model, X, np.zeros((14, 2)))
+    zero = {row.quantity for row in rows if row.reason == "It is 0 before and after."}
+    assert zero == {
+        "F of the doubled w",
+        "F between w and b",
+        "F between w and g",
+        "gradient of the loss",
+        "ds of a fixed dw",
+        "ds² of a fixed dw",
+        "turn by one gradient step",
+        "curvature along w",
+    }
+
+
+def test_a_method_without_a_scale_has_no_block_to_double(X):
+    sentence = (
+        "Only a homogeneous block of weights may change its norm and leave z alone; standard has "
+        "none. Use a normalizer with a scale that is not frozen."
+    )
+    model = NormalizedGLM(GRID["none", "none"], "gaussian", np.eye(5)[:2])
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        doubling_table(model, X, np.zeros((14, 2)))

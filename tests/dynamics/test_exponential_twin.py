@@ -1,0 +1,123 @@
+"""Weight decay and growing rates give the same directions, while a run is stable."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, descend, exponential_twin
+from normgeo.datasets.datasets import load
+from normgeo.dynamics.schedules import Exponential
+
+HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)}
+every_homogeneous = pytest.mark.parametrize(
+    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
+)
+
+
+def says(sentence):
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load("digits")
+
+
+@pytest.fixture
+def cases(rng):
+    return rng.normal(0.5, 1, (30, 5)), rng.integers(0, 4, 30)
+
+
+def start(normalizer, family="categorical"):
+    rng = np.random.default_rng(3)
+    return NormalizedGLM(
+        normalizer, family, rng.normal(0.3, 1, (4, 5)), rng.normal(0, 0.3, 4),
+        rng.uniform(0.5, 1.5, 4),
+    )  # fmt: skip
+
+
+def on_digits(digits, key, **options):
+    rng = np.random.default_rng(0)
+    model = NormalizedGLM.random(NORMALIZERS[key], "categorical", 10, digits.D, rng)
+    return exponential_twin(model, digits.X, digits.y, **options)
+
+
+@pytest.mark.parametrize("key", ["batch", "weight", "layer", "rms", "group"])
+@pytest.mark.parametrize("batch_size", [None, 64], ids=["all", "mini-batches"])
+def test_directions_are_equal_on_digits(digits, key, batch_size):
+    twin = on_digits(digits, key, rate=0.05, decay=0.2, steps=100, batch_size=batch_size)
+    assert twin.angles.shape == (101, len(twin.decayed.blocks.neurons))
+    assert twin.angles.max() < 1e-9
+    assert twin.parted is None
+    np.testing.assert_allclose(twin.decayed.loss, twin.scheduled.loss, rtol=1e-9)
+    np.testing.assert_allclose(twin.growth, np.tile(
+        0.99 ** -np.arange(101.0)[:, None], twin.growth.shape[1]), rtol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(twin.predicted_growth, 0.99 ** -np.arange(101.0), rtol=1e-12)
+
+
+@every_homogeneous
+def test_every_method_with_a_scale_has_its_twin(normalizer, cases):
+    twin = exponential_twin(start(normalizer), *cases, rate=0.05, decay=0.5, steps=40)
+    assert twin.angles.max() < 1e-9
+    for t in (0, 17, 40):
+        decayed, scheduled = twin.decayed.model_at(t), twin.scheduled.model_at(t)
+        np.testing.assert_allclose(decayed.g, scheduled.g, rtol=1e-9)
+        np.testing.assert_allclose(decayed.b, scheduled.b, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(decayed.mean(cases[0]), scheduled.mean(cases[0]), rtol=1e-8)
+
+
+def test_directions_do_turn_and_without_the_schedule_they_part(cases):
+    """Negative control: the same rates without decay, or a ratio that is off, give other runs."""
+    model = start(NORMALIZERS["layer"])
+    twin = exponential_twin(model, *cases, rate=0.1, decay=0.5, steps=40)
+    u = twin.decayed.vectors()[:, 0]
+    cosine = u[0] @ u[-1] / np.linalg.norm(u[0]) / np.linalg.norm(u[-1])
+    assert cosine < 0.99
+    for rate in (0.1, Exponential(0.1, 0.95**-2), Exponential(0.1 / 0.95, 0.95**-1)):
+        other = descend(model, *cases, steps=40, rate=rate, affine_rate=0.1).vectors()[:, 0]
+        cosine = other[-1] @ u[-1] / np.linalg.norm(other[-1]) / np.linalg.norm(u[-1])
+        assert np.arccos(cosine) > 1e-4
+
+
+def test_a_chaotic_run_parts_and_its_step_is_told(digits):
+    twin = on_digits(digits, "batch", rate=20.0, decay=0.01, steps=200)
+    assert 20 < twin.parted < 150
+    before, after = twin.kept < twin.parted, twin.kept >= twin.parted
+    assert twin.angles[before].max() <= 1e-9 < twin.angles[after][0].max()
+    assert twin.angles.max() > 0.1
+
+
+def test_epsilon_parts_the_twins(cases):
+    model = start(Normalizer("layer", "layer", eps=0.1))
+    assert exponential_twin(model, *cases, rate=0.05, decay=0.5, steps=40).parted < 10
+
+
+def test_the_step_of_parting_is_one_of_those_kept(cases, monkeypatch):
+    from normgeo.dynamics import descent as dynamics
+
+    model = start(NORMALIZERS["layer"])
+    monkeypatch.setattr(dynamics, "CHECKPOINT_BYTES", 4 * model.pack().nbytes)
+    twin = exponential_twin(model, *cases, rate=0.05, decay=0.5, steps=10, tolerance=0.0)
+    assert twin.kept.tolist() == [0, 3, 6, 9, 10]
+    assert twin.growth.shape == twin.angles.shape == (5, 1)
+    assert twin.parted in {0, 3, 6, 9, 10}
+
+
+def test_a_model_whose_weights_have_a_length_is_refused(cases):
+    model = NormalizedGLM(NORMALIZERS["standard"], "categorical", np.ones((4, 5)))
+    with says(
+        "Weight decay is a growing learning rate only where the length of a block of weights "
+        "leaves z alone; standard has no such block. "
+        "Use a normalizer with a scale that is not frozen."
+    ):
+        exponential_twin(model, *cases)
+
+
+@pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.0), (2.0, 0.5), (0.0, 1.0), (-1.0, -0.5)])
+def test_rates_that_turn_the_weights_around_are_refused(rate, decay, cases):
+    with says(
+        "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
+        f"weights and keeps their direction; got rate={rate} and decay={decay}."
+    ):
+        exponential_twin(start(NORMALIZERS["layer"]), *cases, rate=rate, decay=decay)

@@ -1,0 +1,299 @@
+"""What theory says of norms, angles and equilibrium, against runs, simulations and arithmetic."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo import GRID, NORMALIZERS, NormalizedGLM, compare, descend, simulate_balance
+from normgeo.datasets.datasets import load
+from normgeo.dynamics.norm_laws import AdaptiveLaw, GradientLaw, HeavyBallLaw
+from normgeo.dynamics.optimizers import OPTIMIZERS, AdamW, Momentum
+from normgeo.dynamics.schedules import Exponential
+
+METHODS = ("batch", "weight", "layer", "rms", "group")
+every_key = pytest.mark.parametrize("key", METHODS)
+every_batch = pytest.mark.parametrize("batch_size", [None, 64], ids=["all", "mini-batches"])
+EXACT = ("gradient_descent", "momentum")
+
+
+def says(sentence):
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load("digits")
+
+
+def model_of(digits, key, k=1.0):
+    """A model on the digits; k scales its weights."""
+    rng = np.random.default_rng(0)
+    model = NormalizedGLM.random(NORMALIZERS[key], "categorical", 10, digits.D, rng)
+    return NormalizedGLM(model.normalizer, model.family, k * model.W, model.b, model.g)
+
+
+def centered(run, step):
+    """w̃ of every block after a step, from the model there, by hand."""
+    model = run.model_at(step)
+    W = model.W
+    if run.start.normalizer.center == "layer":
+        groups = W.reshape(run.start.normalizer.groups, -1, W.shape[1])
+        W = (groups - groups.mean(axis=1, keepdims=True)).reshape(W.shape)
+    return np.array([W[neurons].ravel() for neurons in run.blocks.neurons])
+
+
+# Exact laws.
+
+
+@every_key
+@every_batch
+@pytest.mark.parametrize("decay", [0.0, 0.4])
+def test_norm_law_of_gradient_descent_holds_to_rounding(digits, key, batch_size, decay):
+    run = descend(
+        model_of(digits, key), digits.X, digits.y,
+        steps=40, rate=1.0, decay=decay, batch_size=batch_size,
+    )  # fmt: skip
+    squares = run.norms**2
+    step_by_step = (1 - decay) ** 2 * squares[:-1] + run.gradient_norms**2
+    np.testing.assert_allclose(squares[1:], step_by_step, rtol=1e-12)
+    np.testing.assert_allclose(run.predicted_norms, run.norms, rtol=1e-12)
+    by_hand = np.linalg.norm(centered(run, 40), axis=1)
+    np.testing.assert_allclose(run.norms[40], by_hand, rtol=1e-13)
+    assert (np.diff(run.norms, axis=0) > 0).all() == (decay == 0)
+
+
+@every_key
+@every_batch
+@pytest.mark.parametrize("optimizer", EXACT)
+@pytest.mark.parametrize("rate", [0.3, Exponential(0.6, 0.95)], ids=["constant", "exponential"])
+def test_norm_and_angle_are_predicted_to_rounding(digits, key, batch_size, optimizer, rate):
+    run = descend(
+        model_of(digits, key), digits.X, digits.y, optimizer,
+        steps=40, rate=rate, decay=0.2, batch_size=batch_size,
+    )  # fmt: skip
+    found = compare(run)
+    assert found["norm"].deviation < 1e-11
+    assert found["angle"].deviation < 1e-9
+    u, v = centered(run, 7), centered(run, 8)
+    cosine = (u * v).sum(axis=1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)
+    np.testing.assert_allclose(np.cos(found["angle"].predicted[7]), cosine, rtol=1e-12)
+
+
+@every_key
+def test_gradient_is_orthogonal_to_the_weights_on_mini_batches(digits, key):
+    for optimizer in OPTIMIZERS:
+        run = descend(
+            model_of(digits, key), digits.X, digits.y, optimizer,
+            steps=30, rate=0.05, decay=0.1, batch_size=32,
+        )  # fmt: skip
+        assert np.abs(run.radial).max() < 1e-13
+
+
+def test_laws_fail_for_a_block_that_is_not_homogeneous(digits):
+    """Negative control: the laws of a homogeneous block, read off the standard model."""
+    run = descend(model_of(digits, "standard"), digits.X, digits.y, steps=20, rate=0.5)
+    grown = run.norms[:-1] ** 2 + 0.25 * run.gradient_norms**2
+    assert np.abs(run.norms[1:] ** 2 / grown - 1).max() > 0.05
+    assert compare(run) == {}
+
+
+def test_norm_law_ignores_decay_only_at_its_peril(digits):
+    """Negative control: the law without the factor (1 − ηλ)² is off."""
+    run = descend(model_of(digits, "layer"), digits.X, digits.y, steps=20, rate=1.0, decay=0.1)
+    without = run.norms[:-1] ** 2 + run.gradient_norms**2
+    assert np.abs(run.norms[1:] ** 2 / without - 1).max() > 0.1
+
+
+@every_batch
+def test_effective_learning_rate_is_the_turn_over_the_unit_sphere_gradient(digits, batch_size):
+    run = descend(
+        model_of(digits, "batch"), digits.X, digits.y,
+        steps=20, rate=0.7, decay=0.1, batch_size=batch_size,
+    )  # fmt: skip
+    expected = 0.7 / (0.93 * run.norms**2)
+    np.testing.assert_allclose(run.effective_learning_rate, expected, rtol=1e-14)
+    assert compare(run)["effective_learning_rate"].deviation < 1e-10
+    smaller = descend(model_of(digits, "batch", 3.0), digits.X, digits.y, steps=20, rate=0.7)
+    np.testing.assert_allclose(
+        smaller.effective_learning_rate[0], 0.93 * run.effective_learning_rate[0] / 9, rtol=1e-12
+    )
+
+
+def test_decay_that_reverses_the_weights_has_the_angle_beyond_a_right_one(digits):
+    run = descend(model_of(digits, "batch"), digits.X, digits.y, steps=5, rate=0.5, decay=3.0)
+    assert (run.angles > np.pi / 2).all()
+    np.testing.assert_allclose(run.predicted_angles, run.angles, rtol=1e-11)
+    assert run.equilibrium is None
+
+
+# Adam.
+
+
+def slope(angles, factors):
+    return np.polyfit(np.log(factors), np.log(angles), 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "expected"), [("gradient_descent", -2), ("adam", -1), ("adamw", -1)]
+)
+@every_key
+def test_angle_falls_with_the_norm_by_the_power_of_its_rule(digits, key, optimizer, expected):
+    factors = 2.0 ** np.arange(5)
+    runs = [
+        descend(model_of(digits, key, k), digits.X, digits.y, optimizer, steps=1, rate=1e-4)
+        for k in factors
+    ]
+    for block in range(len(runs[0].blocks.neurons)):
+        angles = np.array([run.angles[0, block] for run in runs])
+        assert slope(angles, factors) == pytest.approx(expected, abs=0.01)
+        predicted = np.array([run.predicted_angles[0, block] for run in runs])
+        np.testing.assert_allclose(angles, predicted, rtol=0.02)
+    rates = np.array([run.effective_learning_rate[0, 0] for run in runs])
+    assert slope(rates, factors) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_adam_may_shorten_the_weights_without_decay(digits, optimizer):
+    run = descend(model_of(digits, "layer"), digits.X, digits.y, optimizer, steps=40, rate=1e-3)
+    lone = descend(model_of(digits, "batch"), digits.X, digits.y, optimizer, steps=40, rate=1e-3)
+    assert min(np.diff(run.norms, axis=0).min(), np.diff(lone.norms, axis=0).min()) < 0
+    assert run.predicted_norms.shape == (41, 0)
+    assert set(compare(run)) == {"angle"}
+
+
+def test_adam_angle_is_that_of_an_orthogonal_step_while_it_is_small(digits):
+    for key in METHODS:
+        for optimizer in ("adam", "adamw"):
+            run = descend(
+                model_of(digits, key), digits.X, digits.y, optimizer,
+                steps=20, rate=1e-4, decay=0.1, batch_size=64,
+            )  # fmt: skip
+            assert compare(run)["angle"].deviation < 0.2
+            off = np.abs(run.predicted_angles / run.angles - 1)
+            assert np.median(off) < 0.05
+
+
+# Equilibrium.
+
+RULES = {
+    "gradient descent": "gradient_descent",
+    "momentum 0.5": Momentum(0.5),
+    "momentum 0.9": Momentum(0.9),
+    "AdamW": AdamW(0.9, 0.99),
+    "AdamW without averages": AdamW(0.0, 0.99),
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.1), (0.02, 1.0), (0.5, 0.2)])
+@pytest.mark.parametrize("norm", [0.3, 3.0])
+def test_equilibrium_norm_and_angle_within_two_percent(rule, rate, decay, norm):
+    balance = simulate_balance(
+        rule, rate=rate, decay=decay, gradient_norm=1.7, norm=norm, steps=4000
+    )
+    assert balance.settled_norm == pytest.approx(float(balance.predicted.norm), rel=0.02)
+    assert balance.settled_angle == pytest.approx(float(balance.predicted.angle), rel=0.02)
+
+
+def test_equilibrium_of_gradient_descent_is_the_closed_form():
+    balance = simulate_balance(rate=0.05, decay=0.4, gradient_norm=2.0, steps=2000)
+    assert balance.norms[-1] ** 4 == pytest.approx(0.05 * 4 / (0.4 * (2 - 0.02)), rel=1e-10)
+    assert balance.angles[-1] == pytest.approx(np.arccos(1 - 0.02), rel=1e-9)
+    assert balance.angles[-1] == pytest.approx((2 * 0.02) ** 0.5, rel=0.02)
+
+
+def test_equilibrium_norm_is_where_the_norm_law_stands_still():
+    law, course_rate, decay, gamma = GradientLaw(), 0.3, 0.2, 5.0
+    norm = float(law.equilibrium(course_rate, decay, np.asarray(gamma**0.5), 10).norm)
+    following = (1 - 0.06) ** 2 * norm**2 + 0.09 * gamma / norm**2
+    assert following == pytest.approx(norm**2, rel=1e-14)
+
+
+def test_momentum_of_zero_has_the_equilibrium_of_gradient_descent():
+    gamma = np.array([[1.0, 2.0], [3.0, 4.0]])
+    rates = np.array([[0.1], [0.2]])
+    plain, ball = (
+        law.equilibrium(rates, 0.5, gamma, 7) for law in (GradientLaw(), HeavyBallLaw(0))
+    )
+    np.testing.assert_array_equal(plain.norm, ball.norm)
+    np.testing.assert_allclose(plain.angle, np.arccos([[0.95] * 2, [0.9] * 2]), rtol=1e-14)
+
+
+def test_small_steps_of_adamw_have_the_equilibrium_of_the_literature():
+    rate, decay, size = 1e-4, 1e-2, 300
+    balance = AdaptiveLaw(0.9, decoupled=True).equilibrium(rate, decay, np.ones(2), size)
+    np.testing.assert_allclose(balance.norm, (rate * size / (2 * decay)) ** 0.5, rtol=1e-4)
+    angle = (2 * rate * decay * (1 - 0.9) / (1 + 0.9)) ** 0.5
+    np.testing.assert_allclose(balance.angle, angle, rtol=1e-4)
+
+
+def test_adam_with_its_decay_in_the_gradient_has_no_predicted_equilibrium():
+    assert simulate_balance("adam", steps=10).predicted is None
+
+
+@pytest.mark.parametrize(("key", "within"), [("layer", 0.02), ("batch", 0.05)])
+def test_training_with_decay_settles_at_the_equilibrium_of_its_gradients(digits, key, within):
+    run = descend(
+        model_of(digits, key), digits.X, digits.y,
+        steps=3000, rate=0.5, decay=0.02, batch_size=16,
+    )  # fmt: skip
+    found = compare(run)
+    assert set(found) == {
+        "norm", "angle", "effective_learning_rate", "equilibrium_norm", "equilibrium_angle",
+    }  # fmt: skip
+    fourth = 0.5 * (run.norms[:-1] * run.gradient_norms) ** 2 / (0.02 * (2 - 0.01))
+    np.testing.assert_allclose(found["equilibrium_norm"].predicted ** 4, fourth, rtol=1e-12)
+    settled = np.mean(run.norms[1500:] ** 2, axis=0) ** 0.5
+    np.testing.assert_allclose(settled, np.mean(fourth[1500:], axis=0) ** 0.25, rtol=within)
+    assert np.mean(run.angles[1500:] ** 2) ** 0.5 == pytest.approx(np.arccos(0.99), rel=within)
+    assert (run.norms[0] < 0.8 * settled).all()
+
+
+def test_every_comparison_says_what_it_assumes(digits):
+    for optimizer in OPTIMIZERS:
+        run = descend(model_of(digits, "batch"), digits.X, digits.y, optimizer, steps=2, decay=0.1)
+        for comparison in compare(run).values():
+            assert comparison.assumes.endswith(".")
+            assert comparison.measured.shape == comparison.predicted.shape
+
+
+def test_every_method_with_a_scale_has_the_exact_laws(rng):
+    X, y = rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
+    for normalizer in GRID.values():
+        if not normalizer.homogeneous_blocks(4):
+            continue
+        model = NormalizedGLM(normalizer, "categorical", rng.normal(0.3, 1, (4, 5)))
+        for optimizer in EXACT:
+            run = descend(model, X, y, optimizer, steps=30, rate=0.1, decay=0.3, batch_size=6)
+            found = compare(run)
+            assert found["norm"].deviation < 1e-12
+            assert found["angle"].deviation < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"rate": 0}, "`rate` must be a finite number above 0; got 0."),
+        ({"decay": -1.0}, "`decay` must be a finite number above 0; got -1.0."),
+        (
+            {"gradient_norm": float("nan")},
+            "`gradient_norm` must be a finite number above 0; got nan.",
+        ),
+        ({"norm": 0.0}, "`norm` must be a finite number above 0; got 0.0."),
+        (
+            {"rate": 2, "decay": 0.5},
+            "The product of `rate` and `decay` must be below 1, so that decay keeps the direction; "
+            "got 2 × 0.5.",
+        ),
+        ({"weights": 2}, "`weights` must be a whole number from 3 up; got 2."),
+        ({"steps": 2.5}, "`steps` must be a whole number from 2 up; got 2.5."),
+        (
+            {"optimizer": "sgd"},
+            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'.",
+        ),
+    ],
+)
+def test_bad_numbers_of_a_simulation_are_named(options, sentence):
+    with says(sentence):
+        simulate_balance(**options)

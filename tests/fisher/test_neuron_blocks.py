@@ -1,0 +1,99 @@
+"""The Fisher information by pairs of neurons, against its blocks one by one."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher
+from normgeo.fisher.neuron_blocks import ENTRIES, SCREEN, NeuronBlocks, pooled
+
+every_normalizer = pytest.mark.parametrize("name", NORMALIZERS)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def draw(name, family="bernoulli", H=6, D=5, N=30):
+    rng = np.random.default_rng(4)
+    model = NormalizedGLM.random(NORMALIZERS[name], family, H, D, rng)
+    return fisher(model, rng.normal(0.3, 1, (N, D)))
+
+
+@every_normalizer
+@every_family
+def test_map_has_the_norm_of_every_block(name, family):
+    F = draw(name, family)
+    seen = NeuronBlocks.of(F, 1, 2)
+    norms = [[np.linalg.norm(F.block(i, j)) for j in range(6)] for i in range(6)]
+    np.testing.assert_allclose(seen.norms, norms, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(seen.block, F.block(1, 2), rtol=1e-9, atol=1e-15)
+    assert seen.trace == pytest.approx(np.trace(F.to_dense()))
+    squares = np.square(norms)
+    assert seen.between == pytest.approx(1 - np.trace(squares) / squares.sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "meet"),
+    [("batch", "bernoulli", False), ("weight", "gaussian", False), ("layer", "bernoulli", True),
+     ("batch", "categorical", True)],
+)  # fmt: skip
+def test_neurons_meet_by_a_shared_statistic_or_a_softmax_alone(name, family, meet):
+    assert (NeuronBlocks.of(draw(name, family), 0, 0).between > 0.01) is meet
+
+
+@every_normalizer
+def test_normalized_entries_are_those_of_the_matrix_over_its_diagonal(name):
+    F = draw(name, "categorical")
+    dense, p = F.to_dense(), F.layout.per_neuron
+    root = np.sqrt(dense.diagonal())
+    whole = dense / np.outer(root, root)
+    seen = NeuronBlocks.of(F, 2, 0)
+    np.testing.assert_allclose(
+        seen.detail("normalized"), whole[2 * p : 3 * p, :p], rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(seen.overview("normalized").diagonal(), 1)
+    assert np.abs(whole).max() <= 1 + 1e-12
+    assert seen.overview("normalized").max() <= 1 + 1e-12
+
+
+def test_logarithms_of_nothing_are_gaps():
+    seen = NeuronBlocks.of(draw("batch"), 0, 1)
+    assert not seen.block.any()
+    assert np.isnan(seen.detail("log")).all()
+    own = NeuronBlocks.of(draw("batch"), 1, 1)
+    np.testing.assert_allclose(10 ** own.overview("log").diagonal(), own.norms.diagonal())
+    off = own.overview("log")[~np.eye(6, dtype=bool)]
+    assert np.isnan(off).all()
+
+
+def test_parameter_that_changes_nothing_is_a_gap_over_its_diagonal():
+    model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", np.ones((2, 2)))
+    seen = NeuronBlocks.of(fisher(model, [[1.0, 0.0], [2.0, 0.0]]), 0, 0)
+    np.testing.assert_array_equal(
+        np.isnan(seen.detail("normalized")), [[0, 1, 0], [1, 1, 1], [0, 1, 0]]
+    )
+
+
+def test_large_matrix_is_seen_by_the_largest_of_each_tile(rng):
+    values = rng.standard_normal((300, 1000))
+    values[7, 501], values[150, 3] = -50, np.nan
+    seen = pooled(values)
+    assert seen.shape == (SCREEN, SCREEN)
+    assert seen[3, 64] == -50  # the tile 7·128/300, 501·128/1000
+    assert not np.isnan(seen).any()
+    np.testing.assert_array_equal(pooled(values[:SCREEN, :SCREEN]), values[:SCREEN, :SCREEN])
+
+
+@pytest.mark.parametrize("entries", ENTRIES)
+def test_no_more_than_a_screen_is_shown(entries):
+    rng = np.random.default_rng(0)
+    model = NormalizedGLM.random(NORMALIZERS["layer"], "gaussian", 150, 3, rng)
+    seen = NeuronBlocks.of(fisher(model, rng.standard_normal((20, 3))), 0, 0)
+    assert seen.overview(entries).shape == (SCREEN, SCREEN)
+    assert seen.detail(entries).shape == (5, 5)
+
+
+def test_neurons_that_there_are_not_are_refused():
+    with pytest.raises(
+        ValueError, match=re.escape("numbered from 0 to 5; got the pair (0, 6). Choose others.")
+    ):
+        NeuronBlocks.of(draw("batch"), 0, 6)

@@ -1,0 +1,58 @@
+"""What each method averages."""
+
+import numpy as np
+import pytest
+
+from normgeo import NORMALIZERS
+from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, averages, worked
+
+METHODS = {key: NORMALIZERS[key] for key in ("batch", "layer", "weight")}
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_what_is_lit_is_what_sigma_is_made_of(key, rng):
+    """Changing an entry of A or W moves σ at the place exactly where it is lit."""
+    W, X, place = rng.standard_normal((4, 5)), rng.standard_normal((6, 5)), (2, 1)
+    average = averages(METHODS, W, X, place)[key]
+    scale = METHODS[key].scale
+    for entry in np.ndindex(average.values.shape):
+        changed = average.values.copy()
+        changed[entry] += 1
+        before, after = (spread(scale, values, place) for values in (average.values, changed))
+        assert (before != after) == average.lit[entry]
+
+
+def spread(scale, values, place):
+    n, h = place
+    return {"batch": values[:, h], "layer": values[n], "weight": values[h]}[scale].std()
+
+
+def test_group_norm_averages_the_group_of_the_neuron(rng):
+    group = {"group": NORMALIZERS["group"]}
+    W, X = rng.standard_normal((6, 5)), rng.standard_normal((4, 5))
+    lit = averages(group, W, X, (1, 4))["group"].lit
+    assert np.argwhere(lit).tolist() == [[1, 3], [1, 4], [1, 5]]
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_example_is_whole_where_it_can_be(key):
+    average = averages(METHODS, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)[key]
+    numbers = worked(average, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+    for value in (numbers.a, numbers.mu, numbers.sigma**2):
+        assert value == pytest.approx(round(value), abs=1e-12)
+    assert numbers.z == pytest.approx((numbers.a - numbers.mu) / numbers.sigma)
+    squares = np.sum((numbers.averaged - numbers.mu) ** 2)
+    assert squares / numbers.divisor == pytest.approx(numbers.sigma**2)
+
+
+def test_example_gives_one_summed_input_three_different_values():
+    found = averages(METHODS, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+    values = [worked(each, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE) for each in found.values()]
+    assert {value.a for value in values} == {6}
+    assert len({round(value.z, 6) for value in values}) == 3
+    assert values[0].z < 0 < values[1].z
+
+
+def test_method_without_a_scale_averages_nothing(rng):
+    with pytest.raises(ValueError, match=r"^An average needs a scale; standard has none\.$"):
+        averages({"standard": NORMALIZERS["standard"]}, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)

@@ -1,0 +1,200 @@
+"""The Batch pictures by value: who shares a statistic, −½ slopes, and training that repeats."""
+
+import numpy as np
+import pytest
+
+from normgeo.normalizers.batch_statistics import ONE_CASE
+from normgeo.normalizers.shared_statistics import SHARINGS
+from normgeo.pictures import VIEWS
+from normgeo.pictures.batch.training import TrainingPicture
+from normgeo.settings import Settings
+
+HARDEST = {
+    "axes": Settings(batch_size=3, groups=3, dataset="diabetes"),
+    "noise": Settings(neurons=256),
+    "training": Settings(dataset="iris", batch_size=128, epochs=50),
+}
+QUICK = Settings(dataset="iris", epochs=2, batch_size=4)
+
+
+def table(name: str, settings: Settings = Settings()) -> list[dict]:  # noqa: B008
+    view = VIEWS[name]
+    return view.table(view.compute(settings)).records()
+
+
+@pytest.fixture(scope="module")
+def axes() -> list[dict]:
+    return table("axes")
+
+
+@pytest.fixture(scope="module")
+def noise() -> list[dict]:
+    return table("noise")
+
+
+def of(rows: list[dict], **wanted: object) -> list[dict]:
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+IMAGES = "cases × channels × pixels"
+
+
+@pytest.mark.parametrize(
+    ("method", "statistics", "entries"),
+    [("batch norm", 4, 4 * 36), ("layer norm", 4, 4 * 36), ("instance norm", 16, 36),
+     ("group norm", 8, 2 * 36)],
+)  # fmt: skip
+def test_entries_of_images_that_share_a_statistic(axes, method, statistics, entries):
+    (row,) = of(axes, batch=4, array=IMAGES, method=method)
+    assert (row["statistics"], row["entries each"]) == (statistics, entries)
+
+
+def test_another_batch_moves_z_of_batch_norm_alone(axes):
+    for sharing in SHARINGS.values():
+        values = {round(row["z"], 12) for row in of(axes, array=IMAGES, method=sharing.title)}
+        assert len(values) == (4 if sharing.key == "batch" else 1), sharing.title
+
+
+def test_batch_of_one_image_is_instance_norm_and_of_one_case_has_no_z(axes):
+    (batch,) = of(axes, batch=1, array=IMAGES, method="batch norm")
+    (instance,) = of(axes, batch=1, array=IMAGES, method="instance norm")
+    assert batch["z"] == instance["z"]
+    (row,) = of(axes, batch=1, array="cases × neurons", method="batch norm")
+    assert row["z"] is None
+    assert "σ = 0" in row["problem"]
+
+
+def test_groups_that_do_not_divide_leave_the_other_methods_their_picture():
+    rows = table("axes", Settings(groups=3))
+    for row in rows:
+        assert (row["z"] is None) == (row["problem"] != "")
+    assert all("groups=3" in row["problem"] for row in of(rows, method="group norm"))
+    assert all(row["z"] is not None for row in of(rows, method="layer norm"))
+
+
+@pytest.mark.parametrize("column", ["mu_error", "predicted_mu_error", "z_change_batch_norm"])
+def test_error_falls_as_the_root_of_the_batch(noise, column):
+    """Between 4 and 128 cases; beyond, the finite number of cases bends the line."""
+    some = [row for row in noise if 4 <= row["batch"] <= 128]
+    logs = np.log([[row["batch"], row[column]] for row in some])
+    slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.08)
+
+
+def test_predictions_meet_the_measurements_of_larger_batches(noise):
+    for row in noise:
+        if 64 <= row["batch"] <= 1024:
+            for name in ("mu_error", "sigma_error", "z_change_batch_norm"):
+                assert row[name] == pytest.approx(row[f"predicted_{name}"], rel=0.2), name
+
+
+@pytest.mark.parametrize("dataset", ["digits", "diabetes", "linnerud"])
+def test_prediction_of_sigma_is_said_to_be_good_from_where_it_is(dataset):
+    """Heavy tails (digits) make first order too large for small batches, light ones too small."""
+    picture = VIEWS["noise"].compute(Settings(dataset=dataset))
+    records = VIEWS["noise"].table(picture).records()
+    inner = [row for row in records if 1 < row["batch"] < picture.cases]
+    ratios = {row["batch"]: row["predicted_sigma_error"] / row["sigma_error"] for row in inner}
+    found = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
+    assert {m: r for m, r in found.items() if np.isfinite(r)} == pytest.approx(ratios)
+    if dataset != "linnerud":
+        small = [r for m, r in ratios.items() if m <= 4]
+        assert min(small) > 1.3 if dataset == "digits" else max(small) < 0.95
+    off = [m for m, r in ratios.items() if abs(r - 1) > 0.1]
+    after = [m for m in ratios if m > max(off, default=0)]
+    assert picture.first_order_from == (min(after) if after else None)
+
+
+def test_layer_norm_never_sees_the_batch(noise):
+    assert all(row["z_change_layer_norm"] < 1e-14 for row in noise)
+
+
+def test_batch_of_one_has_its_reason_and_the_whole_data_no_error(noise):
+    assert noise[0]["batch"] == 1
+    assert noise[0]["reason"] == ONE_CASE
+    assert noise[0]["z_change_batch_norm"] is None
+    assert noise[-1]["mu_error"] < 1e-12
+
+
+def test_training_is_the_same_for_the_same_seed():
+    first, again = table("training", QUICK), table("training", QUICK)
+    assert first == again
+    assert table("training", Settings(dataset="iris", epochs=2, seed=1)) != first
+
+
+def test_training_in_small_batches_costs_batch_norm_most():
+    """Digits, the default settings; the last test accuracies, with room for other machines."""
+    rows = [row for row in table("training") if row["test_accuracy"] is not None]
+    last = {(row["method"], row["batch"]): row["test_accuracy"] for row in rows}
+    assert min(last["batch norm", 128], last["layer norm", 128]) > 0.94
+    assert last["layer norm", 4] > 0.92
+    assert last["layer norm", 4] - last["batch norm", 4] > 0.01
+
+
+def test_training_in_batches_of_one_leaves_layer_norm_alone():
+    view = VIEWS["training"]
+    picture = view.compute(Settings(dataset="iris", epochs=1, batch_size=1))
+    reasons = [(run.normalizer.title, run.batch_size) for run in picture.runs if run.reason]
+    assert reasons == [("batch norm", 1)]
+    assert "2" in view.table(picture).notes[0]
+    assert "batch norm at m = 1" in view.figure(picture, "light").layout.annotations[-1].text
+
+
+def test_stopped_training_keeps_what_it_has():
+    def stop(done: int, steps: int) -> None:
+        assert steps == 2 * (2 + 60)  # iris: 120 cases in batches of 120 and of 4, two epochs
+        if done == 20:
+            raise StopIteration
+
+    view = VIEWS["training"]
+    assert view.watched is not None
+    picture: TrainingPicture = view.watched(QUICK, stop)
+    whole: TrainingPicture = view.compute(QUICK)
+    assert [len(run.history.train_loss) for run in picture.runs] == [2, 2, 16]
+    for part, run in zip(picture.runs, whole.runs, strict=False):
+        losses = run.history.train_loss[: len(part.history.train_loss)]
+        np.testing.assert_array_equal(part.history.train_loss, losses)
+    words = view.figure(picture, "light").layout.annotations[-1].text
+    assert words == "batch norm at m = 4 was stopped after step 16 of 60."
+
+
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_training_stopped_at_once_still_has_a_picture(at):
+    def stop(done: int, steps: int) -> None:
+        if done == at:
+            raise StopIteration
+
+    view = VIEWS["training"]
+    picture = view.watched(QUICK, stop)
+    captions = [note.text for note in view.figure(picture, "dark").layout.annotations]
+    assert ("<b>batches of 4</b>: stopped before they began" in captions) == (at < 5)
+    assert view.table(picture).rows
+
+
+def test_diverging_training_says_where_it_ended():
+    view = VIEWS["training"]
+    with np.errstate(all="ignore"):
+        picture = view.compute(Settings(dataset="iris", epochs=5, rate=1e6))
+    assert all(np.isfinite(run.history.train_loss).all() for run in picture.runs if run.history)
+    view.figure(picture, "light")
+
+
+def test_data_without_classes_is_refused_in_a_sentence():
+    sentence = r"^The network is trained to tell classes apart, and .* has none: choose the digits"
+    with pytest.raises(ValueError, match=sentence):
+        VIEWS["training"].compute(Settings(dataset="diabetes"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", HARDEST)
+def test_payload_is_small_at_the_hardest_settings(name, theme):
+    view = VIEWS[name]
+    assert len(view.figure(view.compute(HARDEST[name]), theme).to_json()) < 300_000
+
+
+@pytest.mark.parametrize("name", HARDEST)
+def test_code_names_what_differs_from_the_defaults(name):
+    changed = {"seed": 5, "theme": "dark", "growth": 2}
+    code = VIEWS[name].code(Settings(**changed))
+    assert "Settings(seed=5, theme='dark')" in code
+    compile(code, name, "exec")

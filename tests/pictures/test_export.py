@@ -1,0 +1,175 @@
+"""Figures as files, as far as no browser is needed."""
+
+import re
+import stat
+import threading
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from normgeo.pictures.style import export
+from normgeo.pictures.style.export import BrowserMissing, format_of, to_bytes, write, write_bytes
+
+
+@pytest.fixture
+def figure() -> go.Figure:
+    """Three points and two frames, under a title with marks."""
+    figure = go.Figure(go.Scatter(x=[0, 1, 2], y=[1.0, 3.0, 2.0]))
+    figure.frames = [go.Frame(name=str(i), data=[go.Scatter(y=[i, i, i])]) for i in (1, 2)]
+    figure.update_layout(
+        title="Norm <b>‖w‖</b> &lt; 2",
+        sliders=[{"steps": [{"label": "1", "method": "animate", "args": [["1"]]}]}],
+        template=go.layout.Template(layout={"paper_bgcolor": "#15181B"}),
+    )
+    return figure
+
+
+class Page(HTMLParser):
+    """What a browser would ask other hosts for, and the words it would show in its title bar."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__()
+        self.lang, self.title, self.fetched, self._inside = "", "", list[str](), ""
+        self.scripts: list[str] = []
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag
+        given = dict(attrs)
+        self.lang = self.lang or given.get("lang") or ""
+        self.fetched += [given[name] or "" for name in ("src", "href") if name in given]
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "title":
+            self.title += data
+        if self._inside == "script":
+            self.scripts.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+
+def test_html_is_a_whole_page_that_asks_nobody_for_anything(figure: go.Figure) -> None:
+    content = to_bytes(figure, "html", title='Angles & "turns"')
+    assert content.startswith(b"<!DOCTYPE html>")
+    page = Page(content)
+    assert (page.lang, page.title, page.fetched) == ("en", 'Angles & "turns"', [])
+    assert max(map(len, page.scripts)) > 3_000_000, "plotly is inside"
+    assert b"background: #15181B" in content
+
+
+def test_html_takes_the_title_of_the_figure(figure: go.Figure) -> None:
+    assert Page(to_bytes(figure, "html")).title == "Norm  ‖w‖  < 2"
+    assert Page(to_bytes(go.Figure(), "html")).title == "normgeo"
+
+
+def test_html_does_not_play_by_itself(figure: go.Figure) -> None:
+    *_, script, keyboard = Page(to_bytes(figure, "html")).scripts
+    assert "Plotly.addFrames" in script
+    assert "reachable(document.body)" in keyboard
+    assert "Plotly.animate" not in script
+    assert '"responsive": true' in script
+
+
+def test_a_still_has_neither_slider_nor_frames_and_a_size(figure: go.Figure) -> None:
+    still = export._still(figure)
+    assert "frames" not in still
+    assert "sliders" not in still["layout"]
+    assert (still["layout"]["width"], still["layout"]["height"]) == (960, 540)
+    assert len(figure.frames) == 2, "the figure itself stays as it is"
+    figure.update_layout(width=300, height=200)
+    layout = export._still(figure)["layout"]
+    assert (layout["width"], layout["height"]) == (300, 200)
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.PNG", "folder/a.b.svg", "a.pdf"])
+def test_the_name_of_a_file_gives_its_format(name: str) -> None:
+    assert format_of(name) == name.lower().rsplit(".")[-1]
+
+
+@pytest.mark.parametrize("name", ["a", "a.gif", "html", "a.html.zip", ""])
+def test_other_names_are_refused(name: str) -> None:
+    sentence = f"A figure's file must end in one of .html, .png, .svg, .pdf; got {name!r}."
+    with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
+        format_of(name)
+
+
+def test_other_formats_are_refused(figure: go.Figure) -> None:
+    with pytest.raises(
+        ValueError, match=r"^`format` must be one of html, png, svg, pdf; got 'gif'\.$"
+    ):
+        to_bytes(figure, "gif")
+
+
+@pytest.mark.parametrize("format", export.STATIC)
+def test_without_a_browser_static_formats_are_one_sentence(
+    figure: go.Figure, format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(export, "find_browser", lambda: None)
+    sentence = (
+        "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or Google "
+        "Chrome, set BROWSER_PATH to the one you have, or choose HTML."
+    )
+    with pytest.raises(BrowserMissing, match="^" + re.escape(sentence) + "$"):
+        write(figure, tmp_path / f"a.{format}")
+    assert list(tmp_path.iterdir()) == []
+    write(figure, tmp_path / "a.html")
+
+
+def test_files_are_written_in_place_of_old_ones(figure: go.Figure, tmp_path: Path) -> None:
+    target = tmp_path / "a.html"
+    target.write_text("old")
+    write(figure, target)
+    assert target.read_bytes().startswith(b"<!DOCTYPE html>")
+    assert list(tmp_path.iterdir()) == [target]
+    ordinary = tmp_path / "ordinary"
+    ordinary.touch()
+    assert stat.S_IMODE(target.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    write_bytes(b"new", link)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError("disk full")])
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    failure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "a.csv"
+    target.write_bytes(b"old")
+
+    def fail(*_: object) -> None:
+        (part,) = (path for path in tmp_path.iterdir() if path != target)
+        assert part.read_bytes() == b"new"
+        raise failure
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(type(failure) if isinstance(failure, OSError) else failure):
+        write_bytes(b"new", target)
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    target = tmp_path / "nowhere" / "a.csv"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_bytes(b"", target)
+    assert caught.value.filename == str(target)
+
+
+def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+    target, contents = tmp_path / "a", [bytes([i]) * 100_000 for i in range(8)]
+    threads = [threading.Thread(target=write_bytes, args=(c, target)) for c in contents]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert target.read_bytes() in contents
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,505 @@
+"""The null space of the Fisher information, its dimension, and what explains each direction."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+
+from normgeo import (
+    FAMILIES,
+    GRID,
+    NORMALIZERS,
+    TRANSFORMS,
+    NormalizedGLM,
+    Normalizer,
+    certify,
+    expected_dimension,
+    explain,
+    fisher,
+    null_space,
+)
+from normgeo.datasets.datasets import load
+from normgeo.symmetry.subspaces import SAME, orthonormal, principal_angles, shared, without
+
+every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+INDEPENDENT = [key for key, family in FAMILIES.items() if not family.coupled]
+
+
+def says(sentence, error=ValueError):
+    return pytest.raises(error, match=f"^{re.escape(sentence)}$")
+
+
+def draw(normalizer, family="gaussian", N=40, H=4, D=5, seed=0, **parameters):
+    """A generic model and generic cases."""
+    rng = np.random.default_rng(seed)
+    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
+    X = rng.normal(0.3, 1, (N, D))
+    gain = None if normalizer.words == ("none", "none") else g
+    if normalizer.statistics == "frozen":
+        parameters["reference"] = W, X
+    return NormalizedGLM(normalizer, family, W, **{"b": b, "g": gain} | parameters), X
+
+
+def found(model, X, weights_only=True, coupling="exact"):
+    null = null_space(fisher(model, X, coupling=coupling), weights_only)
+    return null, explain(model, X, null)
+
+
+def credited(explanation):
+    return {reason.key: reason.added for reason in explanation.reasons if reason.added}
+
+
+# The factor, which keeps what squaring hides.
+
+
+@every_family
+@pytest.mark.parametrize("size", [0.1, 1.0, 30.0])
+def test_root_of_the_covariance_squares_to_it(family, size, rng):
+    s, V = size * rng.standard_normal((6, 4)), rng.standard_normal((6, 4))
+    R = np.stack(
+        [FAMILIES[family].covariance_root_operator(s)(np.eye(4)[[h] * 6]) for h in range(4)], -1
+    )
+    covariance = FAMILIES[family].covariance(s)
+    error = np.abs(R.mT @ R - covariance).max(axis=(1, 2))
+    assert (error <= 1e-15 * np.maximum(np.abs(covariance).max(axis=(1, 2)), 1e-10)).all()
+    applied = FAMILIES[family].covariance_root_operator(s)(np.stack([V, 2 * V]))
+    np.testing.assert_allclose(applied[1], 2 * np.einsum("nij,nj->ni", R, V), rtol=1e-9, atol=1e-12)
+
+
+@every_normalizer
+@every_family
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_factor_squares_to_the_fisher(words, family, coupling):
+    F = fisher(*draw(GRID[words], family), coupling=coupling)
+    B, dense = F.factor_times(np.eye(F.layout.size)), F.to_dense()
+    np.testing.assert_allclose(B.T @ B, dense, rtol=0, atol=1e-13 * np.abs(dense).max())
+    assert F.structure.factor_size() ** 2 > 1e-3 * dense.trace()
+
+
+@pytest.mark.parametrize("dependence", [1e-3, 1e-5, 1e-6, 1e-10, 1e-12])
+def test_a_singular_value_of_1e_6_is_told_from_one_of_1e_12(dependence):
+    model, X = draw(NORMALIZERS["standard"], H=2)
+    X[:, 4] = X[:, 0] + dependence * X[:, 4]
+    null = null_space(fisher(model, X))
+    assert null.dimension == (0 if dependence >= 1e-6 else 2)
+    assert null.clear
+    assert null.notes == ()
+    exact = np.linalg.svd(X / np.sqrt(len(X)), compute_uv=False)
+    np.testing.assert_allclose(null.singular_values[::2], exact, rtol=1e-6, atol=3e-16)
+    # Negative control: eigenvalues of F alone have lost the smaller ones.
+    if dependence < 1e-6:
+        assert abs(np.linalg.eigvalsh(fisher(model, X).weights())[0]) > 2 * exact[-1] ** 2
+
+
+def test_no_clear_gap_is_said():
+    model, X = draw(NORMALIZERS["standard"], H=1)
+    X *= [1, 1, 1, 1, 3e-9]
+    null = null_space(fisher(model, X))
+    assert not null.clear
+    assert null.gap == pytest.approx(null.singular_values[-1] / null.threshold)
+    assert null.notes == (
+        f"There is no clear gap: the singular values on the two sides of the threshold "
+        f"{null.threshold:.2g} differ by a factor of {null.gap:.2g} only, so the number of null "
+        "directions depends on it.",
+    )
+
+
+@every_normalizer
+@every_family
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_basis_and_spectrum_are_those_of_the_jacobian(words, family, weights_only):
+    """An independent route: the singular values of the whole factor, column by column."""
+    model, X = draw(GRID[words], family)
+    F = fisher(model, X)
+    null = null_space(F, weights_only)
+    places = F.layout.weights if weights_only else np.arange(F.layout.size)
+    B = F.factor_times(np.eye(F.layout.size)[:, places])
+    s = np.linalg.svd(B, compute_uv=False)
+    np.testing.assert_allclose(null.singular_values, s, rtol=1e-8, atol=1e-13 * s[0])
+    np.testing.assert_allclose(null.eigenvalues, null.singular_values**2)
+    assert null.basis.shape == (F.layout.size, np.count_nonzero(s < 1e-10 * s[0]))
+    np.testing.assert_allclose(null.basis.T @ null.basis, np.eye(null.dimension), atol=1e-13)
+    if weights_only:
+        assert not null.basis[F.layout.biases].any()
+    if null.dimension:
+        assert np.abs(F.factor_times(null.basis)).max() < 1e-13 * s[0]
+    assert (null.kind, null.coupling, null.phi, null.N) == (F.kind, "exact", 1.0, 40)
+
+
+@every_normalizer
+def test_null_space_does_not_depend_on_units(words):
+    """Neither on the size of the inputs nor on float32, whose rounding is known."""
+    model, X = draw(GRID[words])
+    dimension = null_space(fisher(model, X)).dimension
+    for factor in (1e-8, 1e8):
+        assert null_space(fisher(model, factor * X)).dimension == dimension
+    narrow = [None if a is None else a.astype(np.float32) for a in (model.W, model.b, model.g)]
+    model = NormalizedGLM(GRID[words], "gaussian", *narrow)
+    null, explanation = found(model, X.astype(np.float32))
+    assert null.dimension == dimension
+    assert explanation.unexplained == 0
+
+
+# Dimensions.
+
+SIZES = [(4, 5, 1), (3, 7, 1), (6, 5, 1), (6, 2, 1), (4, 5, 2), (6, 4, 2), (8, 2, 2), (9, 3, 3)]
+TABLE = {
+    "gaussian": "0414 0414 5666 4858",
+    "categorical": "5515 5515 5666 8858",
+}
+
+
+@pytest.mark.parametrize("family", TABLE)
+def test_formula_gives_the_known_dimensions_for_4_neurons_and_5_features(family):
+    centers = ("none", "batch", "layer", "weight")
+    formula = {words: expected_dimension(GRID[words], 4, 5, family) for words in GRID}
+    table = TABLE[family].split()
+    assert [("").join(str(formula[c, s]) for s in centers) for c in centers] == table
+
+
+@every_normalizer
+@every_family
+def test_dimension_follows_the_formula(words, family):
+    for H, D, G in SIZES:
+        if G > 1 and "layer" not in words:
+            continue
+        for eps in (0.0, 0.2):
+            normalizer = replace(GRID[words], groups=G, eps=eps)
+            model, X = draw(normalizer, family, N=60, H=H, D=D)
+            null, explanation = found(model, X)
+            expected = expected_dimension(normalizer, H, D, family)
+            assert null.dimension == expected, (H, D, G, eps)
+            assert explanation.unexplained == 0, (H, D, G, eps)
+            assert null.clear
+
+
+@every_family
+@pytest.mark.parametrize("words", [w for w in GRID if "batch" in w], ids="-".join)
+def test_frozen_batch_statistics_explain_no_null_direction(words, family):
+    normalizer = replace(GRID[words], statistics="frozen")
+    for H, D in ((4, 5), (3, 7), (6, 4)):
+        model, X = draw(normalizer, family, H=H, D=D)
+        null, explanation = found(model, X)
+        assert null.dimension == expected_dimension(normalizer, H, D, family), (H, D)
+        assert explanation.unexplained == 0
+        if words[0] == "batch":
+            assert set(credited(explanation)) <= {"softmax"}
+
+
+@every_normalizer
+def test_with_eps_only_recentering_directions_survive_an_averaging_scale(words):
+    normalizer = replace(GRID[words], eps=0.1)
+    _, explanation = found(*draw(normalizer))
+    kept = {"layer": {"weight_matrix_recentering": 5}, "weight": {"weight_vector_offsets": 4}}
+    if words[1] != "weight":
+        assert credited(explanation) == kept.get(words[0], {})
+
+
+def test_expected_dimension_refuses_what_it_does_not_know():
+    with says("`family` must be one of gaussian, bernoulli, poisson, categorical; got 'beta'."):
+        expected_dimension(NORMALIZERS["layer"], 4, 5, "beta")
+    with says("`groups` must divide the number of neurons; got groups=2 for 5 neurons."):
+        expected_dimension(NORMALIZERS["group"], 5, 5, "gaussian")
+
+
+# Tangents and their angles.
+
+
+def tangent_angle(model, X, transform, null, seed=3):
+    gamma = None
+    if not transform.rescales:
+        gamma = np.random.default_rng(seed).standard_normal(transform.gamma_shape(model.W, X))
+    dW, _ = transform.tangent(model.W, X, gamma=gamma, index=1)
+    flat = model.layout.pack(dW, 0 * model.b, None if model.g is None else 0 * model.b)
+    return principal_angles(orthonormal(flat[:, None]), null.basis)[0][0]
+
+
+WEIGHT_CHANGES = [t for t in TRANSFORMS.values() if t.matrix == "W"]
+
+
+@every_normalizer
+@every_family
+def test_tangent_is_a_null_direction_exactly_where_the_change_is_certified(words, family):
+    model, X = draw(GRID[words], family)
+    null, explanation = found(model, X)
+    for transform in WEIGHT_CHANGES:
+        angle = tangent_angle(model, X, transform, null)
+        reason = explanation.reason(transform.key)
+        if certify(GRID[words], transform).invariant:
+            assert angle < 1e-6
+            assert reason.held == reason.span > 0
+            assert reason.angle < 1e-6
+        else:
+            assert reason.held == 0
+            # A softmax lets W all+ through the standard model; z changes all the same.
+            softmax = transform.key == "weight_matrix_recentering" and words == ("none", "none")
+            assert (angle > 1e-3) != (family == "categorical" and softmax)
+
+
+@pytest.mark.parametrize("family", INDEPENDENT)
+def test_equation_13_of_layer_norm_has_no_null_directions(family):
+    model, X = draw(NORMALIZERS["layer"], family)
+    null, explanation = found(model, X, coupling="paper")
+    assert null.coupling == "paper"
+    assert null.dimension == explanation.explained == 0
+    for key in ("weight_matrix_rescaling", "weight_matrix_recentering"):
+        assert explanation.reason(key).angle == pytest.approx(np.pi / 2)
+        assert tangent_angle(model, X, TRANSFORMS[key], null) == pytest.approx(np.pi / 2)
+
+
+@pytest.mark.parametrize("words", [w for w in GRID if "layer" not in w], ids="-".join)
+def test_equation_13_has_the_null_directions_without_a_layer_statistic(words):
+    model, X = draw(GRID[words])
+    exact, paper = (found(model, X, coupling=c)[1] for c in ("exact", "paper"))
+    assert credited(exact) == credited(paper)
+
+
+def test_angles_of_changes_that_change_the_model_are_reported():
+    _, explanation = found(*draw(NORMALIZERS["layer"]))
+    reason = explanation.reason("weight_vector_rescaling")
+    assert (reason.span, reason.held, len(reason.angles)) == (4, 0, 4)
+    assert reason.sentence == (
+        "It changes the model: 1 of its 4 independent tangents are null directions, the others up "
+        f"to {np.degrees(reason.angle):.3g}° from them."
+    )
+
+
+# What explains them.
+
+
+@pytest.mark.parametrize("scale", ["batch", "weight"])
+@pytest.mark.parametrize(("H", "D", "G"), [(4, 5, 1), (6, 4, 1), (6, 2, 1), (8, 2, 2)])
+def test_more_neurons_than_features_let_centered_vectors_grow_together(scale, H, D, G):
+    model, X = draw(Normalizer("layer", scale, groups=G), H=H, D=D)
+    _, explanation = found(model, X)
+    assert explanation.unexplained == 0
+    assert credited(explanation).get("vectors_together", 0) == G * (max(1, H // G - D) - 1)
+    assert explanation.reason("vectors_together").held == G * max(1, H // G - D)
+    # The change itself, of finite size: rates c with Σ c_h w̃_h = 0 leave z alone.
+    K = H // G
+    W = model.W[:K] - model.W[:K].mean(axis=0)
+    rates = np.linalg.svd(W.T)[2][-1]
+    changed = model.W.copy()
+    changed[:K] = (1 + 0.3 * rates)[:, None] * W
+    z = model.normalizer.normalize(model.W, X).z
+    np.testing.assert_allclose(model.normalizer.normalize(changed, X).z, z, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["standard", "batch", "weight", "layer", "centered_weight"])
+def test_fewer_cases_than_features_are_the_data(name):
+    N, D, H = 6, 10, 4
+    model, X = draw(NORMALIZERS[name], N=N, D=D, H=H)
+    _, explanation = found(model, X)
+    missing = {"standard": 4, "batch": 5, "weight": 3, "layer": 4, "centered_weight": 2}[name]
+    held = explanation.reason("data").held
+    assert held == (H - 1 if name == "layer" else H) * missing
+    assert explanation.unexplained == 0
+    # Of all cases' rates one is common to all: the re-scaling of the matrix.
+    assert credited(explanation).get("case_factors", 0) == (N - 1 if name == "layer" else 0)
+    assert explanation.reason("data").sentence == (
+        f"The 6 cases span {5 if name == 'batch' else 6} of 10 dimensions (constant features: 0): "
+        "weights along what is missing change no output."
+    )
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_constant_and_dependent_features_are_the_data(name, weights_only):
+    model, X = draw(NORMALIZERS[name], H=6)
+    clean = null_space(fisher(model, X), weights_only).dimension
+    X[:, 2] = 0.1
+    X[:, 4] = X[:, 0] - X[:, 1]
+    null, explanation = found(model, X, weights_only)
+    assert explanation.unexplained == 0
+    assert credited(explanation).get("data", 0) == null.dimension - clean
+
+
+def test_digits_have_three_constant_pixels_and_one_that_a_single_case_looks_at():
+    X = load("digits", standardize=False).raw.astype(float)
+    H, D = 10, X.shape[1]
+    constant = np.count_nonzero(np.ptp(X, axis=0) == 0)
+    seen_once = np.count_nonzero(np.count_nonzero(X, axis=0) == 1)
+    assert (constant, seen_once) == (3, 1)
+    for name, expected in (
+        ("batch", {"weight_matrix_rescaling": 1, "weight_vector_rescaling": H - 1, "data": 3 * H}),
+        (
+            "layer",
+            {
+                "weight_matrix_rescaling": 1,
+                "weight_matrix_recentering": D,
+                "data": 3 * (H - 1),
+                "case_factors": seen_once,
+            },
+        ),
+    ):
+        rng = np.random.default_rng(0)
+        model = NormalizedGLM.random(NORMALIZERS[name], "gaussian", H, D, rng)
+        null, explanation = found(model, X)
+        assert credited(explanation) == expected
+        assert null.clear
+
+
+@pytest.mark.parametrize("words", [w for w in GRID if w[1] == "none"], ids="-".join)
+def test_gain_and_scale_are_traded_where_nothing_normalizes_the_scale(words):
+    model, X = draw(GRID[words])
+    explanation = found(model, X, weights_only=False)[1]
+    expected = {"none": 0, "batch": 4, "layer": 1, "weight": 4}[words[0]]
+    assert credited(explanation).get("gain_for_scale", 0) == expected
+    assert explanation.unexplained == 0
+
+
+@every_normalizer
+@every_family
+def test_every_null_direction_of_the_whole_fisher_is_explained(words, family):
+    null, explanation = found(*draw(GRID[words], family), weights_only=False)
+    assert explanation.unexplained == 0
+    assert explanation.explained == null.dimension
+    softmax = credited(explanation).get("softmax", 0)
+    assert (softmax > 0) == (family == "categorical")
+
+
+def test_softmax_is_credited_with_what_it_ignores_and_not_with_the_rest():
+    _, explanation = found(*draw(NORMALIZERS["standard"], "categorical"))
+    assert credited(explanation) == {"softmax": 5}
+    shift = explanation.reason("weight_matrix_recentering")
+    assert shift.angle < 1e-6
+    assert shift.sentence == "z changes, but the distribution of y does not."
+
+
+def test_zero_gain_hides_a_neuron_unless_a_layer_statistic_shows_it():
+    g = np.array([1.0, 0.0, 1.0, 2.0])
+    hidden = credited(found(*draw(NORMALIZERS["batch"], g=g))[1])
+    assert hidden == {
+        "weight_matrix_rescaling": 1,
+        "weight_vector_rescaling": 3,
+        "zero_gains": 4,
+    }
+    assert "zero_gains" not in credited(found(*draw(NORMALIZERS["layer"], g=g))[1])
+
+
+def test_few_cases_are_counted_where_all_parameters_move():
+    model, X = draw(NORMALIZERS["layer"], N=2)
+    _, explanation = found(model, X, weights_only=False)
+    assert credited(explanation)["cases"] == 1
+    assert explanation.unexplained == 0
+    assert explanation.reason("cases").sentence == (
+        "The 2 cases have 8 independent changes of outputs to show, for 28 parameters."
+    )
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_two_neurons_under_layer_norm_leave_only_signs(weights_only):
+    model, X = draw(NORMALIZERS["layer"], H=2)
+    null, explanation = found(model, X, weights_only)
+    assert credited(explanation) == {"signs": 10}
+    assert expected_dimension(NORMALIZERS["layer"], 2, 5, "gaussian") == 10
+    assert explanation.reason("signs").sentence == (
+        "z = ±1 everywhere: of two numbers, centered and scaled together, only the sign is left. "
+        "No small change of the weights changes the model, and F_WW = 0."
+    )
+    zero = ("No small change of the weights changes the outputs: F is zero to rounding.",)
+    assert null.notes == (zero if weights_only else ())
+    assert null.clear
+
+
+@pytest.mark.parametrize("name", ["batch", "layer"])
+def test_two_cases_or_pairs_in_groups_leave_only_signs_as_well(name):
+    normalizer = Normalizer(name, name, groups=2 if name == "layer" else 1)
+    explanation = found(*draw(normalizer, N=2 if name == "batch" else 30))[1]
+    assert credited(explanation) == {"signs": 20}
+
+
+def test_saturated_outputs_are_named():
+    b = np.array([800.0, -800.0, 0.0, 0.0])
+    _, explanation = found(*draw(NORMALIZERS["batch"], "bernoulli", b=b))
+    assert credited(explanation)["saturation"] == 2 * 4
+    null, explanation = found(*draw(NORMALIZERS["batch"], "categorical", b=b))
+    assert explanation.unexplained == 0
+    assert null.dimension == 20
+    assert null.notes == (
+        "The categorical outputs are saturated: their mean variance A'' is 0, so F is nearly zero, "
+        "and what it does not see is not always a symmetry.",
+        "No small change of the weights changes the outputs: F is zero to rounding.",
+    )
+
+
+def test_nearly_saturated_softmax_keeps_its_symmetries_apart():
+    """p = 1 − 1e-26: F is nearly zero, and its rank is still decided."""
+    b = np.array([60.0, 0.0, 0.0, 0.0])
+    null, explanation = found(*draw(NORMALIZERS["batch"], "categorical", b=b))
+    assert null.dimension == expected_dimension(NORMALIZERS["batch"], 4, 5, "categorical")
+    assert explanation.unexplained == 0
+    assert "saturated" in null.notes[0]
+    assert null.clear
+
+
+def test_a_direction_without_a_reason_is_left_unexplained(rng):
+    """Negative control: a direction that is no null direction at all."""
+    model, X = draw(NORMALIZERS["layer"])
+    null = null_space(fisher(model, X))
+    other = without(rng.standard_normal((len(null.basis), 1)), null.basis)
+    wrong = replace(null, basis=np.concatenate([null.basis, other], axis=1))
+    explanation = explain(model, X, wrong)
+    assert (explanation.explained, explanation.unexplained) == (null.dimension, 1)
+
+
+@every_normalizer
+def test_reasons_are_credited_once_and_overlaps_are_told(words):
+    _, explanation = found(*draw(GRID[words], "categorical"), weights_only=False)
+    for reason in explanation.reasons:
+        assert reason.added + reason.overlap == reason.held
+        assert 0 <= reason.added <= reason.held
+    keys = [reason.key for reason in explanation.reasons]
+    assert keys[:5] == [t.key for t in WEIGHT_CHANGES]
+    assert keys[-2:] == ["softmax", "saturation"] or keys[-1] == "softmax"
+
+
+# Subspaces.
+
+
+@pytest.mark.parametrize(("k", "m"), [(2, 3), (3, 2), (1, 4), (4, 4)])
+def test_principal_angles_are_those_of_scipy(k, m, rng):
+    S, Q = orthonormal(rng.standard_normal((9, k))), orthonormal(rng.standard_normal((9, m)))
+    Q[:, :1] = S[:, :1] + 1e-9 * Q[:, :1]
+    Q = orthonormal(Q)
+    angles, vectors = principal_angles(S, Q)
+    expected = np.sort(subspace_angles(S, Q))
+    np.testing.assert_allclose(angles[: min(k, m)], expected, rtol=1e-6, atol=2e-8)
+    np.testing.assert_allclose(angles[min(k, m) :], np.pi / 2)
+    measured = np.linalg.norm(vectors - Q @ (Q.T @ vectors), axis=0)
+    # The smaller ones only by their sines: scipy's are 1.5e-8 where they should be 1e-9.
+    np.testing.assert_allclose(measured, np.sin(angles), rtol=1e-6, atol=1e-15)
+    assert shared(S, Q).shape[1] == 1
+    assert angles[0] == pytest.approx(1e-9, rel=0.9)
+    assert angles[0] < SAME
+
+
+# Bad input.
+
+
+def test_bad_input_is_answered_in_a_full_sentence():
+    model, X = draw(NORMALIZERS["layer"])
+    F = fisher(model, X)
+    with says("`tolerance` must be a number between 0 and 1; got 2."):
+        null_space(F, tolerance=2)
+    with says(
+        "A null space is that of the whole Fisher information; got form='blocks', which "
+        "leaves the parts between neurons out. Use 'operator' or 'dense'."
+    ):
+        null_space(fisher(model, X, "blocks"))
+    with says(
+        "A factor B with F = BᵀB is known of the whole Fisher information; got form='blocks', "
+        "which leaves parts of it out. Use 'operator' or 'dense'."
+    ):
+        fisher(model, X, "blocks").factor_times(np.eye(F.layout.size))
+    other, _ = draw(NORMALIZERS["layer"], H=3)
+    with says(
+        "`null` must be a null space of this model, with ParameterLayout(neurons=3, features=5, "
+        "has_gain=True); got one with ParameterLayout(neurons=4, features=5, has_gain=True)."
+    ):
+        explain(other, X, null_space(F))
+    dense, operator = null_space(fisher(model, X, "dense")), null_space(F)
+    np.testing.assert_allclose(principal_angles(dense.basis, operator.basis)[0], 0, atol=1e-9)

@@ -1,0 +1,109 @@
+"""The null space where there is little: one or two neurons, fewer cases than features."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from normgeo import (
+    FAMILIES,
+    GRID,
+    TRANSFORMS,
+    NormalizedGLM,
+    Normalizer,
+    certify,
+    expected_dimension,
+    explain,
+    fisher,
+    null_space,
+    spectrum,
+)
+from normgeo.symmetry.subspaces import orthonormal, principal_angles
+
+every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def draw(normalizer, family, N, H, D):
+    rng = np.random.default_rng(7)
+    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
+    X = rng.normal(0.3, 1, (N, D))
+    gain = None if normalizer.words == ("none", "none") else g
+    return NormalizedGLM(normalizer, family, W, b, gain), X
+
+
+def has_z(words, N, H, D):
+    """Whether z is defined at a size: what a word averages over must be more than one."""
+    lengths = {"batch": N, "layer": H, "weight": D, "none": 2}
+    center, scale = words
+    return lengths[center] > 1 and (scale == "weight" or lengths[scale] > 1)
+
+
+@every_normalizer
+@every_family
+@pytest.mark.parametrize(("H", "D"), [*product((1, 2, 3), (1, 2, 3, 5))])
+def test_smallest_layers_follow_the_formula_or_are_refused(words, family, H, D):
+    if not has_z(words, 60, H, D):
+        with pytest.raises(ValueError, match=r"so it needs at least 2"):
+            fisher(*draw(GRID[words], family, 60, H, D))
+        return
+    model, X = draw(GRID[words], family, 60, H, D)
+    null = null_space(fisher(model, X))
+    assert null.dimension == expected_dimension(GRID[words], H, D, family)
+    assert null.clear
+    assert explain(model, X, null).unexplained == 0
+
+
+@every_normalizer
+@every_family
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize(("N", "H", "D"), [(1, 4, 5), (2, 4, 5), (3, 4, 8), (5, 2, 9), (3, 1, 6)])
+def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
+    words, family, weights_only, N, H, D
+):
+    if not has_z(words, N, H, D):
+        with pytest.raises(ValueError, match=r"so it needs at least 2"):
+            fisher(*draw(GRID[words], family, N, H, D))
+        return
+    model, X = draw(GRID[words], family, N, H, D)
+    null = null_space(fisher(model, X), weights_only)
+    # The outputs of N cases can't tell more apart than there are of them.
+    rank = len(null.singular_values) - null.dimension
+    assert rank <= N * (H - FAMILIES[family].coupled)
+    assert null.clear
+    assert explain(model, X, null).unexplained == 0
+
+
+@every_family
+@pytest.mark.parametrize(
+    "words", [words for words in GRID if "layer" in words and words[1] != "none"], ids="-".join
+)
+def test_tangents_within_groups_are_null_exactly_where_the_change_is_certified(words, family):
+    normalizer = Normalizer(*words, groups=2)
+    model, X = draw(normalizer, family, 40, 6, 5)
+    null, rng = null_space(fisher(model, X)), np.random.default_rng(3)
+    for change in (change for change in TRANSFORMS.values() if change.matrix == "W"):
+        gamma = None if change.rescales else rng.standard_normal(change.gamma_shape(model.W, X))
+        dW, _ = change.tangent(model.W, X, gamma=gamma, index=1)
+        tangent = model.layout.pack(dW, 0 * model.b, 0 * model.b)[:, None]
+        (angle,), _ = principal_angles(orthonormal(tangent), null.basis)
+        if certify(normalizer, change).invariant:
+            assert angle < 1e-6
+        else:
+            assert angle > 1e-3
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "categorical"])
+@pytest.mark.parametrize("name", ["weight", "none"])
+def test_saturated_outputs_are_said_of_the_fisher_its_spectrum_and_its_null_space(family, name):
+    """p → 0 or 1 (a rate → 0): F is nearly zero, which every result must say."""
+    model, X = draw(GRID["none", name], family, 30, 4, 5)
+    certain = 40.0 * (np.arange(4) == 0) if family == "categorical" else np.full(4, -40.0)
+    far = NormalizedGLM(model.normalizer, family, model.W / 9, certain, model.g)
+    F = fisher(far, X)
+    assert 0 < F.trace() < 1e-9
+    (note,) = F.notes
+    assert note.startswith(f"The {FAMILIES[family].title} outputs are saturated: their mean var")
+    assert spectrum(F).notes == F.notes
+    assert null_space(F).notes[0] == note
+    assert fisher(model, X).notes == spectrum(fisher(model, X)).notes == ()

@@ -1,0 +1,149 @@
+"""The report: a table with words and links, a page that stands alone, a PDF or a sentence."""
+
+import re
+import subprocess
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding
+from normgeo.claims.claim import Numbers, number, numbers
+from normgeo.pictures.style.export import BrowserMissing
+from normgeo.tables import report
+
+VERDICTS = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, False)}
+
+
+def audited(key: str, measured: Numbers = (), verdict: str | None = None) -> Audited:
+    claim = CLAIMS[key]
+    return Audited(claim, Finding(*VERDICTS[verdict or claim.expected], measured))
+
+
+class Reader(HTMLParser):
+    """The elements of a page, (tag, attributes), with the words in each cell of its table."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, Any]]] = []
+        self.rows: list[list[str]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"th", "td"}:
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def test_row_has_sign_and_word_statement_numbers_and_source() -> None:
+    measured = numbers("error", {"layer norm": 0.25, "batch norm": 3.06e-16}, "m")
+    found = Reader(report.table([audited("dataset_rescaling", measured)]))
+    head, part, row = found.rows
+    assert head == ["Verdict", "Statement", "Measured", "Source", "Page"]
+    assert part == ["What may change"]
+    verdict, statement, values, source, page = row
+    assert verdict == "≈holds if …"
+    claim = CLAIMS["dataset_rescaling"]
+    assert statement.startswith(claim.statement + f"It holds if {claim.condition}.")
+    assert values == "error (m): layer norm 0.25, batch norm 3.06·10−16"
+    assert (source, page) == (claim.source, "Invariance")
+    assert ("b", {"title": "3.06e-16"}) not in found.tags, "nothing was rounded"
+
+
+def test_rounded_number_has_all_its_digits_on_hover() -> None:
+    found = Reader(report.table([audited("equation_5", number("error", -0.123456789))]))
+    assert ("b", {"title": "-0.123456789"}) in found.tags
+    assert "error: −0.123" in found.rows[-1]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0"), (72.0, "72"), (1e30, "1·10<sup>30</sup>"), (True, "yes"), (float("nan"), "—")],
+)
+def test_number_is_shown_as_people_write_it(value: float, words: str) -> None:
+    assert f"<b>{words}</b>" in re.sub(r' title="[^"]*"', "", report._number(value))
+
+
+def test_link_leads_to_the_page_and_says_to_what() -> None:
+    ((_, link),) = [
+        tag for tag in Reader(report.table([audited("dataset_rescaling")], "http://x/")).tags
+        if tag[0] == "a"
+    ]  # fmt: skip
+    assert link["href"] == "http://x/invariance?cell=weight.dataset_rescaling"
+    assert link["aria-label"] == f"Invariance: {CLAIMS['dataset_rescaling'].statement}"
+    home = report.table([audited("equation_5")], "http://x/")
+    assert 'href="http://x/"' in home, "the first page has no name in its address"
+    nowhere = next(key for key, each in CLAIMS.items() if not each.page)
+    assert "<a " not in report.table([audited(nowhere)])
+
+
+def test_narrow_layout_keeps_the_roles_of_a_table() -> None:
+    roles = {
+        "table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "td": "cell",
+    }  # fmt: skip
+    for tag, attributes in Reader(report.table([audited("table_1")])).tags:
+        if tag in roles:
+            assert attributes["role"] == roles[tag]
+        if tag == "th":
+            assert attributes["role"] in {"columnheader", "rowheader"}
+            assert attributes["scope"] in {"col", "row", "rowgroup"}
+
+
+def test_what_is_written_in_a_claim_is_no_markup() -> None:
+    measured = number("<script>", 1)
+    assert "<script>" not in report.table([audited("table_1", measured)])
+    assert "δ &lt; 0" not in report.table([audited("equation_5")])
+
+
+def test_page_stands_alone() -> None:
+    html = report.page([audited("table_1"), audited("equation_5"), audited("turn_halves")])
+    found = Reader(html)
+    assert not [tag for tag, _ in found.tags if tag in {"script", "link", "img", "a", "iframe"}]
+    assert "url(" not in html
+    assert "<title>The paper, checked</title>" in html
+    assert "Of 3 statements 1 hold (✓), 1 hold on a condition (≈) and 1 do not hold (✗)." in html
+    assert found.rows[0] == ["Verdict", "Statement", "Measured", "Source"]
+
+
+def test_page_links_to_the_application_where_that_is_known() -> None:
+    html = report.page([audited("table_1")], "http://x/")
+    assert 'href="http://x/invariance"' in html
+
+
+def test_pdf_without_a_browser_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "find_browser", lambda: None)
+    sentence = (
+        r"^PDF is printed by a browser, and none was found: install Chromium or Google Chrome, set "
+        r"BROWSER_PATH to the one you have, or choose HTML\.$"
+    )
+    with pytest.raises(BrowserMissing, match=sentence):
+        report.to_pdf("<p>")
+
+
+@pytest.mark.parametrize("browser", ["/bin/false", "/bin/true", "/no/such/file"])
+def test_browser_that_does_not_print_is_one_sentence(
+    browser: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "find_browser", lambda: browser)
+    sentence = (
+        f"The browser {browser} does not print. Set BROWSER_PATH to another one, or choose HTML."
+    )
+    with pytest.raises(BrowserMissing, match=f"^{re.escape(sentence)}$"):
+        report.to_pdf("<p>")
+
+
+def test_browser_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang(command: list[str], **_: Any) -> None:
+        raise subprocess.TimeoutExpired(command, 60)
+
+    monkeypatch.setattr(report, "find_browser", lambda: "/bin/true")
+    monkeypatch.setattr(subprocess, "run", hang)
+    with pytest.raises(BrowserMissing, match="does not print"):
+        report.to_pdf("<p>")
