@@ -20,18 +20,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from normgeo import __version__
 from normgeo.base.characters import spell
 from normgeo.base.text import text
 from normgeo.cli import audit, fisher
 from normgeo.cli.output import print_table
-from normgeo.cli.progress import Progress
+from normgeo.cli.progress import Progress as Bar
 from normgeo.settings import RULES, Settings, parse_pairs
 from normgeo.tables.table import FORMATS, render
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
-from normgeo import __version__
 
 if TYPE_CHECKING:
-    from normgeo.pictures import View
+    from normgeo.pictures.picture import Picture as View
 
 FOR_PROGRAMS = ("csv", "json")
 PICTURES = ("html", "png", "svg", "pdf")
@@ -77,12 +77,12 @@ def _render(options: argparse.Namespace) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from normgeo.pictures import VIEWS
+    from normgeo.pictures import PICTURES
 
     folder = Path(options.folder)
     files = {
         view: [folder / f"{view.name}.{format}" for format in options.format or ["html"]]
-        for view in VIEWS.values()
+        for view in PICTURES.values()
     }
     settings = Settings.from_recipe(parse_pairs(options.settings))
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,11 +90,11 @@ def _figures(options: argparse.Namespace) -> None:
 
 
 def _views(options: argparse.Namespace) -> None:
-    from normgeo.pictures import VIEWS
+    from normgeo.pictures import PICTURES
 
     views = {
         view.name: text("{title}. Settings: {names}.", title=view.title, names=", ".join(view.uses))
-        for view in VIEWS.values()
+        for view in PICTURES.values()
     }
     settings = {
         name: text(
@@ -117,9 +117,8 @@ def _draw(files: Mapping[View, Sequence[Path]], settings: Settings) -> None:
         for i, (view, paths) in enumerate(files.items(), start=1):
             names = ", ".join(map(str, paths))
             print(f"[{i}/{len(files)}] {view.title}: {names}", file=sys.stderr, flush=True)
-            with Progress() as progress:
-                compute = view.watched
-                result = compute(settings, progress) if compute else view.compute(settings)
+            with Bar() as progress:
+                result = view.compute(settings, progress)
             for path in paths:
                 if formats[path] in FOR_PROGRAMS:
                     numbers = render(view.table(result), formats[path])
@@ -138,17 +137,17 @@ def _format(path: Path) -> str:
 
 
 def _view(name: str) -> View:
-    from normgeo.pictures import VIEWS
+    from normgeo.pictures import PICTURES
 
-    if name not in VIEWS:
+    if name not in PICTURES:
         raise ValueError(
             text(
                 "There is no view {name!r}. The views are {views}; a recipe is a file.",
                 name=name,
-                views=", ".join(VIEWS),
+                views=", ".join(PICTURES),
             )
         )
-    return VIEWS[name]
+    return PICTURES[name]
 
 
 def _recipe(target: str) -> tuple[str, Mapping[str, Any]]:

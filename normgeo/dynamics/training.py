@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
-from normgeo.base.ended import Ended
+from normgeo.base.progress import Ended
 from normgeo.datasets.datasets import Dataset
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.ended import Ended
+from normgeo.base.progress import Ended
 from normgeo.dynamics.norm_laws import Course, Equilibrium
 from normgeo.dynamics.optimizers import Optimizer
 from normgeo.models.glm import NormalizedGLM

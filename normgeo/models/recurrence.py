@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
-from normgeo.base.ended import Ended
+from normgeo.base.progress import Ended
 from normgeo.datasets.datasets import Dataset
 from normgeo.models.activations import Activation
 from normgeo.models.layers import Layer, undefined_for_one_case

@@ -1,4 +1,4 @@
-"""What a picture is: one pair of functions, settings → result and result → figure."""
+"""What a picture is: settings → result, result → table, result → figure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from normgeo.pictures.style.template import Figure
+from normgeo.base.progress import Progress, Report
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
-
-Progress = Callable[[int, int], Any]
-"""Told (steps done, steps); may raise StopIteration to end with what there is."""
 
 # The settings that decide the data and the weights.
 DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
@@ -19,25 +16,65 @@ DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
 
 @final
 @dataclass(frozen=True)
-class View:
-    """One picture.
+class Study:
+    """The part of a picture that needs no plotly.
 
     Attributes:
-        name: its key. title: in a few words.
+        name: its key. title: in a few words. alt: what the figure shows, for a screen reader.
         uses: the settings it depends on, which are what a cache needs to look at.
-        compute: settings → result; ValueError, in one sentence, where there is no picture.
-        figure: (result, theme) → plotly figure. table: result → the numbers in it.
-        watched: like `compute`, and tells of its progress; for views that may take over a second.
+        compute: (settings, progress) → result; ValueError, in one sentence, where there is none.
+            What a stopped progress leaves out of a result is None or shorter there.
+        table: result → the numbers in it.
 
     """
 
     name: str
     title: str
+    alt: str
     uses: tuple[str, ...]
-    compute: Callable[[Settings], Any]
-    figure: Callable[[Any, str], Figure]
+    compute: Callable[[Settings, Progress], Any]
     table: Callable[[Any], Table]
-    watched: Callable[[Settings, Progress], Any] | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Picture:
+    """A study with its figure, (result, theme) → plotly figure."""
+
+    study: Study
+    draw: Callable[[Any, str], Any]
+
+    @property
+    def name(self) -> str:
+        """The key of the study."""
+        return self.study.name
+
+    @property
+    def title(self) -> str:
+        """The title, in the language in use."""
+        return str(self.study.title)
+
+    @property
+    def alt(self) -> str:
+        """What the figure shows, in the language in use."""
+        return str(self.study.alt)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The settings that the picture depends on."""
+        return self.study.uses
+
+    def compute(self, settings: Settings, progress: Report | Progress | None = None) -> Any:
+        """Return the result; raises ValueError, in one sentence, where there is no picture."""
+        return self.study.compute(settings, Progress.of(progress))
+
+    def figure(self, result: Any, theme: str) -> Any:
+        """Return the plotly figure of a result, in the theme "light" or "dark"."""
+        return self.draw(result, theme)
+
+    def table(self, result: Any) -> Table:
+        """Return the numbers of a result."""
+        return self.study.table(result)
 
     def recipe(self, settings: Settings) -> dict[str, Any]:
         """Return what reproduces the picture: its name, the settings it depends on, its theme."""
@@ -51,9 +88,9 @@ class View:
             f"{name}={value!r}" for name, value in self.recipe(settings)["settings"].items()
         )
         return (
-            "from normgeo.settings import Settings\n"
-            "from normgeo.pictures import VIEWS\n\n"
+            "from normgeo.pictures import PICTURES\n"
+            "from normgeo.settings import Settings\n\n"
             f"settings = Settings({arguments})\n"
-            f"view = VIEWS[{self.name!r}]\n"
-            "view.figure(view.compute(settings), settings.theme).show()\n"
+            f"picture = PICTURES[{self.name!r}]\n"
+            "picture.figure(picture.compute(settings), settings.theme).show()\n"
         )

@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
+from normgeo import __version__
 from normgeo.base.text import text
 from normgeo.claims import SIGNS, Audited, Claim, Measured
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import BrowserMissing
 from normgeo.tables.audit import WORDS, by_part, by_quantity, name, remarks, shown, summary
-from normgeo import __version__
 
 TITLE = "The paper, checked"
 PAPER = "Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450."

@@ -16,7 +16,7 @@ from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import Transform
 from normgeo.invariance.witness import smallest_witness
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
 Values = tuple[tuple[str, Any], ...]
@@ -57,14 +57,14 @@ def used(name: str, settings: Settings) -> Settings:
 
 
 def _used(name: str, settings: Settings) -> Values:
-    return tuple((use, getattr(settings, use)) for use in VIEWS[name].uses)
+    return tuple((use, getattr(settings, use)) for use in PICTURES[name].uses)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _result(name: str, values: Values) -> Any:
-    return VIEWS[name].compute(Settings(**dict(values)))
+    return PICTURES[name].compute(Settings(**dict(values)))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _figure(name: str, values: Values, theme: str) -> Any:
-    return VIEWS[name].figure(_result(name, values), theme)
+    return PICTURES[name].figure(_result(name, values), theme)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.settings import Settings
@@ -28,7 +28,7 @@ def show(name: str, settings: Settings, *, alt: str) -> Any:
     """Draw a view with its export row; return its result, or None where there is no picture.
 
     Args:
-        name: key of `VIEWS`. settings: of the picture.
+        name: key of `PICTURES`. settings: of the picture.
         alt: what the figure shows, in a sentence, for a screen reader.
 
     """
@@ -66,7 +66,7 @@ def _row(name: str, settings: Settings, result: Any, figure: Any) -> None:
         download(name, "CSV", "csv", partial(_table_file, name, result))
         download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
         with st.popover(text("Code"), type="tertiary"):
-            st.code(VIEWS[name].code(settings), language="python")
+            st.code(PICTURES[name].code(settings), language="python")
 
 
 def download(
@@ -84,15 +84,15 @@ def download(
 
 
 def _figure_file(name: str, figure: Any, format: str) -> bytes:
-    return to_bytes(figure, format, title=VIEWS[name].title)
+    return to_bytes(figure, format, title=PICTURES[name].title)
 
 
 def _table_file(name: str, result: Any) -> bytes:
-    return render(VIEWS[name].table(result), "csv").encode()
+    return render(PICTURES[name].table(result), "csv").encode()
 
 
 def _recipe_file(name: str, settings: Settings) -> bytes:
-    recipe = VIEWS[name].recipe(settings)
+    recipe = PICTURES[name].recipe(settings)
     return (json.dumps(recipe, ensure_ascii=False, indent=2) + "\n").encode()
 
 

@@ -16,8 +16,9 @@ from typing import Any, final
 
 import streamlit as st
 
+from normgeo.base.progress import Progress, Stop
 from normgeo.base.text import text
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import cached, export
 from normgeo.ui.frame import explain
@@ -45,7 +46,7 @@ class Found:
     def figure(self, name: str, theme: str) -> Any:
         """Return the figure of a view, made once for each theme."""
         if (name, theme) not in self.figures:
-            self.figures[name, theme] = VIEWS[name].figure(self.result, theme)
+            self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
         return self.figures[name, theme]
 
 
@@ -64,14 +65,14 @@ def show(name: str, settings: Settings, *, alt: str, start: str = "", again: str
     """Draw a view as `export.show` does, and meanwhile how far it is; return its result.
 
     Args:
-        name: key of `VIEWS`, of a view that tells of its progress. settings: of the picture.
+        name: key of `PICTURES`, of a view that tells of its progress. settings: of the picture.
         alt: what the figure shows, for a screen reader.
         start: the label of a button that starts it; without one it starts by itself.
         again: the label of the button that starts over what was stopped; "" for none.
 
     """
     # Views of one computation share its result.
-    key = VIEWS[name].watched, cached.used(name, settings)
+    key = PICTURES[name].study.compute, cached.used(name, settings)
     run = _run_of(key)
     if run is None and not start:
         _start(key)
@@ -133,7 +134,7 @@ def _computed(run: _Run, name: str, slot: Any) -> Found | None:
         while not _TURN.acquire(timeout=_BETWEEN):
             watch.wait()
         try:
-            found = _KEPT.get(run.key) or Found(compute(settings, watch), watch.stopped)
+            found = _KEPT.get(run.key) or Found(compute(settings, Progress.of(watch)), watch.stopped)
             if found.stopped:
                 run.part = found
             else:
@@ -169,7 +170,7 @@ class _Watch:
                 self.interruption = interruption
         if done < steps and (self.interruption is not None or self._run.stop.is_set()):
             self.stopped = True
-            raise StopIteration
+            raise Stop
 
     def wait(self) -> None:
         self._tell(0.0, text("Waiting for another computation to end"))

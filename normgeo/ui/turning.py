@@ -7,7 +7,7 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import TurnCurve
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.tables.table import Table, render
 from normgeo.ui import cached, descending, export, tex
@@ -35,7 +35,7 @@ def fisher(settings: Settings) -> None:
     if picture is None:
         return
     with right:
-        st.markdown(render(_short(VIEWS["doubling"].table(picture)), "markdown"))
+        st.markdown(render(_short(PICTURES["doubling"].table(picture)), "markdown"))
     export.show(
         "ellipse",
         settings,

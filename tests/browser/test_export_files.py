@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Browser, Page
 
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.style import export
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.settings import Settings
@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def figure() -> go.Figure:
     """The effect of a change, with its slider."""
-    view = VIEWS["effect"]
+    view = PICTURES["effect"]
     figure = view.figure(view.compute(Settings(delta=3)), "light")
     figure.update_layout(width=640, height=400)
     return figure
@@ -109,11 +109,11 @@ def open_file(browser: Browser) -> Callable[[Path], Page]:
     assert complaints == []
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", PICTURES)
 def test_every_exported_page_is_drawn_offline(
     name: str, open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
-    view = VIEWS[name]
+    view = PICTURES[name]
     write(view.figure(view.compute(Settings()), "dark"), tmp_path / "a.html", title=view.title)
     page = open_file(tmp_path / "a.html")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
@@ -127,7 +127,7 @@ def test_every_exported_page_is_drawn_offline(
 def test_the_slider_of_an_exported_page_works_offline(
     open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
-    view = VIEWS["effect"]
+    view = PICTURES["effect"]
     write(view.figure(view.compute(Settings(delta=3)), "light"), tmp_path / "a.html")
     page = open_file(tmp_path / "a.html")
     page.locator(".slider-group").wait_for()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.settings import Settings
 
@@ -170,7 +170,7 @@ def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
 
 
 def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_page, tmp_path):
-    view, settings = VIEWS["descent"], Settings(dataset="wine", steps=12)
+    view, settings = PICTURES["descent"], Settings(dataset="wine", steps=12)
     write(view.figure(view.compute(settings), "light"), tmp_path / "descent.html", title="Descent")
     page = open_page()
     page.goto((tmp_path / "descent.html").as_uri())

@@ -14,7 +14,8 @@ import pytest
 
 import normgeo.pictures
 from normgeo.__main__ import main
-from normgeo.pictures import VIEWS, View
+from normgeo.pictures import PICTURES
+from normgeo.pictures.picture import Picture as View
 from normgeo.pictures.style import export
 from normgeo.settings import RULES, Settings
 from normgeo.tables.table import FORMATS, Table, render
@@ -54,7 +55,7 @@ def views(monkeypatch: pytest.MonkeyPatch) -> dict[str, View]:
         )
         for name in ("first", "second")
     }  # fmt: skip
-    monkeypatch.setattr(normgeo.pictures, "VIEWS", views)
+    monkeypatch.setattr(normgeo.pictures, "PICTURES", views)
     return views
 
 
@@ -284,13 +285,13 @@ def test_views_lists_every_view_and_every_rule(
     assert err == ""
     assert max(map(len, out.splitlines())) <= 60
     listed = " ".join(out.split())
-    for view in VIEWS.values():
+    for view in PICTURES.values():
         assert f"{view.name} {view.title}. Settings: {', '.join(view.uses)}." in listed
     for name, rule in RULES.items():
         assert f"{name} {rule.sentence} [" in listed
 
 
-@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+@pytest.mark.parametrize("view", PICTURES.values(), ids=lambda view: view.name)
 def test_every_view_renders_at_its_defaults(view: View, tmp_path: Path) -> None:
     page, numbers = tmp_path / "a.html", tmp_path / "a.json"
     assert main(["render", view.name, "-o", str(page), "-o", str(numbers)]) == 0

@@ -14,7 +14,8 @@ import pytest
 import normgeo.pictures
 from normgeo.__main__ import main
 from normgeo.cli.progress import Progress
-from normgeo.pictures import VIEWS, View
+from normgeo.pictures import PICTURES
+from normgeo.pictures.picture import Picture as View
 from normgeo.pictures.picture import Progress as Callback
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -81,7 +82,7 @@ def slow(monkeypatch: Patch) -> None:
         "slow", "The slow one", ("delta",), watched, lambda settings, theme: go.Figure(),
         lambda settings: Table(("delta",), ((settings.delta,),)), watched=watched,
     )  # fmt: skip
-    monkeypatch.setattr(normgeo.pictures, "VIEWS", {"slow": view})
+    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"slow": view})
 
 
 BARS = "\r[######------------------] Step 1 of 4\r[############------------] Step 2 of 4\n"
@@ -140,4 +141,4 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["descent", "training", "recurrence", "radii", "symmetry"])
 def test_views_that_may_take_over_a_second_tell_of_their_progress(name: str) -> None:
-    assert VIEWS[name].watched is not None
+    assert PICTURES[name].watched is not None

@@ -5,7 +5,7 @@ from collections import OrderedDict
 import pytest
 
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import progress
 
@@ -45,7 +45,7 @@ def test_batch_of_one_is_explained(shown):
 def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(shown):
     page = shown("batch")
     assert TWO_CASES in page.words
-    records = VIEWS["noise"].table(VIEWS["noise"].compute(Settings())).records()
+    records = PICTURES["noise"].table(PICTURES["noise"].compute(Settings())).records()
     ratio = {r["batch"]: r["predicted_sigma_error"] / (r["sigma_error"] or 1) for r in records}
     assert ratio[2] > 1.3  # the digits have heavy tails, and the sentence says so
     assert (

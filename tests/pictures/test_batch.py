@@ -5,7 +5,7 @@ import pytest
 
 from normgeo.normalizers.batch_statistics import ONE_CASE
 from normgeo.normalizers.shared_statistics import SHARINGS
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.batch.training import TrainingPicture
 from normgeo.settings import Settings
 
@@ -18,7 +18,7 @@ QUICK = Settings(dataset="iris", epochs=2, batch_size=4)
 
 
 def table(name: str, settings: Settings = Settings()) -> list[dict]:  # noqa: B008
-    view = VIEWS[name]
+    view = PICTURES[name]
     return view.table(view.compute(settings)).records()
 
 
@@ -91,8 +91,8 @@ def test_predictions_meet_the_measurements_of_larger_batches(noise):
 @pytest.mark.parametrize("dataset", ["digits", "diabetes", "linnerud"])
 def test_prediction_of_sigma_is_said_to_be_good_from_where_it_is(dataset):
     """Heavy tails (digits) make first order too large for small batches, light ones too small."""
-    picture = VIEWS["noise"].compute(Settings(dataset=dataset))
-    records = VIEWS["noise"].table(picture).records()
+    picture = PICTURES["noise"].compute(Settings(dataset=dataset))
+    records = PICTURES["noise"].table(picture).records()
     inner = [row for row in records if 1 < row["batch"] < picture.cases]
     ratios = {row["batch"]: row["predicted_sigma_error"] / row["sigma_error"] for row in inner}
     found = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
@@ -132,7 +132,7 @@ def test_training_in_small_batches_costs_batch_norm_most():
 
 
 def test_training_in_batches_of_one_leaves_layer_norm_alone():
-    view = VIEWS["training"]
+    view = PICTURES["training"]
     picture = view.compute(Settings(dataset="iris", epochs=1, batch_size=1))
     reasons = [(run.normalizer.title, run.batch_size) for run in picture.runs if run.reason]
     assert reasons == [("batch norm", 1)]
@@ -146,7 +146,7 @@ def test_stopped_training_keeps_what_it_has():
         if done == 20:
             raise StopIteration
 
-    view = VIEWS["training"]
+    view = PICTURES["training"]
     assert view.watched is not None
     picture: TrainingPicture = view.watched(QUICK, stop)
     whole: TrainingPicture = view.compute(QUICK)
@@ -164,7 +164,7 @@ def test_training_stopped_at_once_still_has_a_picture(at):
         if done == at:
             raise StopIteration
 
-    view = VIEWS["training"]
+    view = PICTURES["training"]
     picture = view.watched(QUICK, stop)
     captions = [note.text for note in view.figure(picture, "dark").layout.annotations]
     assert ("<b>batches of 4</b>: stopped before they began" in captions) == (at < 5)
@@ -172,7 +172,7 @@ def test_training_stopped_at_once_still_has_a_picture(at):
 
 
 def test_diverging_training_says_where_it_ended():
-    view = VIEWS["training"]
+    view = PICTURES["training"]
     with np.errstate(all="ignore"):
         picture = view.compute(Settings(dataset="iris", epochs=5, rate=1e6))
     assert all(np.isfinite(run.history.train_loss).all() for run in picture.runs if run.history)
@@ -182,19 +182,19 @@ def test_diverging_training_says_where_it_ended():
 def test_data_without_classes_is_refused_in_a_sentence():
     sentence = r"^The network is trained to tell classes apart, and .* has none: choose the digits"
     with pytest.raises(ValueError, match=sentence):
-        VIEWS["training"].compute(Settings(dataset="diabetes"))
+        PICTURES["training"].compute(Settings(dataset="diabetes"))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", HARDEST)
 def test_payload_is_small_at_the_hardest_settings(name, theme):
-    view = VIEWS[name]
+    view = PICTURES[name]
     assert len(view.figure(view.compute(HARDEST[name]), theme).to_json()) < 300_000
 
 
 @pytest.mark.parametrize("name", HARDEST)
 def test_code_names_what_differs_from_the_defaults(name):
     changed = {"seed": 5, "theme": "dark", "growth": 2}
-    code = VIEWS[name].code(Settings(**changed))
+    code = PICTURES[name].code(Settings(**changed))
     assert "Settings(seed=5, theme='dark')" in code
     compile(code, name, "exec")

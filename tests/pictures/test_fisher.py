@@ -7,7 +7,7 @@ import pytest
 
 from normgeo import fisher
 from normgeo.fisher.neuron_blocks import SCREEN
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.model_on_data import independent, scene
 from normgeo.settings import Settings
 
@@ -16,7 +16,7 @@ SMALL = Settings(dataset="wine")
 
 
 def table(name: str, settings: Settings) -> list[dict]:
-    view = VIEWS[name]
+    view = PICTURES[name]
     return view.table(view.compute(settings)).records()
 
 
@@ -45,10 +45,10 @@ def test_map_and_block_are_those_of_the_matrix():
 
 
 def test_classes_stand_one_against_the_rest_unless_a_softmax_is_asked_for():
-    picture = VIEWS["fisher"].compute(SMALL)
+    picture = PICTURES["fisher"].compute(SMALL)
     assert "Bernoulli outputs" in picture.about
     assert any("each class against the rest" in note for note in picture.notes)
-    asked = VIEWS["fisher"].compute(Settings(dataset="wine", family="categorical"))
+    asked = PICTURES["fisher"].compute(Settings(dataset="wine", family="categorical"))
     assert "categorical outputs" in asked.about
     assert asked.sides[0].blocks.between > 0.01
 
@@ -60,7 +60,7 @@ def test_average_cost_of_a_step_is_that_of_steps_at_random():
     steps = np.random.default_rng(0).standard_normal((20_000, len(dense)))
     steps *= 0.1 / np.linalg.norm(steps, axis=1, keepdims=True)
     mean = 0.5 * np.einsum("ni,ij,nj->n", steps, dense, steps).mean()
-    (note,) = [n for n in VIEWS["fisher"].compute(settings).notes if "½ δᵀFδ" in n]
+    (note,) = [n for n in PICTURES["fisher"].compute(settings).notes if "½ δᵀFδ" in n]
     told = float(note.split(" nats (layer norm)")[0].split("= ")[-1])
     assert told == pytest.approx(mean, rel=0.05)
 
@@ -68,7 +68,7 @@ def test_average_cost_of_a_step_is_that_of_steps_at_random():
 @pytest.mark.parametrize("entries", ["raw", "log", "normalized"])
 def test_figure_opens_with_the_entries_of_the_settings_and_has_all_three(entries):
     settings = Settings(dataset="wine", entries=entries)
-    figure = VIEWS["fisher"].figure(VIEWS["fisher"].compute(settings), "light")
+    figure = PICTURES["fisher"].figure(PICTURES["fisher"].compute(settings), "light")
     shown = [trace.visible for trace in figure.data]
     assert len(shown) == 12
     assert sum(shown) == 4
@@ -80,13 +80,13 @@ def test_figure_opens_with_the_entries_of_the_settings_and_has_all_three(entries
 
 def test_map_of_many_neurons_is_no_larger_than_a_screen():
     settings = Settings(dataset="iris", neurons=256)
-    figure = VIEWS["fisher"].figure(VIEWS["fisher"].compute(settings), "light")
+    figure = PICTURES["fisher"].figure(PICTURES["fisher"].compute(settings), "light")
     assert max(max(trace.z.shape) for trace in figure.data) == SCREEN
     assert len(figure.to_json()) < 1_500_000
 
 
 def test_default_figure_is_light_enough_for_a_click():
-    figure = VIEWS["fisher"].figure(VIEWS["fisher"].compute(Settings()), "light")
+    figure = PICTURES["fisher"].figure(PICTURES["fisher"].compute(Settings()), "light")
     assert len(figure.to_json()) < 200_000
 
 
@@ -119,7 +119,7 @@ def test_spectrum_is_that_of_the_matrix(method):
 
 
 def test_large_spectrum_has_its_largest_eigenvalues_and_says_so():
-    picture = VIEWS["spectra"].compute(Settings(neurons=20))
+    picture = PICTURES["spectra"].compute(Settings(neurons=20))
     assert [len(s.values) for s in picture.spectra] == [100, 100]
     assert [s.method for s in picture.spectra] == ["lanczos", "lanczos"]
     assert "The 100 largest eigenvalues" in picture.notes[0]
@@ -135,11 +135,11 @@ def relative_error(settings: Settings, weights: bool = False) -> float:
 
 
 def test_equation_13_is_exact_without_a_layer_statistic_and_off_with_one():
-    batch = VIEWS["eq13"].compute(Settings(dataset="wine"))
+    batch = PICTURES["eq13"].compute(Settings(dataset="wine"))
     assert batch.here.whole < 1e-12
     assert batch.widths == ()
     settings = Settings(method="layer")
-    layer = VIEWS["eq13"].compute(settings)
+    layer = PICTURES["eq13"].compute(settings)
     assert layer.here.whole == pytest.approx(relative_error(settings), rel=1e-9)
     assert layer.here.weights == pytest.approx(relative_error(settings, weights=True), rel=1e-9)
     assert 0.3 < layer.here.weights < 0.45
@@ -155,7 +155,7 @@ def test_equation_13_is_exact_without_a_layer_statistic_and_off_with_one():
 
 
 def test_groups_widen_together():
-    picture = VIEWS["eq13"].compute(Settings(dataset="wine", method="group", neurons=6))
+    picture = PICTURES["eq13"].compute(Settings(dataset="wine", method="group", neurons=6))
     assert [each.neurons for each in picture.widths][:3] == [6, 8, 12]
 
 
@@ -180,7 +180,7 @@ def test_bernoulli_gain_metric_of_batch_norm_is_printed_too_large():
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_stopped_computation_keeps_what_it_has(name):
-    view, seen = VIEWS[name], []
+    view, seen = PICTURES[name], []
 
     def stop(done: int, steps: int) -> None:
         assert 0 < done <= steps
@@ -199,22 +199,22 @@ def test_stopped_computation_keeps_what_it_has(name):
 @pytest.mark.parametrize("name", PICTURES)
 def test_too_many_parameters_are_a_sentence(name):
     if name == "magnitude":
-        VIEWS[name].compute(Settings(dataset="iris", neurons=64))  # it needs no matrix
+        PICTURES[name].compute(Settings(dataset="iris", neurons=64))  # it needs no matrix
         return
     with pytest.raises(ValueError, match=r"up to 2,048 parameters; .* have 2,520\. Use fewer"):
-        VIEWS[name].compute(Settings(neurons=40))
+        PICTURES[name].compute(Settings(neurons=40))
 
 
 @pytest.mark.parametrize("name", ["fisher", "equal_kl", "growth"])
 def test_neurons_that_there_are_not_are_a_sentence(name):
     with pytest.raises(ValueError, match="Neurons are numbered from 0 to 3"):
-        VIEWS[name].compute(Settings(dataset="wine", neuron=4))
+        PICTURES[name].compute(Settings(dataset="wine", neuron=4))
 
 
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("method", ["standard", "group", "mean_only_batch_weight"])
 def test_every_method_has_every_picture_in_both_themes(name, method):
-    view = VIEWS[name]
+    view = PICTURES[name]
     settings = Settings(dataset="iris", neurons=6, method=method, eps=1e-5, statistics="frozen")
     picture = view.compute(settings)
     for theme in ("light", "dark"):
@@ -234,30 +234,30 @@ def test_levels_are_round_and_the_ellipses_fit_the_panel(method):
 
 def test_saturated_outputs_are_told_first(monkeypatch):
     monkeypatch.setattr(import_module("normgeo.fisher.operator"), "SATURATED", 1.0)
-    first, *others = VIEWS["fisher"].compute(SMALL).notes
+    first, *others = PICTURES["fisher"].compute(SMALL).notes
     assert first.startswith("The Bernoulli outputs are saturated: their mean variance A'' is 0.2")
     assert not any("saturated" in note for note in others)
 
 
 def test_two_neurons_under_layer_norm_have_no_error_of_weights_that_change_nothing():
     settings = Settings(dataset="wine", method="layer", neurons=2)
-    picture = VIEWS["eq13"].compute(settings)
+    picture = PICTURES["eq13"].compute(settings)
     assert np.isnan(picture.here.weights)
     assert picture.here.whole < 1e-9
     for theme in ("light", "dark"):
-        words = VIEWS["eq13"].figure(picture, theme).layout.annotations[0].text
+        words = PICTURES["eq13"].figure(picture, theme).layout.annotations[0].text
         assert "F<sub>WW</sub> is 0, as no output changes with the weights" in words
         assert "%" not in words
 
 
 def test_poisson_axes_stay_readable():
     settings = Settings(family="poisson", method="layer")
-    magnitude = VIEWS["magnitude"].figure(VIEWS["magnitude"].compute(settings), "light")
+    magnitude = PICTURES["magnitude"].figure(PICTURES["magnitude"].compute(settings), "light")
     assert len(magnitude.layout.yaxis.tickvals) <= 12
-    growth = VIEWS["growth"].figure(VIEWS["growth"].compute(settings), "light")
+    growth = PICTURES["growth"].figure(PICTURES["growth"].compute(settings), "light")
     low, high = growth.layout.yaxis.range
     assert (high - low) / growth.layout.yaxis.dtick < 10
-    picture = VIEWS["fisher"].compute(settings)
+    picture = PICTURES["fisher"].compute(settings)
     assert picture.notes[0].startswith("layer norm is too faint to see on the scale that both")
     assert "e+" not in " ".join(picture.notes)
 

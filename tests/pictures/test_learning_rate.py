@@ -11,7 +11,7 @@ from normgeo import NORMALIZERS
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.fisher.kl import kl
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block import subject
 from normgeo.settings import Settings
 
@@ -21,7 +21,7 @@ QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
 def picture(name: str, settings: Settings) -> Any:
-    return VIEWS[name].compute(settings)
+    return PICTURES[name].compute(settings)
 
 
 def sentence_of(name: str, settings: Settings) -> str:
@@ -83,7 +83,7 @@ def test_slider_reaches_from_one_to_sixteen_and_to_where_it_opens(growth: float)
     assert norms.min() <= 1
     assert norms.max() >= 16
     assert np.isclose(norms, growth, rtol=2e-3).sum() == 1
-    figure = VIEWS["turn"].figure(picture("turn", settings), "light")
+    figure = PICTURES["turn"].figure(picture("turn", settings), "light")
     (slider,) = figure.layout.sliders
     assert norms[slider.active] == pytest.approx(growth, rel=2e-3)
 
@@ -106,7 +106,7 @@ def test_eps_makes_the_loss_depend_on_the_norm_in_the_plane() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(method: str, theme: str) -> None:
     it = picture("turn", replace(QUICK, method=method))
-    figure = VIEWS["turn"].figure(it, theme)
+    figure = PICTURES["turn"].figure(it, theme)
     assert len(figure.frames) == len(it.curve.norms)
     for step, frame in enumerate(figure.frames):
         norm, angle = it.curve.norms[step], it.curve.angles[step]
@@ -124,7 +124,7 @@ def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(method: str, them
 
 @pytest.mark.parametrize("growth", [0.125, 64.0])
 def test_plane_shows_the_arrow_at_every_norm(growth: float) -> None:
-    figure = VIEWS["turn"].figure(picture("turn", replace(QUICK, growth=growth)), "light")
+    figure = PICTURES["turn"].figure(picture("turn", replace(QUICK, growth=growth)), "light")
     for frame in figure.frames:
         arrow = frame.data[-2]
         low, high = frame.layout.yaxis.range
@@ -132,7 +132,7 @@ def test_plane_shows_the_arrow_at_every_norm(growth: float) -> None:
 
 
 def test_opening_frame_is_what_the_figure_shows() -> None:
-    figure = VIEWS["turn"].figure(picture("turn", replace(QUICK, growth=4)), "light")
+    figure = PICTURES["turn"].figure(picture("turn", replace(QUICK, growth=4)), "light")
     (frame,) = (f for f in figure.frames if f.name == "4")
     for place, trace in zip(frame.traces, frame.data, strict=True):
         np.testing.assert_array_equal(figure.data[place].y, trace.y)
@@ -140,13 +140,13 @@ def test_opening_frame_is_what_the_figure_shows() -> None:
 
 
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
-    figure = VIEWS["turn"].figure(picture("turn", QUICK), "light")
+    figure = PICTURES["turn"].figure(picture("turn", QUICK), "light")
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.line.dash}
     assert styles == {"measured": "solid", "predicted": "dash", "the paper’s “½”": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:
-    figure = VIEWS["turn"].figure(picture("turn", replace(QUICK, rate=0.75)), "light")
+    figure = PICTURES["turn"].figure(picture("turn", replace(QUICK, rate=0.75)), "light")
     assert any("η = 0.75" in a.text for a in figure.layout.annotations)
 
 
@@ -174,7 +174,7 @@ def test_larger_norm_learns_slower() -> None:
 def test_ended_run_says_at_which_step_and_why() -> None:
     settings = Settings(dataset="linnerud_reversed", rate=0.2)
     result = picture("descent", settings)
-    figure = VIEWS["descent"].figure(result, "light")
+    figure = PICTURES["descent"].figure(result, "light")
     words = figure.layout.annotations[0].text.replace("<br>", " ")
     assert "from 1 at step 2" in words
     assert result.runs[0].diverged.reason in words
@@ -188,12 +188,12 @@ def test_stopped_descent_keeps_what_it_has_and_is_still_drawn() -> None:
         if done >= 25:
             raise StopIteration
 
-    result = VIEWS["descent"].watched(QUICK, stop)
+    result = PICTURES["descent"].watched(QUICK, stop)
     assert [run.steps for run in result.runs] == [20, 5, 0]
     assert told[:2] == [(0, 60), (1, 60)]
     assert told[-1] == (25, 60)
-    assert len(VIEWS["descent"].figure(result, "light").frames) == 21
-    assert VIEWS["descent"].table(result).rows
+    assert len(PICTURES["descent"].figure(result, "light").frames) == 21
+    assert PICTURES["descent"].table(result).rows
 
 
 def test_default_rate_keeps_counts_from_overflowing() -> None:
@@ -204,7 +204,7 @@ def test_default_rate_keeps_counts_from_overflowing() -> None:
 
 def test_descent_frames_put_dots_where_the_runs_are() -> None:
     result = picture("descent", QUICK)
-    figure = VIEWS["descent"].figure(result, "light")
+    figure = PICTURES["descent"].figure(result, "light")
     for frame in figure.frames:
         step = int(frame.name)
         losses, norms = (
@@ -225,7 +225,7 @@ def test_doubling_table_measures_what_it_predicts(method: str) -> None:
     for row in result.rows:
         if row.measured is not None:
             assert row.measured == pytest.approx(float(row.predicted), abs=1e-6), row.quantity
-    rows = VIEWS["doubling"].table(result).rows
+    rows = PICTURES["doubling"].table(result).rows
     assert {row[1] for row in rows if row[3] == "✓"} == {"× ½"}
     assert "× ½" not in {row[1] for row in rows if row[3] == "✗"}
 
@@ -277,13 +277,13 @@ def test_small_contours_are_ellipses() -> None:
 def test_eps_bends_the_wedge_and_says_so() -> None:
     result = picture("ellipse", replace(QUICK, eps=0.5))
     assert result.measured.at[0].radial > 1e-3 * result.measured.at[0].metric[0, 0]
-    figure = VIEWS["ellipse"].figure(result, "light")
+    figure = PICTURES["ellipse"].figure(result, "light")
     words = " ".join(a.text for a in figure.layout.annotations)
     assert "curvature along ŵ is" in words
 
 
 def test_fisher_and_its_scale_are_named_on_the_figure() -> None:
-    figure = VIEWS["ellipse"].figure(picture("ellipse", QUICK), "light")
+    figure = PICTURES["ellipse"].figure(picture("ellipse", QUICK), "light")
     words = " ".join(a.text for a in figure.layout.annotations)
     assert "expected Fisher information, mean over N = 178 cases, nats" in words
 
@@ -302,10 +302,10 @@ def test_every_state_has_a_figure_or_a_sentence(dataset: str, method: str, neuro
         except ValueError as error:
             assert_is_sentence(str(error))
             continue
-        spec = VIEWS[name].figure(result, "dark").to_json()
+        spec = PICTURES[name].figure(result, "dark").to_json()
         assert len(spec) < 300_000
         assert "nan" not in re.sub(r"finance|nano", "", spec).lower()
-        table = VIEWS[name].table(result)
+        table = PICTURES[name].table(result)
         assert table.rows
 
 
@@ -320,13 +320,13 @@ def assert_is_sentence(words: str) -> None:
 def test_payload_stays_small_with_eps(method: str, eps: float) -> None:
     settings = replace(QUICK, method=method, eps=eps, growth=0.125)
     for name in NAMES:
-        figure = VIEWS[name].figure(picture(name, settings), "light")
+        figure = PICTURES[name].figure(picture(name, settings), "light")
         assert len(figure.to_json()) < 300_000
 
 
 def test_long_run_stays_small() -> None:
     settings = Settings(dataset="plane", steps=2000)
-    figure = VIEWS["descent"].figure(picture("descent", settings), "light")
+    figure = PICTURES["descent"].figure(picture("descent", settings), "light")
     assert len(figure.to_json()) < 300_000
 
 
@@ -390,18 +390,18 @@ def test_only_the_settings_in_uses_matter(name: str) -> None:
     other = Settings(delta=-2, cell="batch.case_rescaling", rows="grid", theme="dark", tab="own",
                      center="none", scale="none", index=3)  # fmt: skip
     settings = replace(other, dataset="wine", neurons=6, steps=20)
-    assert VIEWS[name].table(picture(name, settings)) == VIEWS[name].table(picture(name, QUICK))
+    assert PICTURES[name].table(picture(name, settings)) == PICTURES[name].table(picture(name, QUICK))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_recipe_gives_the_same_picture(name: str) -> None:
     settings = replace(QUICK, method="layer", growth=4, rate=0.5, seed=3)
-    recipe = VIEWS[name].recipe(settings)
+    recipe = PICTURES[name].recipe(settings)
     again = Settings.from_recipe(recipe["settings"])
-    assert VIEWS[name].table(picture(name, again)) == VIEWS[name].table(picture(name, settings))
+    assert PICTURES[name].table(picture(name, again)) == PICTURES[name].table(picture(name, settings))
 
 
 def test_turn_table_has_the_numbers_of_the_curve() -> None:
     result = picture("turn", QUICK)
-    table = VIEWS["turn"].table(result)
+    table = PICTURES["turn"].table(result)
     assert [row[table.columns.index("angle")] for row in table.rows] == list(result.curve.angles)

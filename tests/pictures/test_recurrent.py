@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.recurrent.recurrence import RADII, first_step
 from normgeo.settings import Settings
 
-RECURRENCE = VIEWS["recurrence"]
+RECURRENCE = PICTURES["recurrence"]
 SHORT = Settings(length=16, neurons=8)
 
 
@@ -76,7 +76,7 @@ def test_starting_radius_off_the_frames_becomes_one():
 
 
 def test_radii_table_gives_decades_a_step(identity):
-    rows = VIEWS["radii"].table(identity).records()
+    rows = PICTURES["radii"].table(identity).records()
     assert [row["radius"] for row in rows] == list(RADII)
     for row in rows:
         assert row["without"] == pytest.approx(row["predicted_without"], abs=0.02)
@@ -91,7 +91,7 @@ def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
     assert lost
     assert all("the norm is 0" in row["reason"] for row in lost)
     assert "is lost" in RECURRENCE.figure(picture, "light").layout.annotations[3].text
-    VIEWS["radii"].figure(picture, "dark")
+    PICTURES["radii"].figure(picture, "dark")
 
 
 @pytest.mark.parametrize("neurons", [1, 65])
@@ -131,4 +131,4 @@ def test_zero_state_and_input_are_explained_by_the_computation_itself():
 def test_payload_is_small_at_the_longest(activation):
     picture = RECURRENCE.compute(Settings(length=256, neurons=4, activation=activation))
     for name in ("recurrence", "radii"):
-        assert len(VIEWS[name].figure(picture, "dark").to_json()) < 300_000
+        assert len(PICTURES[name].figure(picture, "dark").to_json()) < 300_000

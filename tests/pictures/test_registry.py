@@ -7,14 +7,15 @@ import plotly.graph_objects as go
 import pytest
 
 import normgeo.pictures
-from normgeo.pictures import VIEWS, View
+from normgeo.pictures import PICTURES
+from normgeo.pictures.picture import Picture as View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", PICTURES)
 def test_recipe_has_the_settings_that_are_used_and_the_theme(name: str) -> None:
-    view = VIEWS[name]
+    view = PICTURES[name]
     changed = Settings(dataset="wine", seed=5, verdict="fails", theme="dark")
     recipe = json.loads(json.dumps(view.recipe(changed)))
     assert recipe["view"] == name
@@ -34,7 +35,7 @@ def test_code_makes_the_figure_that_was_seen(theme: str, monkeypatch: pytest.Mon
         return go.Figure()
 
     view = View("one", "One", ("delta",), lambda s: s, draw, lambda s: Table((), ()))
-    monkeypatch.setattr(normgeo.pictures, "VIEWS", {"one": view})
+    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"one": view})
     monkeypatch.setattr(go.Figure, "show", lambda self: None)
     exec(view.code(Settings(delta=5, seed=9, theme=theme)), {})  # our own lines
     assert drawn == [(Settings(delta=5, theme=theme), theme)]

@@ -9,7 +9,7 @@ import pytest
 
 from normgeo import NORMALIZERS, NormalizedGLM
 from normgeo.dynamics.optimizers import OPTIMIZERS
-from normgeo.pictures import VIEWS
+from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block import at_norm, subject
 from normgeo.settings import Settings
 
@@ -19,11 +19,11 @@ QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
 def picture(name: str, settings: Settings) -> Any:
-    return VIEWS[name].compute(settings)
+    return PICTURES[name].compute(settings)
 
 
 def figure(name: str, settings: Settings) -> Any:
-    return VIEWS[name].figure(picture(name, settings), "light")
+    return PICTURES[name].figure(picture(name, settings), "light")
 
 
 def sentence_of(name: str, settings: Settings) -> str:
@@ -119,7 +119,7 @@ def test_adam_says_that_its_norm_has_no_law() -> None:
     assert "predicted" not in lines(drawn, 2)
     assert len(lines(drawn, 3)["predicted"]) == 3
     assert "no law for the norm" in words(drawn)
-    table = VIEWS["descent"].table(picture("descent", settings))
+    table = PICTURES["descent"].table(picture("descent", settings))
     assert {row[table.columns.index("predicted_norm")] for row in table.rows} == {None}
 
 
@@ -221,14 +221,14 @@ def test_momentum_and_adamw_settle_at_their_angles() -> None:
 def test_adam_has_no_equilibrium_law_and_points_to_adamw() -> None:
     result = picture("equilibrium", replace(QUICK, optimizer="adam"))
     assert result.predicted is None
-    drawn = VIEWS["equilibrium"].figure(result, "light")
+    drawn = PICTURES["equilibrium"].figure(result, "light")
     assert "predicted" not in lines(drawn, 1)
     assert "AdamW, whose decay stands apart, has one." in words(drawn)
 
 
 def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off() -> None:
     result = picture("equilibrium", Settings(dataset="wine", method="layer"))
-    drawn = VIEWS["equilibrium"].figure(result, "light")
+    drawn = PICTURES["equilibrium"].figure(result, "light")
     assert "<b>simulation</b>: a gradient of constant √Γ" in words(drawn)
     assert "<b>real</b>: Wine, mini-batches of 32" in words(drawn)
     off = re.findall(r"off by up to ([\d.]+) %", words(drawn))
@@ -308,7 +308,7 @@ def test_chaotic_twins_part_at_a_step_that_is_said() -> None:
     result = picture("twin", settings)
     far = [step for step in range(101) if (result.twin.angles[step] > 1e-9).any()]
     assert 10 < far[0] < 90
-    drawn = VIEWS["twin"].figure(result, "light")
+    drawn = PICTURES["twin"].figure(result, "light")
     assert f"from step {far[0]} on" in words(drawn)
     assert "rounding grows" in words(drawn)
 
@@ -331,7 +331,7 @@ def test_radius_of_the_spiral_is_pythagoras(method: str) -> None:
 
 def test_every_step_of_the_unrolled_path_is_tangent_and_as_long_as_measured() -> None:
     result = picture("spiral", QUICK)
-    drawn = VIEWS["spiral"].figure(result, "light")
+    drawn = PICTURES["spiral"].figure(result, "light")
     (path,) = (trace for trace in drawn.data if trace.name == "path, unrolled")
     points = np.column_stack([path.x, path.y]).astype(float)
     steps = np.diff(points, axis=0)
@@ -373,9 +373,9 @@ def test_wild_runs_are_drawn_or_explained(name: str, rate: float, optimizer: str
             except ValueError as error:
                 sentences.add(str(error))
                 continue
-            spec = VIEWS[name].figure(result, "dark").to_plotly_json()
+            spec = PICTURES[name].figure(result, "dark").to_plotly_json()
             assert "nan" not in str(spec["layout"]).lower()
-            assert VIEWS[name].table(result).rows
+            assert PICTURES[name].table(result).rows
     assert all(sentence.endswith(".") for sentence in sentences)
 
 
@@ -385,15 +385,15 @@ def test_stopped_runs_keep_what_they_have(name: str) -> None:
         if done >= 15:
             raise StopIteration
 
-    result = VIEWS[name].watched(QUICK, stop)
-    assert VIEWS[name].figure(result, "light").data
-    assert VIEWS[name].table(result).rows
+    result = PICTURES[name].watched(QUICK, stop)
+    assert PICTURES[name].figure(result, "light").data
+    assert PICTURES[name].table(result).rows
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_progress_ends_where_it_is_done(name: str) -> None:
     told: list[tuple[int, int]] = []
-    VIEWS[name].watched(QUICK, lambda *progress: told.append(progress))
+    PICTURES[name].watched(QUICK, lambda *progress: told.append(progress))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
@@ -402,14 +402,14 @@ def test_progress_ends_where_it_is_done(name: str) -> None:
 def test_recipe_and_payload(name: str) -> None:
     settings = Settings(dataset="plane", steps=2000, decay=0.01, mini_batch=50, rate=0.05, seed=2)
     result = picture(name, settings)
-    again = Settings.from_recipe(VIEWS[name].recipe(settings)["settings"])
-    assert VIEWS[name].table(picture(name, again)) == VIEWS[name].table(result)
-    assert len(VIEWS[name].figure(result, "light").to_json()) < 300_000
+    again = Settings.from_recipe(PICTURES[name].recipe(settings)["settings"])
+    assert PICTURES[name].table(picture(name, again)) == PICTURES[name].table(result)
+    assert len(PICTURES[name].figure(result, "light").to_json()) < 300_000
 
 
 def test_runs_that_end_in_their_first_step_say_so_in_place_of_angles():
     settings = Settings(dataset="wine", family="poisson", rate=1e6, steps=5)
-    view = VIEWS["descent"]
+    view = PICTURES["descent"]
     picture = view.compute(settings)
     assert [run.steps for run in picture.runs] == [0, 0, 0]
     words = " ".join(note.text for note in view.figure(picture, "light").layout.annotations)

@@ -26,7 +26,7 @@ from normgeo.normalizers.shared_statistics import (
 from normgeo.pictures.batch.axes_figure import Panel, axes_figure
 from normgeo.pictures.batch.noise_figure import noise_figure
 from normgeo.pictures.model_on_data import scene
-from normgeo.pictures.picture import DATA, View
+from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -13,7 +13,7 @@ from normgeo.dynamics.training import hold_out, train
 from normgeo.models.network import Network
 from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.pictures.batch.training_figure import TrainingRun, training_figure
-from normgeo.pictures.picture import Progress, View
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

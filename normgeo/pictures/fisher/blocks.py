@@ -12,8 +12,8 @@ from normgeo.fisher.neuron_blocks import NeuronBlocks
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.pictures.fisher.blocks_figure import Side, fisher_figure
 from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure, rounded
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

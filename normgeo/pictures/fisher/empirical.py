@@ -12,8 +12,8 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.empirical_figure import labels_figure
 from normgeo.pictures.fisher.pair import USES, pair
 from normgeo.pictures.fisher.standing import DIRECTIONS, standing
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

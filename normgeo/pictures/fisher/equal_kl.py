@@ -14,8 +14,8 @@ from normgeo.fisher.ellipse import round_number
 from normgeo.pictures.fisher.equal_kl_figure import contours_figure
 from normgeo.pictures.fisher.pair import USES
 from normgeo.pictures.fisher.standing import Standing, standing
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

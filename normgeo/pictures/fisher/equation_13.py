@@ -16,8 +16,8 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.equation_13_figure import equation_13_figure
 from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
 from normgeo.pictures.model_on_data import Scene, independent, scene
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

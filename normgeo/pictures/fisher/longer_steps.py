@@ -12,8 +12,8 @@ from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.fisher.longer_steps_figure import growth_figure
 from normgeo.pictures.fisher.pair import USES
 from normgeo.pictures.fisher.standing import DIRECTIONS, Standing, standing
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

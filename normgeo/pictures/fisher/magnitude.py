@@ -12,8 +12,8 @@ from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.fisher.magnitude_figure import magnitude_figure
 from normgeo.pictures.fisher.pair import USES, about, unusual
 from normgeo.pictures.model_on_data import independent, scene
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -13,7 +13,7 @@ from normgeo.fisher.operator import Fisher
 from normgeo.normalizers.blocks import Blocks
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.model_on_data import Scene, independent, scene
-from normgeo.pictures.picture import DATA
+from normgeo.pictures.view import DATA
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import NullSpace
 

@@ -13,8 +13,8 @@ from normgeo.fisher.spectrum import Spectrum, spectrum
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
 from normgeo.pictures.fisher.spectra_figure import spectra_figure
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

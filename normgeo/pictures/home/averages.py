@@ -20,7 +20,7 @@ from normgeo.normalizers.averages import (
 from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.pictures.home.averages_figure import averages_figure
 from normgeo.pictures.model_on_data import scene
-from normgeo.pictures.picture import DATA, View
+from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

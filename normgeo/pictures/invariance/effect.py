@@ -16,8 +16,8 @@ from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.invariance.effect_figure import effect_figure
 from normgeo.pictures.invariance.floating_point_figure import floating_point_figure
 from normgeo.pictures.model_on_data import Scene, scene
-from normgeo.pictures.picture import DATA, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

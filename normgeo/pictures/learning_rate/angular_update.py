@@ -14,8 +14,8 @@ from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.learning_rate.angular_update_figure import turn_figure
 from normgeo.pictures.learning_rate.block import BLOCK, subject
 from normgeo.pictures.learning_rate.rates import rate_for_block
-from normgeo.pictures.picture import DATA, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -13,8 +13,8 @@ from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block import BLOCK, Subject, at_norm, subject
 from normgeo.pictures.learning_rate.descent_figure import descent_figure
 from normgeo.pictures.learning_rate.rates import batch_for_run, batch_words, rate_for_run
-from normgeo.pictures.picture import DATA, Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -14,8 +14,8 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block import BLOCK, subject
 from normgeo.pictures.learning_rate.doubling_figure import doubling_figure
 from normgeo.pictures.learning_rate.ellipse_figure import ellipse_figure
-from normgeo.pictures.picture import DATA, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -26,8 +26,8 @@ from normgeo.pictures.learning_rate.rates import (
     decay_for_run,
     rate_for_run,
 )
-from normgeo.pictures.picture import DATA, Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

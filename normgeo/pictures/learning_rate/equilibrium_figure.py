@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.ended import Ended
+from normgeo.base.progress import Ended
 from normgeo.base.text import text
 from normgeo.dynamics.norm_laws import Equilibrium
 from normgeo.normalizers.normalizer import Normalizer

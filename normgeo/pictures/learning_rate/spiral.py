@@ -20,8 +20,8 @@ from normgeo.pictures.learning_rate.rates import (
     rate_for_run,
 )
 from normgeo.pictures.learning_rate.spiral_figure import spiral_figure
-from normgeo.pictures.picture import DATA, Progress, View
 from normgeo.pictures.style.template import Figure
+from normgeo.pictures.view import DATA, Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

@@ -12,9 +12,9 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.recurrence import Recurrence, Run, digit_rows, run_recurrence
 from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.recurrent.radii_figure import radii_figure
 from normgeo.pictures.recurrent.recurrence_figure import Curves, recurrence_figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 

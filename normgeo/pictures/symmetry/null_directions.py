@@ -8,9 +8,9 @@ from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.pictures.fisher.pair import USES, unusual, which_fisher
 from normgeo.pictures.model_on_data import independent, scene
-from normgeo.pictures.picture import Progress, View
 from normgeo.pictures.symmetry.coupling_figure import coupling_figure
 from normgeo.pictures.symmetry.null_directions_figure import symmetry_figure
+from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
 from normgeo.symmetry.explanation import Explanation, Reason, explain
 from normgeo.symmetry.null_space import NullSpace, expected_terms, null_space

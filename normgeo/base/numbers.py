@@ -1,0 +1,69 @@
+"""Numbers as people read them: few digits, a true minus, powers of ten written out."""
+
+from __future__ import annotations
+
+from math import isfinite, log2
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SMALLEST, LARGEST = 1e-4, 1e9  # between them a number is written out
+FRACTIONS = {1: "1", 2: "½", 4: "¼", 8: "⅛"}
+
+
+def parts(value: float, digits: int = 3) -> tuple[str, int | None]:
+    """Return a number rounded to some digits: its mantissa, and its power of ten if it needs one.
+
+    >>> parts(0.0000123), parts(863214.0, 2), parts(-0.5)
+    (('1.23', -5), ('860,000', None), ('−0.5', None))
+
+    """
+    if not isfinite(value):
+        return {"nan": "undefined", "inf": "∞", "-inf": "−∞"}[str(float(value))], None
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0 or SMALLEST <= abs(rounded) < LARGEST:
+        return _signed(f"{rounded:,.15g}"), None
+    mantissa, _, exponent = f"{rounded:.{digits - 1}e}".partition("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return _signed(mantissa), int(exponent)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits.
+
+    >>> number(1.7e-15, 1), number(0.25), number(-863214.0, 2), number(1e-300)
+    ('2 · 10⁻¹⁵', '0.25', '−860,000', '1 · 10⁻³⁰⁰')
+
+    """
+    mantissa, exponent = parts(value, digits)
+    return mantissa if exponent is None else f"{mantissa} · 10{str(exponent).translate(RAISED)}"
+
+
+def factor(value: float) -> str:
+    """Return a factor, multiples of √2 as such.
+
+    >>> factor(8**0.5), factor(0.5), factor(3.0)
+    ('2√2', '0.5', '3')
+
+    """
+    halves = round(2 * log2(value)) if value > 0 else 0
+    if halves % 2 and halves > 0 and abs(value / 2 ** (halves / 2) - 1) < 1e-9:
+        whole = 2 ** (halves // 2)
+        return f"{whole if whole > 1 else ''}√2"
+    return number(value)
+
+
+def fraction(value: float) -> str:
+    """Return "½" for 0.5, "1/64" for a 64th, "0.354" for what is no power of two.
+
+    >>> fraction(0.25), fraction(1 / 64), fraction(0.3)
+    ('¼', '1/64', '0.3')
+
+    """
+    whole = round(1 / value) if value else 0
+    if whole < 1 or abs(whole * value - 1) > 5e-4 or whole & (whole - 1):
+        return number(value)
+    return FRACTIONS.get(whole, f"1/{whole}")
+
+
+def _signed(words: str) -> str:
+    return words.replace("-", "−")

@@ -1,0 +1,71 @@
+"""How far a computation is, and whether it goes on: one mechanism for all that may take long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, final
+
+Item = TypeVar("Item")
+
+Report = Callable[[int, int], Any]
+"""Told (steps done, steps); raises `Stop` to end a computation with what it has."""
+
+
+class Stop(Exception):  # noqa: N818 - a request, not an error
+    """Raised by a report: end the computation, and keep what there is."""
+
+
+class Ended(NamedTuple):
+    """How a run that could not go on ended: the step that failed, from 1, and why, in a sentence."""
+
+    step: int
+    reason: str
+
+
+@final
+class Progress:
+    """Tells a report how far a computation is, and knows whether it was asked to stop.
+
+    A computation calls `tell` after each step and returns what it has where that is False; a
+    computation made of several gives each its `part`, and a stop of one is a stop of all.
+
+    >>> heard = []
+    >>> progress = Progress(lambda done, steps: heard.append((done, steps)))
+    >>> [item for item in progress.part(1, 2).over("ab")], heard
+    (['a', 'b'], [(3, 4), (4, 4)])
+
+    """
+
+    def __init__(self, report: Report | None = None) -> None:
+        self.stopped = False
+        self._report = report
+
+    @classmethod
+    def of(cls, report: Report | Progress | None) -> Progress:
+        """Return the progress of a function's argument: itself, or a new one that tells a report."""
+        return report if isinstance(report, Progress) else cls(report)
+
+    def tell(self, done: int, steps: int) -> bool:
+        """Tell that so many of the steps are done; return whether to go on."""
+        if self._report is not None and not self.stopped:
+            try:
+                self._report(done, steps)
+            except Stop:
+                self.stopped = True
+        return not self.stopped
+
+    def over(self, items: Sequence[Item]) -> Iterator[Item]:
+        """Yield items, and tell after each; end before the next where that was asked for."""
+        for done, item in enumerate(items, start=1):
+            yield item
+            if not self.tell(done, len(items)):
+                return
+
+    def part(self, place: int, parts: int) -> Progress:
+        """Return the progress of one of several equally long parts, numbered from 0."""
+
+        def report(done: int, steps: int) -> None:
+            if not self.tell(place * steps + done, parts * steps):
+                raise Stop
+
+        return Progress(report)

@@ -1,0 +1,39 @@
+"""Words on the paper of a figure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from normgeo.pictures.style.template import SIZE
+
+
+def note(
+    words: str | Sequence[str], x: float = 0.0, y: float = 1.0, **place: Any
+) -> dict[str, Any]:
+    """Return the annotation of words, or of lines of them, that begin at x and end above y.
+
+    x and y are shares of the paper; `place` overrides any property of plotly's annotations.
+    """
+    lines = [words] if isinstance(words, str) else words
+    return {
+        "text": "<br>".join(map(str, lines)),
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "font": {"size": SIZE},
+        **place,
+    }
+
+
+def wrapped(sentence: str, width: int = 150) -> list[str]:
+    """Return the lines of a sentence in a figure; an equation stays in one."""
+    words = str(sentence)
+    for sign in "=+−":
+        words = words.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
+    return textwrap.wrap(words, width)
