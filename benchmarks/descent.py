@@ -47,9 +47,15 @@ def step(method: str, family: str, batch: int | None, optimizer: str = "gradient
         resumed = perf_counter()
 
     descend(
-        model, digits.X, y, optimizer,
-        steps=STEPS, rate=1e-3, batch_size=batch, callback=after_a_step,
-    )  # fmt: skip
+        model,
+        digits.X,
+        y,
+        optimizer,
+        steps=STEPS,
+        rate=1e-3,
+        batch_size=batch,
+        callback=after_a_step,
+    )
     ours, theirs = zip(*times, strict=True)
     what = "" if batch is None else f", {optimizer.replace('_', ' ')} in batches of {batch}"
     return Row(

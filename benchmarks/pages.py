@@ -162,5 +162,8 @@ def measured(url: str, title: str, floor_url: str, floors: dict[int, float]) -> 
         seconds = median(some)
         yield Row(
             f"{title}, {state}, {median(bytes_sent) / 1e3:.0f} kB (page: {sent / 1e3:.0f} kB)",
-            seconds, what, floor, f"{seconds / floor:.1f} ×",
-        )  # fmt: skip
+            seconds,
+            what,
+            floor,
+            f"{seconds / floor:.1f} ×",
+        )

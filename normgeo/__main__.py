@@ -194,10 +194,15 @@ def _listed(title: str, entries: Mapping[str, str]) -> str:
     """Return names and sentences in two columns, under a title."""
     room, indent = min(shutil.get_terminal_size().columns, 100), 2 + max(map(len, entries)) + 2
     lines = (
-        textwrap.fill(words, room, break_on_hyphens=False, initial_indent=f"  {name}".ljust(indent),
-                      subsequent_indent=" " * indent)
+        textwrap.fill(
+            words,
+            room,
+            break_on_hyphens=False,
+            initial_indent=f"  {name}".ljust(indent),
+            subsequent_indent=" " * indent,
+        )
         for name, words in entries.items()
-    )  # fmt: skip
+    )
     return "\n".join((title, *lines))
 
 
@@ -225,9 +230,11 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("table", help=text("print Table 1, or the whole design space"))
     table.set_defaults(run=_table)
     table.add_argument(
-        "--format", choices=FORMATS, default="text",
+        "--format",
+        choices=FORMATS,
+        default="text",
         help=text("csv and json have a record for each cell, with what its verdict rests on"),
-    )  # fmt: skip
+    )
     table.add_argument("--rows", choices=ROWS, default="paper", help=text("default: paper"))
     table.add_argument("--columns", choices=COLUMNS, default="paper", help=text("default: paper"))
     table.add_argument("--all", action="store_true", help="--rows grid --columns all")
@@ -245,18 +252,24 @@ def _parser() -> argparse.ArgumentParser:
     drawing.add_argument("target", metavar="VIEW|RECIPE", help=text("a view, a JSON file, or -"))
     drawing.add_argument("settings", nargs="*", metavar="SETTING", help=how)
     drawing.add_argument(
-        "-o", "--output", required=True, action="append", metavar="FILE",
+        "-o",
+        "--output",
+        required=True,
+        action="append",
+        metavar="FILE",
         help=text(".html .png .svg .pdf, or its numbers: .csv .json; may be given again"),
-    )  # fmt: skip
+    )
 
     figures = commands.add_parser("figures", help=text("draw every view"))
     figures.set_defaults(run=_figures)
     figures.add_argument("folder", metavar="DIR")
     figures.add_argument("settings", nargs="*", metavar="SETTING", help=how)
     figures.add_argument(
-        "--format", action="append", choices=(*PICTURES, *FOR_PROGRAMS),
+        "--format",
+        action="append",
+        choices=(*PICTURES, *FOR_PROGRAMS),
         help=text("html by default; may be given again"),
-    )  # fmt: skip
+    )
 
     views = commands.add_parser("views", help=text("list the views, and the settings' rules"))
     views.set_defaults(run=_views)

@@ -23,10 +23,33 @@ from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import NORMALIZERS, STATISTICS, Normalizer
 from normgeo.normalizers.scales import SCALES
 
-TABS = ("auto", "why", "certificate", "floating_point", "blackboard", "own", "descent",
-        "equilibrium", "twin", "spiral", "fisher", "equation", "noise", "network", "radii", "zero",
-        "angles", "formula", "coupling", "spectra", "equal_kl", "growth", "eq13", "magnitude",
-        "labels")  # fmt: skip
+TABS = (
+    "auto",
+    "why",
+    "certificate",
+    "floating_point",
+    "blackboard",
+    "own",
+    "descent",
+    "equilibrium",
+    "twin",
+    "spiral",
+    "fisher",
+    "equation",
+    "noise",
+    "network",
+    "radii",
+    "zero",
+    "angles",
+    "formula",
+    "coupling",
+    "spectra",
+    "equal_kl",
+    "growth",
+    "eq13",
+    "magnitude",
+    "labels",
+)
 
 OPEN = "auto"  # the word for a number that is left open
 

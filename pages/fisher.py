@@ -7,9 +7,20 @@ settings = frame.begin(
     "fisher",
     "What is the shape of parameter space?",
     controls=("method", "dataset"),
-    more=("neuron", "other", "entries", "family", "neurons", "weights", "seed", "features", "eps",
-          "statistics", "groups"),
-)  # fmt: skip
+    more=(
+        "neuron",
+        "other",
+        "entries",
+        "family",
+        "neurons",
+        "weights",
+        "seed",
+        "features",
+        "eps",
+        "statistics",
+        "groups",
+    ),
+)
 
 picture = progress.show(
     "fisher",

@@ -7,9 +7,19 @@ settings = frame.begin(
     "learning_rate",
     "Why does a large weight vector turn slowly?",
     controls=("method", "dataset"),
-    more=("neuron", "growth", "rate", "neurons", "weights", "seed", "family", "eps",
-          "statistics", "groups"),
-)  # fmt: skip
+    more=(
+        "neuron",
+        "growth",
+        "rate",
+        "neurons",
+        "weights",
+        "seed",
+        "family",
+        "eps",
+        "statistics",
+        "groups",
+    ),
+)
 
 picture = export.show(
     "turn",

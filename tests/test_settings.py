@@ -47,15 +47,54 @@ any_settings = st.fixed_dictionaries(
 # One bad value of every kind for every rule.
 BAD = {
     Choice: ["", "no such word", 3, None, [], True],
-    Whole: ["", "two", "1.5", "-1", "1e2", str(10**12), 1.5, -1, True, None, [], float("nan"),
-            float("inf"), 10**400, "9" * 5000],
-    Number: ["", "nan", "inf", "-inf", "1e400", "a lot", "-1e9", 1e9, True, None, {}, float("nan"),
-             float("-inf"), -(10**400)],
+    Whole: [
+        "",
+        "two",
+        "1.5",
+        "-1",
+        "1e2",
+        str(10**12),
+        1.5,
+        -1,
+        True,
+        None,
+        [],
+        float("nan"),
+        float("inf"),
+        10**400,
+        "9" * 5000,
+    ],
+    Number: [
+        "",
+        "nan",
+        "inf",
+        "-inf",
+        "1e400",
+        "a lot",
+        "-1e9",
+        1e9,
+        True,
+        None,
+        {},
+        float("nan"),
+        float("-inf"),
+        -(10**400),
+    ],
     Open: ["", "none", "nan", "-1", "1e400", 1e9, -1, True, {}, float("nan"), float("inf")],
-    Cell: ["", ".", "layer", "layer.", ".case_rescaling", "layer.no_change",
-           "nobody.case_rescaling", "layer-nobody.case_rescaling",
-           "layer-layer-layer.case_rescaling", 3, None],
-}  # fmt: skip
+    Cell: [
+        "",
+        ".",
+        "layer",
+        "layer.",
+        ".case_rescaling",
+        "layer.no_change",
+        "nobody.case_rescaling",
+        "layer-nobody.case_rescaling",
+        "layer-layer-layer.case_rescaling",
+        3,
+        None,
+    ],
+}
 BAD_VALUES = [
     pytest.param(name, value, id=f"{name}={str(value)[:20]!r}")
     for name, rule in RULES.items()
@@ -124,9 +163,13 @@ def test_an_unknown_name_is_named() -> None:
 
 
 def test_a_recipe_names_everything_that_is_wrong_at_once() -> None:
-    with pytest.raises(ValueError, match=re.escape(
-        "There is no setting 'detla'. `eps` must be a number from 0 to 1; got '-1'."
-    ) + "$"):  # fmt: skip
+    with pytest.raises(
+        ValueError,
+        match=re.escape(
+            "There is no setting 'detla'. `eps` must be a number from 0 to 1; got '-1'."
+        )
+        + "$",
+    ):
         Settings.from_recipe({"detla": 3, "eps": -1, "seed": 1})
 
 

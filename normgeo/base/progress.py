@@ -16,7 +16,7 @@ class Stop(Exception):  # noqa: N818 - a request, not an error
 
 
 class Ended(NamedTuple):
-    """How a run that could not go on ended: the step that failed, from 1, and why, in a sentence."""
+    """How a run that could not go on ended: the step that failed, from 1, and why."""
 
     step: int
     reason: str
@@ -42,7 +42,7 @@ class Progress:
 
     @classmethod
     def of(cls, report: Report | Progress | None) -> Progress:
-        """Return the progress of a function's argument: itself, or a new one that tells a report."""
+        """The progress of an argument: itself, or a new one that tells a report."""
         return report if isinstance(report, Progress) else cls(report)
 
     def tell(self, done: int, steps: int) -> bool:

@@ -19,9 +19,19 @@ from normgeo.claims import (
 from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding, Measured
 
 __all__ = [
-    "CLAIMS", "FAILS", "HOLDS", "HOLDS_IF", "PART", "PARTS", "SIGNS",
-    "Audited", "Claim", "Finding", "Measured", "audit",
-]  # fmt: skip
+    "CLAIMS",
+    "FAILS",
+    "HOLDS",
+    "HOLDS_IF",
+    "PART",
+    "PARTS",
+    "SIGNS",
+    "Audited",
+    "Claim",
+    "Finding",
+    "Measured",
+    "audit",
+]
 
 PARTS: dict[str, tuple[Claim, ...]] = {
     "One formula": formula.CLAIMS,

@@ -106,21 +106,29 @@ CLAIMS = (
         "equilibrium",
         "With weight decay λ the norm settles where growth and decay balance, at "
         "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and then turns by arccos(1 − ηλ) in each step.",
-        "van Laarhoven 2017; Wan et al. 2021", _equilibrium, HOLDS, "learning_rate?tab=equilibrium",
+        "van Laarhoven 2017; Wan et al. 2021",
+        _equilibrium,
+        HOLDS,
+        "learning_rate?tab=equilibrium",
         remark="A simulation whose gradient has a constant norm √Γ on the unit sphere; where it "
         "started does not matter.",
     ),
     Claim(
         "twin",
         "Weight decay is a learning rate that grows exponentially: both turn the weights alike.",
-        "Li and Arora 2019", _twin, HOLDS_IF, "learning_rate?tab=twin&method=layer",
+        "Li and Arora 2019",
+        _twin,
+        HOLDS_IF,
+        "learning_rate?tab=twin&method=layer",
         condition="ε = 0, by gradient descent",
         remark="30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place.",
     ),
     Claim(
         "turn_by_rule",
         "The turn of a step falls as the square of the norm, whatever the optimizer.",
-        "section 5.2.2, beyond gradient descent", _turn_by_rule, HOLDS_IF,
+        "section 5.2.2, beyond gradient descent",
+        _turn_by_rule,
+        HOLDS_IF,
         "learning_rate?tab=descent&method=layer&optimizer=adam",
         condition="the step is in proportion to the gradient",
         remark="Adam divides the scale of the gradient out: its turn falls as 1/‖w‖.",
@@ -128,7 +136,9 @@ CLAIMS = (
     Claim(
         "growth_by_rule",
         "The norm of the weights grows in every step, whatever the optimizer.",
-        "section 5.2.2, beyond gradient descent", _growth_by_rule, HOLDS_IF,
+        "section 5.2.2, beyond gradient descent",
+        _growth_by_rule,
+        HOLDS_IF,
         "learning_rate?tab=descent&optimizer=adam",
         condition="it is gradient descent without decay",
         remark="A step of Adam has a part along the weights and may shorten them.",
@@ -136,7 +146,10 @@ CLAIMS = (
     Claim(
         "mean_row_stays",
         "Under layer norm, learning never moves the mean of the weight vectors.",
-        "section 5.2.2, implied", _common_shift, HOLDS_IF, "learning_rate?method=layer",
+        "section 5.2.2, implied",
+        _common_shift,
+        HOLDS_IF,
+        "learning_rate?method=layer",
         condition="there is no weight decay, which shrinks it with the rest",
     ),
-)  # fmt: skip
+)

@@ -96,11 +96,14 @@ def _observed_labels() -> Finding:
     return Finding(
         observed < 0.1,
         drawn[2000] < 0.05 and drawn[2000] < drawn[20] / 3,
-        numbers("relative error", {
-            "given labels": observed,
-            **{f"{n} labels a case drawn from the model": error for n, error in drawn.items()},
-        }),
-    )  # fmt: skip
+        numbers(
+            "relative error",
+            {
+                "given labels": observed,
+                **{f"{n} labels a case drawn from the model": error for n, error in drawn.items()},
+            },
+        ),
+    )
 
 
 def _jacobians(model: NormalizedGLM, X: Array) -> Array:
@@ -152,9 +155,11 @@ def _gain_scales_curvature() -> Finding:
     X, rng = gaussian_data(), np.random.default_rng(SEED)
     direction, factor = rng.standard_normal(X.shape[1]), {}
     for method, family in (
-        ("batch", "gaussian"), ("weight", "gaussian"), ("layer", "gaussian"),
+        ("batch", "gaussian"),
+        ("weight", "gaussian"),
+        ("layer", "gaussian"),
         ("batch", "bernoulli"),
-    ):  # fmt: skip
+    ):
         model = small_model(method, family)
         g = np.ones(len(model.W)) if model.g is None else model.g
         doubled = model.layout.pack(model.W, model.b, g * np.where(np.arange(len(g)), 1, 2))
@@ -174,36 +179,53 @@ CLAIMS = (
         "equation_9",
         "The mean of the output is the first derivative of the log partition, and its covariance φ "
         "times the second.",
-        "section 5.2.2, Eq. 8 and 9", _equation_9, HOLDS, "fisher?tab=equation",
+        "section 5.2.2, Eq. 8 and 9",
+        _equation_9,
+        HOLDS,
+        "fisher?tab=equation",
         remark="By central differences, for every family.",
     ),
     Claim(
         "kl_quadratic",
         "Between nearby models the KL divergence is half the quadratic form of the Fisher matrix.",
-        "section 5.2.1, Eq. 10", _kl_is_quadratic, HOLDS, "fisher?tab=growth",
+        "section 5.2.1, Eq. 10",
+        _kl_is_quadratic,
+        HOLDS,
+        "fisher?tab=growth",
         remark="Every method, every family; the error halves with the step.",
     ),
     Claim(
         "equation_11",
         "The Fisher matrix is the expected outer product of the gradients of the log-likelihood.",
-        "section 5.2.1, Eq. 11", _equation_11, HOLDS, "fisher?tab=labels",
+        "section 5.2.1, Eq. 11",
+        _equation_11,
+        HOLDS,
+        "fisher?tab=labels",
         remark="The expectation is summed over all classes, as the model weighs them.",
     ),
     Claim(
         "observed_labels",
         "The outer product of the gradients at the labels of the data gives the Fisher matrix.",
-        "practice, the empirical Fisher", _observed_labels, HOLDS_IF, "fisher?tab=labels",
+        "practice, the empirical Fisher",
+        _observed_labels,
+        HOLDS_IF,
+        "fisher?tab=labels",
         condition="the labels are drawn from the model itself, many for each case",
     ),
     Claim(
         "equation_12",
         "The Fisher matrix of a standard model is E[Cov/φ² ⊗ [[xxᵀ, x], [xᵀ, 1]]].",
-        "section 5.2.2, Eq. 12", _equation_12, HOLDS, "fisher?method=standard",
+        "section 5.2.2, Eq. 12",
+        _equation_12,
+        HOLDS,
+        "fisher?method=standard",
     ),
     Claim(
         "equation_13",
         "The Fisher matrix of every normalized model is Eq. 13 with Eq. 14.",
-        "section 5.2.2, Eq. 13 and 14", _equation_13, HOLDS_IF,
+        "section 5.2.2, Eq. 13 and 14",
+        _equation_13,
+        HOLDS_IF,
         "fisher?method=layer&tab=eq13",
         condition="no statistic is shared by neurons",
         remark="For layer norm it leaves out that every output depends on every weight vector.",
@@ -211,8 +233,10 @@ CLAIMS = (
     Claim(
         "gain_scales_curvature",
         "The curvature along a neuron's weights is scaled by its gain squared.",
-        "section 5.2.2", _gain_scales_curvature, HOLDS_IF,
+        "section 5.2.2",
+        _gain_scales_curvature,
+        HOLDS_IF,
         condition="the outputs are Gaussian, and no statistic is shared by neurons",
         remark="The gain is doubled. It also moves the outputs, and with them their covariance.",
     ),
-)  # fmt: skip
+)

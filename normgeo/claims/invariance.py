@@ -49,9 +49,15 @@ def _table_1() -> Finding:
     return Finding(
         agrees and flips == 0,
         agrees,
-        numbers("cells", {"all": agreement.cells, "agreeing": agreement.agreeing,
-                          "where z turns over at δ < 0": flips}),
-    )  # fmt: skip
+        numbers(
+            "cells",
+            {
+                "all": agreement.cells,
+                "agreeing": agreement.agreeing,
+                "where z turns over at δ < 0": flips,
+            },
+        ),
+    )
 
 
 def _weight_matrix_rescaling() -> Finding:
@@ -125,8 +131,9 @@ def _equation_7() -> Finding:
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=DELTA, index=0)
     before, after = (NORMALIZERS["layer"].normalize(W, cases) for cases in (X, X1))
     growth = {
-        "μ": after.mu[0, 0] / before.mu[0, 0], "σ": after.sigma[0, 0] / before.sigma[0, 0],
-    }  # fmt: skip
+        "μ": after.mu[0, 0] / before.mu[0, 0],
+        "σ": after.sigma[0, 0] / before.sigma[0, 0],
+    }
     follow = max(abs(factor - DELTA) for factor in growth.values()) < ROUNDING
     return plain(
         verdict.invariant and follow and moved(before.z, after.z) < ROUNDING,
@@ -186,51 +193,69 @@ CLAIMS = (
     Claim(
         "table_1",
         "Each of the 18 cells of Table 1 says rightly what batch, weight and layer norm ignore.",
-        "section 5.1, Table 1", _table_1, HOLDS_IF, "invariance",
+        "section 5.1, Table 1",
+        _table_1,
+        HOLDS_IF,
+        "invariance",
         condition="re-scaling means δ > 0",
         remark="A negative δ turns the sign of z over in every cell that is invariant to δ.",
     ),
     Claim(
         "weight_matrix_rescaling",
         "All three methods ignore a re-scaling of the whole weight matrix.",
-        "section 5.1, Table 1", _weight_matrix_rescaling, HOLDS,
+        "section 5.1, Table 1",
+        _weight_matrix_rescaling,
+        HOLDS,
         "invariance?cell=batch.weight_matrix_rescaling",
     ),
     Claim(
         "weight_vector_rescaling",
         "Batch and weight norm ignore the re-scaling of one weight vector; layer norm does not.",
-        "section 5.1", _weight_vector_rescaling, HOLDS,
+        "section 5.1",
+        _weight_vector_rescaling,
+        HOLDS,
         "invariance?cell=layer.weight_vector_rescaling",
     ),
     Claim(
         "statistics_follow",
         "Where a weight vector is scaled by δ, batch and weight norm's μ and σ are scaled with it.",
-        "section 5.1", _statistics_follow, HOLDS, "invariance?cell=batch.weight_vector_rescaling",
+        "section 5.1",
+        _statistics_follow,
+        HOLDS,
+        "invariance?cell=batch.weight_vector_rescaling",
         remark="Weight norm has μ = 0, before and after.",
     ),
     Claim(
         "weight_matrix_recentering",
         "Layer norm ignores a shift common to all weight vectors; batch and weight norm do not.",
-        "section 5.1", _weight_matrix_recentering, HOLDS,
+        "section 5.1",
+        _weight_matrix_recentering,
+        HOLDS,
         "invariance?cell=layer.weight_matrix_recentering",
     ),
     Claim(
         "equation_6",
         "Layer norm ignores a re-scaling of the weight matrix and a common shift at once.",
-        "section 5.1, Eq. 6", _equation_6, HOLDS,
+        "section 5.1, Eq. 6",
+        _equation_6,
+        HOLDS,
         "invariance?cell=layer.weight_matrix_recentering",
     ),
     Claim(
         "input_only",
         "Normalizing only the input, before the weights, ignores neither a re-scaling nor a "
         "re-centering of the weights.",
-        "section 5.1", _input_only, HOLDS,
+        "section 5.1",
+        _input_only,
+        HOLDS,
         "invariance?rows=named&cell=standard.weight_matrix_rescaling",
     ),
     Claim(
         "dataset_rescaling",
         "All normalization methods ignore a re-scaling of the data set.",
-        "section 5.1, text", _dataset_rescaling, HOLDS_IF,
+        "section 5.1, text",
+        _dataset_rescaling,
+        HOLDS_IF,
         "invariance?cell=weight.dataset_rescaling",
         condition="the scale averages over cases or neurons",
         remark="Weight norm does not: its σ is a length of weights. Table 1 has this right.",
@@ -238,24 +263,35 @@ CLAIMS = (
     Claim(
         "equation_7",
         "Layer norm ignores the re-scaling of a single case, since its μ and σ scale with it.",
-        "section 5.1, Eq. 7", _equation_7, HOLDS, "invariance?cell=layer.case_rescaling",
+        "section 5.1, Eq. 7",
+        _equation_7,
+        HOLDS,
+        "invariance?cell=layer.case_rescaling",
     ),
     Claim(
         "case_rescaling",
         "Of the three, only layer norm ignores the re-scaling of a single case.",
-        "section 5.1, Table 1", _case_rescaling, HOLDS, "invariance?cell=batch.case_rescaling",
+        "section 5.1, Table 1",
+        _case_rescaling,
+        HOLDS,
+        "invariance?cell=batch.case_rescaling",
     ),
     Claim(
         "dataset_recentering",
         "Of the three, only batch norm ignores a shift common to all cases.",
-        "section 5.1, Table 1", _dataset_recentering, HOLDS,
+        "section 5.1, Table 1",
+        _dataset_recentering,
+        HOLDS,
         "invariance?cell=batch.dataset_recentering",
     ),
     Claim(
         "feature_shift",
         "Layer norm ignores shifts and re-scalings of the features of a single case.",
-        "section 7", _feature_shift, HOLDS_IF, "invariance?cell=layer.case_offsets&columns=all",
+        "section 7",
+        _feature_shift,
+        HOLDS_IF,
+        "invariance?cell=layer.case_offsets&columns=all",
         condition="all weight vectors have the same sum",
         remark="A re-scaling always, a shift of x only then; a shift of the summed inputs always.",
     ),
-)  # fmt: skip
+)

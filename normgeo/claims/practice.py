@@ -98,9 +98,13 @@ def _logits() -> Finding:
 
 def _recurrence(method: str, radius: float, activation: str = "identity") -> Recurrence:
     return Recurrence.random(
-        NORMALIZERS[method], UNITS, FEATURES, np.random.default_rng(SEED),
-        spectral_radius=radius, activation=activation,
-    )  # fmt: skip
+        NORMALIZERS[method],
+        UNITS,
+        FEATURES,
+        np.random.default_rng(SEED),
+        spectral_radius=radius,
+        activation=activation,
+    )
 
 
 def _rescaled_steps() -> Finding:
@@ -153,11 +157,14 @@ def _gradients_over_time() -> Finding:
         max(layer) < 0.01 < standard,
         numbers(
             "growth of the gradient in a step",
-            {"layer norm, most": max(layer), "layer norm, least": min(layer),
-             "standard, radius 2": standard},
+            {
+                "layer norm, most": max(layer),
+                "layer norm, least": min(layer),
+                "standard, radius 2": standard,
+            },
             "decades",
         ),
-    )  # fmt: skip
+    )
 
 
 def _decay(run: Run) -> float:
@@ -193,41 +200,61 @@ CLAIMS = (
     Claim(
         "one_case",
         "Layer norm treats each case by itself, so that a batch may hold a single one.",
-        "section 3", _one_case, HOLDS, "batch",
+        "section 3",
+        _one_case,
+        HOLDS,
+        "batch",
         remark="Batch norm gives a case another z in another batch, and none in a batch of one.",
     ),
     Claim(
         "training_and_test",
         "Layer norm computes the same at training and at test; batch norm does not.",
-        "abstract and section 3", _training_and_test, HOLDS, "invariance?statistics=frozen",
+        "abstract and section 3",
+        _training_and_test,
+        HOLDS,
+        "invariance?statistics=frozen",
     ),
     Claim(
         "batch_noise",
         "In a mini-batch of m cases, μ is an estimate whose error falls as 1/√m.",
-        "section 2", _batch_noise, HOLDS, "batch?tab=noise",
+        "section 2",
+        _batch_noise,
+        HOLDS,
+        "batch?tab=noise",
         remark="2000 batches of digits of each size, drawn with replacement.",
     ),
     Claim(
         "logits",
         "The scale of a softmax's inputs decides how confident it is, so they are not normalized.",
-        "section 6.6", _logits, HOLDS,
+        "section 6.6",
+        _logits,
+        HOLDS,
     ),
     Claim(
         "rescaled_steps",
         "A layer-normalized recurrence ignores a re-scaling of all summed inputs of a step.",
-        "section 3.1, Eq. 4", _rescaled_steps, HOLDS, "recurrent",
+        "section 3.1, Eq. 4",
+        _rescaled_steps,
+        HOLDS,
+        "recurrent",
     ),
     Claim(
         "grow_or_shrink",
         "In a standard recurrence the summed inputs grow or shrink at every step; under layer norm "
         "they keep their size.",
-        "section 3.1", _grow_or_shrink, HOLDS, "recurrent?tab=radii",
+        "section 3.1",
+        _grow_or_shrink,
+        HOLDS,
+        "recurrent?tab=radii",
         remark="100 steps without input; the spectral radius of W_hh is ½ and 2.",
     ),
     Claim(
         "gradients_over_time",
         "Layer norm keeps the gradient over time from exploding and from vanishing.",
-        "section 3.1", _gradients_over_time, HOLDS_IF, "recurrent",
+        "section 3.1",
+        _gradients_over_time,
+        HOLDS_IF,
+        "recurrent",
         condition="it means exploding; with inputs at every step it may still vanish",
         remark="100 steps, linear and tanh, with and without inputs, spectral radius ½ and 2.",
     ),
@@ -235,6 +262,9 @@ CLAIMS = (
         "any_length",
         "A layer-normalized recurrence runs on sequences longer than any seen; batch norm would "
         "need statistics for each step.",
-        "sections 1 and 3.1", _any_length, HOLDS, "recurrent?length=256",
+        "sections 1 and 3.1",
+        _any_length,
+        HOLDS,
+        "recurrent?length=256",
     ),
-)  # fmt: skip
+)

@@ -25,9 +25,11 @@ def add(commands: Any) -> None:
     )
     parser.set_defaults(run=run)
     parser.add_argument(
-        "--format", choices=FORMATS, default="text",
+        "--format",
+        choices=FORMATS,
+        default="text",
         help=text("csv and json have a record for each statement, with all digits"),
-    )  # fmt: skip
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -37,9 +37,11 @@ def add(commands: Any) -> None:
     )
     parser.set_defaults(run=run)
     parser.add_argument(
-        "settings", nargs="*", metavar="SETTING",
+        "settings",
+        nargs="*",
+        metavar="SETTING",
         help=text("name=value: dataset, family, method, neurons, seed …; `views` lists them"),
-    )  # fmt: skip
+    )
     for letter, what in LETTERS.items():
         parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=what)
     parser.add_argument(
@@ -49,13 +51,17 @@ def add(commands: Any) -> None:
         "--all", action="store_true", help=text("of all parameters, not of the weights alone")
     )
     parser.add_argument(
-        "--coupling", choices=("exact", "paper"), default="exact",
+        "--coupling",
+        choices=("exact", "paper"),
+        default="exact",
         help=text("paper: Eq. 13, each neuron's outputs by its own parameters only"),
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--format", choices=FORMATS, default="text",
+        "--format",
+        choices=FORMATS,
+        default="text",
         help=text("csv and json have a record for each eigenvalue and reason"),
-    )  # fmt: skip
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -80,9 +86,11 @@ def run(options: argparse.Namespace) -> None:
     explanation = None
     with Progress(text("{done} of {all}: spectrum, null space, reasons")) as progress:
         found = spectrum(
-            F, min(options.k, size), weights_only=not options.all,
+            F,
+            min(options.k, size),
+            weights_only=not options.all,
             callback=lambda products: progress(0, 3),
-        )  # fmt: skip
+        )
         if size <= LARGEST:
             progress(1, 3)
             null = null_space(F, weights_only=not options.all)
@@ -93,14 +101,23 @@ def run(options: argparse.Namespace) -> None:
         return
     H, D = model.W.shape
     about = text(
-        "{method}, {title}, {family} outputs, H = {H}, D = {D}", method=model.normalizer.title,
-        title=title, family=model.family.title, H=H, D=D,
-    )  # fmt: skip
+        "{method}, {title}, {family} outputs, H = {H}, D = {D}",
+        method=model.normalizer.title,
+        title=title,
+        family=model.family.title,
+        H=H,
+        D=D,
+    )
     print_table(_noted(spectrum_table(found, what, about), notes), options.format)
     print()
     if explanation is None:
-        print(text("The null directions of up to {most:,} parameters are counted; these are "
-                   "{size:,}.", most=LARGEST, size=size))  # fmt: skip
+        print(
+            text(
+                "The null directions of up to {most:,} parameters are counted; these are {size:,}.",
+                most=LARGEST,
+                size=size,
+            )
+        )
         return
     formula = None
     if not options.all and options.coupling == "exact":
@@ -147,7 +164,11 @@ def _from_files(
     method = settings.normalizer
     family = "gaussian" if settings.family == "auto" else settings.family
     model = NormalizedGLM(
-        method, family, W, found.get("b"), found.get("g"),
+        method,
+        family,
+        W,
+        found.get("b"),
+        found.get("g"),
         reference=(W, X) if method.statistics == "frozen" else None,
-    )  # fmt: skip
+    )
     return model, X, paths["W"].name, ()

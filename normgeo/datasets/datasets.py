@@ -232,9 +232,18 @@ def _breast_cancer() -> Table:
 
 def _diabetes() -> Table:
     bunch = _bundled("diabetes", scaled=False)
-    names = ("age", "sex", "body mass index", "blood pressure", "total cholesterol",
-             "LDL cholesterol", "HDL cholesterol", "cholesterol / HDL", "log triglycerides",
-             "blood sugar")  # fmt: skip
+    names = (
+        "age",
+        "sex",
+        "body mass index",
+        "blood pressure",
+        "total cholesterol",
+        "LDL cholesterol",
+        "HDL cholesterol",
+        "cholesterol / HDL",
+        "log triglycerides",
+        "blood sugar",
+    )
     return Table(bunch.data, bunch.target[:, None], names, ("disease progression",))
 
 
@@ -258,42 +267,88 @@ def _plane() -> Table:
     return Table(points, labels, ("first coordinate", "second coordinate"), names, names)
 
 
-FITNESS = (("weight", "lb"), ("waist", "in"), ("pulse", "beats/min"), ("chins", "repetitions"),
-           ("situps", "repetitions"), ("jumps", "repetitions"))  # fmt: skip
+FITNESS = (
+    ("weight", "lb"),
+    ("waist", "in"),
+    ("pulse", "beats/min"),
+    ("chins", "repetitions"),
+    ("situps", "repetitions"),
+    ("jumps", "repetitions"),
+)
 TENENHAUS = "Linnerud's fitness data, in Tenenhaus, La régression PLS, Technip 1998"
 
 DATASETS: dict[str, DatasetSource] = {
     source.key: source
     for source in (
         DatasetSource(
-            "digits", "Digits", "Handwritten digits as 8 × 8 images, ten classes.", "categorical",
+            "digits",
+            "Digits",
+            "Handwritten digits as 8 × 8 images, ten classes.",
+            "categorical",
             "Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI 1998 (test set)",
-            partial(_classified, "digits", tuple("0123456789")), "ink (0–16)", image_shape=(8, 8)),
+            partial(_classified, "digits", tuple("0123456789")),
+            "ink (0–16)",
+            image_shape=(8, 8),
+        ),
         DatasetSource(
-            "iris", "Iris", "Sepals and petals of three species of iris.", "categorical",
+            "iris",
+            "Iris",
+            "Sepals and petals of three species of iris.",
+            "categorical",
             "Fisher, Annals of Eugenics 7, 1936",
-            partial(_classified, "iris", ("setosa", "versicolor", "virginica")), "cm"),
+            partial(_classified, "iris", ("setosa", "versicolor", "virginica")),
+            "cm",
+        ),
         DatasetSource(
-            "wine", "Wine", "Chemical analyses of wines from three cultivators.", "categorical",
+            "wine",
+            "Wine",
+            "Chemical analyses of wines from three cultivators.",
+            "categorical",
             "Forina et al., PARVUS, Genoa; UCI Wine",
-            partial(_classified, "wine", ("cultivator 1", "cultivator 2", "cultivator 3"))),
+            partial(_classified, "wine", ("cultivator 1", "cultivator 2", "cultivator 3")),
+        ),
         DatasetSource(
-            "breast_cancer", "Breast cancer", "Cell nuclei of breast masses: is a mass benign?",
-            "bernoulli", "Wolberg, Street and Mangasarian, Breast Cancer Wisconsin, UCI 1995",
-            _breast_cancer),
+            "breast_cancer",
+            "Breast cancer",
+            "Cell nuclei of breast masses: is a mass benign?",
+            "bernoulli",
+            "Wolberg, Street and Mangasarian, Breast Cancer Wisconsin, UCI 1995",
+            _breast_cancer,
+        ),
         DatasetSource(
-            "diabetes", "Diabetes", "Ten measurements and the disease a year later.", "gaussian",
-            "Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32, 2004", _diabetes,
-            units=(("age", "years"), ("body mass index", "kg/m²"), ("blood pressure", "mm Hg"))),
+            "diabetes",
+            "Diabetes",
+            "Ten measurements and the disease a year later.",
+            "gaussian",
+            "Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32, 2004",
+            _diabetes,
+            units=(("age", "years"), ("body mass index", "kg/m²"), ("blood pressure", "mm Hg")),
+        ),
         DatasetSource(
-            "linnerud", "Linnerud", "What exercise counts say of the bodies of twenty men.",
-            "gaussian", TENENHAUS, _linnerud, units=FITNESS),
+            "linnerud",
+            "Linnerud",
+            "What exercise counts say of the bodies of twenty men.",
+            "gaussian",
+            TENENHAUS,
+            _linnerud,
+            units=FITNESS,
+        ),
         DatasetSource(
-            "linnerud_reversed", "Linnerud reversed",
+            "linnerud_reversed",
+            "Linnerud reversed",
             "What the bodies of twenty men say of their exercise counts.",
-            "poisson", TENENHAUS, _linnerud_reversed, units=FITNESS),
+            "poisson",
+            TENENHAUS,
+            _linnerud_reversed,
+            units=FITNESS,
+        ),
         DatasetSource(
-            "plane", "Plane", "Three overlapping clouds of points in a plane.", "categorical",
-            f"synthetic: unit normal noise around a triangle, seed {PLANE_SEED}", _plane),
+            "plane",
+            "Plane",
+            "Three overlapping clouds of points in a plane.",
+            "categorical",
+            f"synthetic: unit normal noise around a triangle, seed {PLANE_SEED}",
+            _plane,
+        ),
     )
-}  # fmt: skip
+}

@@ -81,14 +81,18 @@ def _csv(name: str, path: Path) -> Array:
                         text(
                             "All lines of {path} must have equally many numbers: the first has "
                             "{first}, line {number} has {here}.",
-                            path=path, first=len(rows[0]), number=number, here=len(rows[-1]),
+                            path=path,
+                            first=len(rows[0]),
+                            number=number,
+                            here=len(rows[-1]),
                         )
-                    )  # fmt: skip
+                    )
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(
-            text("{path} is not a text of comma-separated numbers ({error}).", path=path,
-                 error=error)
-        ) from error  # fmt: skip
+            text(
+                "{path} is not a text of comma-separated numbers ({error}).", path=path, error=error
+            )
+        ) from error
     if not rows:
         raise ValueError(text("{path} holds no line of comma-separated numbers.", path=path))
     return np.array(rows)

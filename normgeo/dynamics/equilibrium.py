@@ -72,8 +72,11 @@ def simulate_balance(
 
     """
     for name, value in (
-        ("rate", rate), ("decay", decay), ("gradient_norm", gradient_norm), ("norm", norm)
-    ):  # fmt: skip
+        ("rate", rate),
+        ("decay", decay),
+        ("gradient_norm", gradient_norm),
+        ("norm", norm),
+    ):
         if not (isfinite(value) and value > 0):
             raise ValueError(f"`{name}` must be a finite number above 0; got {value}.")
     if rate * decay >= 1:

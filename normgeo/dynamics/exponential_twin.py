@@ -115,13 +115,23 @@ def exponential_twin(
             raise StopIteration
 
     decayed, scheduled = (
-        descend(model, X, y, steps=steps, rate=eta, affine_rate=rate, decay=shrink,
-                batch_size=batch_size, seed=seed,
-                callback=partial(watch, before))
-        for before, eta, shrink in (
-            (0, rate, decay), (steps, Exponential(rate / kept, kept**-2.0), 0.0)
+        descend(
+            model,
+            X,
+            y,
+            steps=steps,
+            rate=eta,
+            affine_rate=rate,
+            decay=shrink,
+            batch_size=batch_size,
+            seed=seed,
+            callback=partial(watch, before),
         )
-    )  # fmt: skip
+        for before, eta, shrink in (
+            (0, rate, decay),
+            (steps, Exponential(rate / kept, kept**-2.0), 0.0),
+        )
+    )
     shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)
     U, V = decayed.vectors()[first], scheduled.vectors()[second]
     growth = scheduled.norms[shared] / decayed.norms[shared]

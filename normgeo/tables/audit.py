@@ -55,16 +55,38 @@ def audit_table(audited: Sequence[Audited]) -> Table:
 def audit_records(audited: Sequence[Audited]) -> Table:
     """Return a record for each claim, for programs: everything, with all digits."""
     return Table(
-        ("key", "part", "statement", "source", "verdict", "expected", "as_expected", "condition",
-         "remark", "page", "measured"),
+        (
+            "key",
+            "part",
+            "statement",
+            "source",
+            "verdict",
+            "expected",
+            "as_expected",
+            "condition",
+            "remark",
+            "page",
+            "measured",
+        ),
         tuple(
-            (c.key, PART[c.key], c.statement, c.source, one.finding.verdict, c.expected,
-             one.as_expected, c.condition, c.remark, c.page, Quantities(one.finding.measured))
+            (
+                c.key,
+                PART[c.key],
+                c.statement,
+                c.source,
+                one.finding.verdict,
+                c.expected,
+                one.as_expected,
+                c.condition,
+                c.remark,
+                c.page,
+                Quantities(one.finding.measured),
+            )
             for one in audited
             for c in (one.claim,)
         ),
         text("The paper, checked"),
-    )  # fmt: skip
+    )
 
 
 class Quantities(dict[str, float | bool | None]):
@@ -114,8 +136,11 @@ def summary(audited: Sequence[Audited]) -> str:
     return text(
         "Of {all} statements {holds} hold (✓), {holds_if} hold on a condition (≈) and {fails} do "
         "not hold (✗).",
-        all=len(audited), holds=found[HOLDS], holds_if=found[HOLDS_IF], fails=found[FAILS],
-    )  # fmt: skip
+        all=len(audited),
+        holds=found[HOLDS],
+        holds_if=found[HOLDS_IF],
+        fails=found[FAILS],
+    )
 
 
 def name(measured: Measured) -> str:
@@ -143,9 +168,12 @@ def _quantities(one: Audited) -> list[str]:
 def _wrapped(words: str, room: int, head: str = "", indent: int = INDENT) -> list[str]:
     space = " " * indent
     return textwrap.wrap(
-        words, max(room, 2 * INDENT), initial_indent=head or space, subsequent_indent=space,
+        words,
+        max(room, 2 * INDENT),
+        initial_indent=head or space,
+        subsequent_indent=space,
         break_on_hyphens=False,
-    )  # fmt: skip
+    )
 
 
 def _plain(value: Any) -> str:

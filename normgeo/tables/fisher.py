@@ -36,15 +36,24 @@ def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
     return Table(
         (text("rank"), text("eigenvalue"), text("share of the trace")),
         tuple((i, float(v), s) for i, (v, s) in _ranked(found)),
-        text("Largest {k} of {all} eigenvalues of {what}: {about}", k=len(found.values),
-             all=found.size, what=what, about=about),
+        text(
+            "Largest {k} of {all} eigenvalues of {what}: {about}",
+            k=len(found.values),
+            all=found.size,
+            what=what,
+            about=about,
+        ),
         notes=(
             which_fisher(found),
-            text("Together {share:.1%} of the trace {trace:.4g}; {how}.", share=found.share,
-                 trace=found.trace, how=how),
+            text(
+                "Together {share:.1%} of the trace {trace:.4g}; {how}.",
+                share=found.share,
+                trace=found.trace,
+                how=how,
+            ),
             *found.notes,
         ),
-    )  # fmt: skip
+    )
 
 
 def null_table(found: Explanation, what: str, formula: int | None) -> Table:
@@ -57,21 +66,29 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
     rows: list[tuple[str, int]] = [(reason.title, reason.added) for reason in credited]
     if found.unexplained:
         rows.append((text("no known reason"), found.unexplained))
-    notes = [] if formula is None else [
-        text("By formula, for generic weights and many generic cases: {k}.", k=formula)
-    ]  # fmt: skip
+    notes = (
+        []
+        if formula is None
+        else [text("By formula, for generic weights and many generic cases: {k}.", k=formula)]
+    )
     notes.append(
-        text("Null: a singular value of the factor B, F = BᵀB, of at most {most:.2g}.",
-             most=null.threshold)
-    )  # fmt: skip
+        text(
+            "Null: a singular value of the factor B, F = BᵀB, of at most {most:.2g}.",
+            most=null.threshold,
+        )
+    )
     notes += [f"{reason.title}: {reason.sentence}" for reason in credited]
     return Table(
         (text("explained by"), text("null directions")),
         tuple(rows) or ((text("nothing to explain"), 0),),
-        text("Null directions of {what}: {k} of {all}", what=what, k=null.dimension,
-             all=null.singular_values.size),
+        text(
+            "Null directions of {what}: {k} of {all}",
+            what=what,
+            k=null.dimension,
+            all=null.singular_values.size,
+        ),
         notes=(*notes, *null.notes),
-    )  # fmt: skip
+    )
 
 
 def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) -> Table:
@@ -88,8 +105,20 @@ def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) 
             ("null_directions", i, None, None, *reason, *which)
             for i, reason in enumerate(reasons, start=1)
         ]
-    columns = ("kind", "index", "eigenvalue", "share_of_trace", "reason", "null_directions",
-               "meaning", "of", "fisher", "coupling", "cases", "phi")  # fmt: skip
+    columns = (
+        "kind",
+        "index",
+        "eigenvalue",
+        "share_of_trace",
+        "reason",
+        "null_directions",
+        "meaning",
+        "of",
+        "fisher",
+        "coupling",
+        "cases",
+        "phi",
+    )
     return Table(columns, tuple(rows))
 
 

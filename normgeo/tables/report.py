@@ -223,10 +223,16 @@ def to_pdf(html: str) -> bytes:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
         source.write_text(html, "utf-8")
         command = [
-            browser, "--headless", "--disable-gpu", "--no-sandbox", "--no-first-run",
-            "--no-pdf-header-footer", f"--user-data-dir={folder}/profile",
-            f"--print-to-pdf={target}", source.as_uri(),
-        ]  # fmt: skip
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--no-sandbox",
+            "--no-first-run",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={target}",
+            source.as_uri(),
+        ]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE)
             return target.read_bytes()

@@ -49,8 +49,10 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, cells in (*((f"row {i}", row) for i, row in enumerate(self.rows)),
-                            ("`groups`", self.groups or self.columns)):  # fmt: skip
+        for name, cells in (
+            *((f"row {i}", row) for i, row in enumerate(self.rows)),
+            ("`groups`", self.groups or self.columns),
+        ):
             if len(cells) != len(self.columns):
                 raise ValueError(
                     f"A table with {len(self.columns)} columns needs as many values in each row; "
@@ -171,11 +173,16 @@ def _as_text(table: Table) -> str:
         lines.append((line, widths, alignments))
     lines += [(row, widths, alignments) for row in body]
     notes = [textwrap.fill(note, min(room, 80)) for note in table.notes]
-    return "\n".join([
-        *([table.title, ""] if table.title else []),
-        *("  ".join(map(_pad, *line)).rstrip() for line in lines),
-        *(["", *notes] if notes else []),
-    ]) + "\n"  # fmt: skip
+    return (
+        "\n".join(
+            [
+                *([table.title, ""] if table.title else []),
+                *("  ".join(map(_pad, *line)).rstrip() for line in lines),
+                *(["", *notes] if notes else []),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _widths(heads: list[list[str]], body: list[list[str]]) -> list[int]:
@@ -202,13 +209,18 @@ def _as_markdown(table: Table) -> str:
         return "| " + " | ".join(cell.translate(MARKDOWN) for cell in cells) + " |"
 
     marks = {"l": ":--", "c": ":-:", "r": "--:"}
-    return "\n".join([
-        *([f"**{table.title}**", ""] if table.title else []),
-        line(table.headings),
-        line(marks[alignment] for alignment in _alignments(table)),
-        *(line(map(_shown, row)) for row in table.rows),
-        *(part for note in table.notes for part in ("", note)),
-    ]) + "\n"  # fmt: skip
+    return (
+        "\n".join(
+            [
+                *([f"**{table.title}**", ""] if table.title else []),
+                line(table.headings),
+                line(marks[alignment] for alignment in _alignments(table)),
+                *(line(map(_shown, row)) for row in table.rows),
+                *(part for note in table.notes for part in ("", note)),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _as_latex(table: Table) -> str:
@@ -222,19 +234,24 @@ def _as_latex(table: Table) -> str:
     )
     long = len(table.rows) > ON_A_PAGE
     kind, packages = ("longtable", "amssymb,longtable") if long else ("tabular", "amssymb")
-    return "\n".join([
-        *(f"% {words}" for words in (table.title, *table.notes) if words),
-        rf"% In the preamble: \usepackage{{{packages}}}",
-        rf"\begin{{{kind}}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
-        r"\hline",
-        *([" & ".join(groups) + r" \\"] if table.groups else []),
-        line(table.columns),
-        r"\hline",
-        *([r"\endhead"] if long else []),
-        *(line(map(_shown, row)) for row in table.rows),
-        r"\hline",
-        rf"\end{{{kind}}}",
-    ]) + "\n"  # fmt: skip
+    return (
+        "\n".join(
+            [
+                *(f"% {words}" for words in (table.title, *table.notes) if words),
+                rf"% In the preamble: \usepackage{{{packages}}}",
+                rf"\begin{{{kind}}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
+                r"\hline",
+                *([" & ".join(groups) + r" \\"] if table.groups else []),
+                line(table.columns),
+                r"\hline",
+                *([r"\endhead"] if long else []),
+                *(line(map(_shown, row)) for row in table.rows),
+                r"\hline",
+                rf"\end{{{kind}}}",
+            ]
+        )
+        + "\n"
+    )
 
 
 ON_A_PAGE = 30  # rows; with more a LaTeX table breaks across pages and repeats its headings

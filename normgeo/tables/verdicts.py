@@ -78,18 +78,52 @@ def verdict_records(
 ) -> Table:
     """Return a row for each cell of `verdict_table`, with what its verdict rests on."""
     return Table(
-        ("normalizer", "title", "center", "scale", "groups", "eps", "transform", "label", "matrix",
-         "operation", "verdict", "invariant", "sign_flip", "only_without_eps", "error_bound",
-         "degree", "draws", "N", "H", "D"),
+        (
+            "normalizer",
+            "title",
+            "center",
+            "scale",
+            "groups",
+            "eps",
+            "transform",
+            "label",
+            "matrix",
+            "operation",
+            "verdict",
+            "invariant",
+            "sign_flip",
+            "only_without_eps",
+            "error_bound",
+            "degree",
+            "draws",
+            "N",
+            "H",
+            "D",
+        ),
         tuple(
-            (row, v.normalizer.title, *v.normalizer.words, v.normalizer.groups,
-             float(v.normalizer.eps), column, v.transform.label, v.transform.matrix,
-             v.transform.operation.key, v.word, v.invariant, v.sign_flip, v.only_without_eps,
-             v.error_bound, v.degree, v.draws, *v.shape)
+            (
+                row,
+                v.normalizer.title,
+                *v.normalizer.words,
+                v.normalizer.groups,
+                float(v.normalizer.eps),
+                column,
+                v.transform.label,
+                v.transform.matrix,
+                v.transform.operation.key,
+                v.word,
+                v.invariant,
+                v.sign_flip,
+                v.only_without_eps,
+                v.error_bound,
+                v.degree,
+                v.draws,
+                *v.shape,
+            )
             for (row, column), v in invariance_table(normalizers, transforms, eps).items()
         ),
         text("Verdicts on z, a record for each method and change"),
-    )  # fmt: skip
+    )
 
 
 def _symbol(verdict: Verdict, negative: bool) -> str:

@@ -25,9 +25,11 @@ _TURN = Lock()
 
 VERDICTS = {"all": "", "holds": HOLDS, "holds_if": HOLDS_IF, "fails": FAILS}
 LABELS = {
-    "all": "All {count}", "holds": "✓ {count} hold", "holds_if": "≈ {count} hold if …",
+    "all": "All {count}",
+    "holds": "✓ {count} hold",
+    "holds_if": "≈ {count} hold if …",
     "fails": "✗ {count} do not",
-}  # fmt: skip
+}
 
 
 def results() -> tuple[Audited, ...]:
@@ -54,9 +56,11 @@ def results() -> tuple[Audited, ...]:
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
     """Draw the counts, which filter, the report to take away, and the table."""
     with st.container(
-        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute",
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
         key="audit_line",
-    ):  # fmt: skip
+    ):
         _filter(audited, settings)
         _exports(audited)
     wanted = VERDICTS[settings.verdict]
@@ -74,10 +78,13 @@ def _filter(audited: tuple[Audited, ...], settings: Settings) -> None:
 
     st.session_state["verdict"] = settings.verdict
     st.segmented_control(
-        text("Verdicts to show"), list(VERDICTS), key="verdict", on_change=changed,
+        text("Verdicts to show"),
+        list(VERDICTS),
+        key="verdict",
+        on_change=changed,
         format_func=lambda name: text(LABELS[name], count=found[VERDICTS[name]]),
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def _exports(audited: tuple[Audited, ...]) -> None:

@@ -64,10 +64,13 @@ def why(settings: Settings) -> None:
             text(
                 "Neuron {h} of case {n}, before and after, where the slider starts ({name} = "
                 "{strength:g}):",
-                h=h, n=effect.case, name="δ" if transform.rescales else "γ ×", strength=strength,
+                h=h,
+                n=effect.case,
+                name="δ" if transform.rescales else "γ ×",
+                strength=strength,
             ),
             *_reasons(found, normalizer, transform),
-        ]  # fmt: skip
+        ]
         st.markdown("\n- ".join(lines))
 
 
@@ -76,10 +79,12 @@ def certificate(settings: Settings) -> None:
     verdict = cached.verdict(*settings.selected)
     st.markdown(
         text(
-            "**{normalizer}, {transform}: {word}.**", word=verdict.word,
-            normalizer=verdict.normalizer.title, transform=verdict.transform.label,
+            "**{normalizer}, {transform}: {word}.**",
+            word=verdict.word,
+            normalizer=verdict.normalizer.title,
+            transform=verdict.transform.label,
         )
-    )  # fmt: skip
+    )
     if verdict.only_without_eps:
         normalizer, transform = settings.selected
         st.markdown(text("At ε = 0: ") + _proof(cached.verdict(_at(normalizer, 0), transform)))
@@ -93,9 +98,14 @@ def certificate(settings: Settings) -> None:
         text(
             "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}: at "
             "case {n}, neuron {h}, {moved}. Its numbers:",
-            N=N, H=H, D=D, n=n, h=h, moved=_moved(verdict.witness.ratio),
+            N=N,
+            H=H,
+            D=D,
+            n=n,
+            h=h,
+            moved=_moved(verdict.witness.ratio),
         )
-    )  # fmt: skip
+    )
     st.code(_counterexample(verdict.witness), language=None)
 
 
@@ -121,9 +131,10 @@ def blackboard(settings: Settings) -> None:
     st.markdown(
         text(
             "The smallest integers at which {transform} moves the z of {normalizer}:",
-            transform=transform.label, normalizer=normalizer.title,
+            transform=transform.label,
+            normalizer=normalizer.title,
         )
-    )  # fmt: skip
+    )
     left, right = st.columns(2, gap="large")
     with left:
         st.latex(r" \qquad ".join(f"{name} = {tex.matrix(A)}" for name, A in given.items()))
@@ -143,9 +154,10 @@ def blackboard(settings: Settings) -> None:
 def floating_point(settings: Settings) -> None:
     """Draw how exact the verdict is in floating point."""
     export.show(
-        "floating_point", settings,
+        "floating_point",
+        settings,
         alt="Largest change of z against the strength of the change, a line for each number type.",
-    )  # fmt: skip
+    )
 
 
 def own(settings: Settings) -> None:
@@ -153,9 +165,11 @@ def own(settings: Settings) -> None:
     with st.container(horizontal=True):
         controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
     verdict_table.draw(
-        {"own": settings.own_normalizer}, TRANSFORMS, key="own_table",
+        {"own": settings.own_normalizer},
+        TRANSFORMS,
+        key="own_table",
         caption="The verdicts on your own normalizer",
-    )  # fmt: skip
+    )
 
 
 DEPTHS: Mapping[str, tuple[str, Callable[[Settings], None]]] = {
@@ -179,13 +193,18 @@ def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) ->
     size = r"\delta" if strength > 0 else r"|\delta|"
     a = {Law.SAME: "a", Law.SCALED: r"\delta a", Law.SHIFTED: "(a + s)"}[found.summed_input]
     mu = {
-        Law.ABSENT: "", Law.SAME: r" - \mu", Law.SCALED: r" - \delta\mu",
-        Law.SHIFTED: r" - (\mu + s)", Law.OTHERWISE: r" - \mu'",
-    }[found.mean]  # fmt: skip
+        Law.ABSENT: "",
+        Law.SAME: r" - \mu",
+        Law.SCALED: r" - \delta\mu",
+        Law.SHIFTED: r" - (\mu + s)",
+        Law.OTHERWISE: r" - \mu'",
+    }[found.mean]
     sigma = {
-        Law.ABSENT: "1", Law.SAME: r"\sigma", Law.SCALED: rf"{size}\sigma",
+        Law.ABSENT: "1",
+        Law.SAME: r"\sigma",
+        Law.SCALED: rf"{size}\sigma",
         Law.OTHERWISE: r"\sigma'",
-    }[found.scale]  # fmt: skip
+    }[found.scale]
     if takes_eps:
         v = {Law.SAME: "v", Law.SCALED: r"\delta^2 v", Law.OTHERWISE: "v'"}[found.scale]
         sigma = rf"\sqrt{{{v} + \varepsilon}}"
@@ -226,10 +245,12 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
         Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
         Law.SAME: text("**μ** stays."),
         Law.SCALED: text("**μ** becomes δ μ with it."),
-        Law.SHIFTED: text("**μ**, over {over}, moves by the same s and takes it off again.",
-                          over=over[normalizer.center]),
+        Law.SHIFTED: text(
+            "**μ**, over {over}, moves by the same s and takes it off again.",
+            over=over[normalizer.center],
+        ),
         Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=over[normalizer.center]),
-    }[found.mean]  # fmt: skip
+    }[found.mean]
     sigma = {
         Law.ABSENT: text("**σ** = 1: nothing divides the factor out."),
         Law.SAME: text("**σ** stays."),
@@ -253,9 +274,13 @@ def _proof(verdict: Verdict) -> str:
         "Proved at N = {N}, H = {H}, D = {D} in exact arithmetic: z′ = z is a polynomial identity "
         "of degree {degree} at most, and it held at {draws} draw of random integers below 2⁶¹. "
         "A false identity passes with a probability below 10{exponent}.",
-        N=N, H=H, D=D, degree=verdict.degree, draws=verdict.draws,
+        N=N,
+        H=H,
+        D=D,
+        degree=verdict.degree,
+        draws=verdict.draws,
         exponent=_superscript(ceil(log10(verdict.error_bound))),
-    )  # fmt: skip
+    )
 
 
 def _moved(ratio: Fraction | None) -> str:

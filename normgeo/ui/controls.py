@@ -51,8 +51,12 @@ LABELS: Mapping[str, str] = {
     "activation": "activation f",
 }
 
-_WORDS = {"none": "nothing", "batch": "cases (batch)", "layer": "neurons (layer)",
-          "weight": "features (weight)"}  # fmt: skip
+_WORDS = {
+    "none": "nothing",
+    "batch": "cases (batch)",
+    "layer": "neurons (layer)",
+    "weight": "features (weight)",
+}
 
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "dataset": {key: source.title for key, source in DATASETS.items()},
@@ -91,9 +95,12 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool) -> No
     st.session_state[key] = getattr(settings, name)
     rule, label = RULES[name], text(LABELS[name])
     common: dict[str, Any] = {
-        "key": key, "on_change": _changed, "args": (name, key), "width": 190,
+        "key": key,
+        "on_change": _changed,
+        "args": (name, key),
+        "width": 190,
         "label_visibility": "visible" if label_visible else "collapsed",
-    }  # fmt: skip
+    }
     if isinstance(rule, Open):
         # Without a value of its own a field can be emptied again.
         common |= {"value": None, "placeholder": text("as suits")}
@@ -101,9 +108,11 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool) -> No
     if isinstance(rule, Choice):
         words = OPTIONS.get(name, {})
         st.selectbox(
-            label, rule.options, format_func=lambda option: text(words.get(option, option)),
+            label,
+            rule.options,
+            format_func=lambda option: text(words.get(option, option)),
             **common,
-        )  # fmt: skip
+        )
     elif isinstance(rule, Whole):
         st.number_input(label, rule.low, rule.high, step=1, **common)
     elif isinstance(rule, Number):

@@ -50,25 +50,35 @@ def equilibrium(settings: Settings) -> None:
     with right:
         rule = picture.real[0].optimizer
         lines = [
-            text("Decay shortens the weights by the factor 1 − ηλ, and the tangent step makes "
-                 "them longer: a long vector shrinks, a short one grows."),
-            text("So weight decay does not hold the function back, which does not see the norm. "
-                 "It sets the angle per step, an effective learning rate."),
-        ]  # fmt: skip
+            text(
+                "Decay shortens the weights by the factor 1 − ηλ, and the tangent step makes "
+                "them longer: a long vector shrinks, a short one grows."
+            ),
+            text(
+                "So weight decay does not hold the function back, which does not see the norm. "
+                "It sets the angle per step, an effective learning rate."
+            ),
+        ]
         if not isinstance(rule, AdaptiveMoments | Momentum):
             kept = 1 - picture.real[0].rate * picture.real[0].decay
             lines.append(
-                text("On real data Γ changes from step to step, and so does the angle. What "
-                     "stays: where the norm has settled, the geometric mean of cos θ is 1 − ηλ. "
-                     "Measured {measured:.4g}, predicted {kept:.4g}.",
-                     measured=picture.mean_cosine(), kept=kept)
-            )  # fmt: skip
+                text(
+                    "On real data Γ changes from step to step, and so does the angle. What "
+                    "stays: where the norm has settled, the geometric mean of cos θ is 1 − ηλ. "
+                    "Measured {measured:.4g}, predicted {kept:.4g}.",
+                    measured=picture.mean_cosine(),
+                    kept=kept,
+                )
+            )
         if isinstance(rule, AdaptiveMoments):
             lines.append(
-                text("Adam divides by an average of G² over 1/(1 − β₂) = {memory:,.0f} steps: a "
-                     "shorter run still divides by the gradients of its start, and its norm is "
-                     "off.", memory=1 / (1 - rule.beta2))
-            )  # fmt: skip
+                text(
+                    "Adam divides by an average of G² over 1/(1 − β₂) = {memory:,.0f} steps: a "
+                    "shorter run still divides by the gradients of its start, and its norm is "
+                    "off.",
+                    memory=1 / (1 - rule.beta2),
+                )
+            )
         for line in lines:
             st.markdown(f"- {line}")
         st.caption(text("van Laarhoven 2017; Wan et al. 2021; Kosson et al. 2024."))
@@ -111,9 +121,12 @@ def _balance(picture: EquilibriumPicture) -> None:
         )
     st.latex(r"\begin{aligned}" + r"\\[10pt] ".join(lines) + r"\end{aligned}")
     st.caption(
-        text("Γ = {square:.3g}: the mean of ‖w‖²‖G‖² over the last half of the real runs, and of "
-             "every step of the simulation.", square=square)
-    )  # fmt: skip
+        text(
+            "Γ = {square:.3g}: the mean of ‖w‖²‖G‖² over the last half of the real runs, and of "
+            "every step of the simulation.",
+            square=square,
+        )
+    )
 
 
 def twin(settings: Settings) -> None:

@@ -19,9 +19,13 @@ from normgeo.ui import cached
 from normgeo.ui.frame import explain
 
 MIME = {
-    "html": "text/html", "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
-    "csv": "text/csv", "json": "application/json",
-}  # fmt: skip
+    "html": "text/html",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+    "csv": "text/csv",
+    "json": "application/json",
+}
 
 
 def show(name: str, settings: Settings, *, alt: str) -> Any:
@@ -46,12 +50,15 @@ def draw(name: str, settings: Settings, result: Any, figure: Any, *, alt: str) -
     """Draw the figure of a result that is already there, with its export row."""
     with st.container(key=f"view_{name}"):
         st.plotly_chart(
-            figure, key=f"figure_{name}", theme=None, alt=text(alt),
+            figure,
+            key=f"figure_{name}",
+            theme=None,
+            alt=text(alt),
             config={
                 "displaylogo": False,
                 "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},
             },
-        )  # fmt: skip
+        )
         _row(name, settings, result, figure)
 
 
@@ -60,9 +67,12 @@ def _row(name: str, settings: Settings, result: Any, figure: Any) -> None:
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
         for format in ("html", *STATIC):
             download(
-                name, format.upper(), format, partial(_figure_file, name, figure, format),
+                name,
+                format.upper(),
+                format,
+                partial(_figure_file, name, figure, format),
                 help=missing if format in STATIC else None,
-            )  # fmt: skip
+            )
         download(name, "CSV", "csv", partial(_table_file, name, result))
         download(name, text("Recipe"), "json", partial(_recipe_file, name, settings))
         with st.popover(text("Code"), type="tertiary"):
@@ -77,10 +87,16 @@ def download(
     `help` says why it is disabled, where it is.
     """
     st.download_button(
-        label, content, f"normgeo-{name}.{suffix}", MIME[suffix],
-        key=f"{name}_{suffix}", type="tertiary", on_click="ignore",
-        disabled=help is not None, help=help,
-    )  # fmt: skip
+        label,
+        content,
+        f"normgeo-{name}.{suffix}",
+        MIME[suffix],
+        key=f"{name}_{suffix}",
+        type="tertiary",
+        on_click="ignore",
+        disabled=help is not None,
+        help=help,
+    )
 
 
 def _figure_file(name: str, figure: Any, format: str) -> bytes:

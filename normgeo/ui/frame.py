@@ -64,8 +64,11 @@ def begin(
                 st.container(horizontal=True, key="settings_inside"),
             ):
                 draw_controls(settings, more)
-        _copy_link(data={"label": text("Copy link"), "done": text("Copied")},
-                   key="copy_link", width="content")  # fmt: skip
+        _copy_link(
+            data={"label": text("Copy link"), "done": text("Copied")},
+            key="copy_link",
+            width="content",
+        )
         st.button(text("Reset"), key="reset", on_click=url.reset)
         _keyboard(key="keyboard", width="content")
     for problem in problems:

@@ -100,9 +100,13 @@ def show(name: str, settings: Settings, *, alt: str, start: str = "", again: str
 
 def _button(name: str, key: Key, label: str, disabled: bool) -> None:
     st.button(
-        text(label), key=f"start_{name}", on_click=_start, args=(key,), disabled=disabled,
+        text(label),
+        key=f"start_{name}",
+        on_click=_start,
+        args=(key,),
+        disabled=disabled,
         type="primary",
-    )  # fmt: skip
+    )
 
 
 def _start(key: Key) -> None:
@@ -134,7 +138,9 @@ def _computed(run: _Run, name: str, slot: Any) -> Found | None:
         while not _TURN.acquire(timeout=_BETWEEN):
             watch.wait()
         try:
-            found = _KEPT.get(run.key) or Found(compute(settings, Progress.of(watch)), watch.stopped)
+            found = _KEPT.get(run.key) or Found(
+                compute(settings, Progress.of(watch)), watch.stopped
+            )
             if found.stopped:
                 run.part = found
             else:

@@ -51,8 +51,9 @@ def agreement(settings: Settings) -> str:
     found = compare_with_table_1(cached.verdicts(rows(settings, "paper"), COLUMNS["paper"]))
     words = text(
         "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1)",
-        agreeing=found.agreeing, cells=found.cells,
-    )  # fmt: skip
+        agreeing=found.agreeing,
+        cells=found.cells,
+    )
     if found.differing:
         return text("{words}, whose table is for ε = 0 and current statistics", words=words)
     return words

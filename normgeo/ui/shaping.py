@@ -167,9 +167,10 @@ def equation(settings: Settings) -> None:
         text(
             "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "
             "in that direction, and the true KL. Section 5.2.1, Eq. 10 and 11.",
-            share=picture.lengths[at], name=picture.standing.name,
+            share=picture.lengths[at],
+            name=picture.standing.name,
         )
-    )  # fmt: skip
+    )
 
 
 def _plain(value: float) -> float:

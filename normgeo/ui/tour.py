@@ -39,20 +39,26 @@ WAYS = (
         "A tour of ten minutes",
         (
             _cell(
-                "layer.case_rescaling", "More contrast in one picture",
+                "layer.case_rescaling",
+                "More contrast in one picture",
                 "Drag δ: layer norm's dots stay in their circles, batch norm's leave them.",
             ),
             _cell(
-                "batch.dataset_recentering", "The same overlay on every picture",
-                "Batch norm takes it off again, layer norm does not.", delta="2",
+                "batch.dataset_recentering",
+                "The same overlay on every picture",
+                "Batch norm takes it off again, layer norm does not.",
+                delta="2",
             ),
             _cell(
-                "batch.weight_vector_rescaling", "One template three times as strong",
+                "batch.weight_vector_rescaling",
+                "One template three times as strong",
                 "Now batch norm stays and layer norm moves: the table's other half.",
             ),
             _cell(
-                "layer.weight_vector_rescaling", "A “no” on the blackboard",
-                "The smallest integers that show it, to copy by hand.", tab="blackboard",
+                "layer.weight_vector_rescaling",
+                "A “no” on the blackboard",
+                "The smallest integers that show it, to copy by hand.",
+                tab="blackboard",
             ),
             _turn(
                 "What the scale of the weights still does",
@@ -64,28 +70,38 @@ WAYS = (
         "A lecture of 45 minutes",
         (
             _cell(
-                "batch.case_rescaling", "What is a case?",
+                "batch.case_rescaling",
+                "What is a case?",
                 "One picture changes its contrast, and batch norm's z of all pictures moves.",
             ),
             _cell(
-                "layer.weight_matrix_recentering", "Why: the mean moves along",
-                "One line of algebra, with the numbers of this digit.", tab="why",
+                "layer.weight_matrix_recentering",
+                "Why: the mean moves along",
+                "One line of algebra, with the numbers of this digit.",
+                tab="why",
             ),
             _cell(
-                "batch.weight_matrix_rescaling", "How sure is a “yes”?",
-                "A polynomial identity, checked in exact arithmetic.", tab="certificate",
+                "batch.weight_matrix_rescaling",
+                "How sure is a “yes”?",
+                "A polynomial identity, checked in exact arithmetic.",
+                tab="certificate",
             ),
             _cell(
-                "layer.dataset_rescaling", "A negative δ",
-                "z turns over: invariant means δ > 0.", delta="-2",
+                "layer.dataset_rescaling",
+                "A negative δ",
+                "z turns over: invariant means δ > 0.",
+                delta="-2",
             ),
             _cell(
-                "layer.case_rescaling", "And with ε?",
-                "A ✓ becomes ≈: at small contrast ε is no longer small.", eps="0.00001",
+                "layer.case_rescaling",
+                "And with ε?",
+                "A ✓ becomes ≈: at small contrast ε is no longer small.",
+                eps="0.00001",
                 tab="floating_point",
             ),
             _cell(
-                "weight.dataset_rescaling", "Where text and table differ",
+                "weight.dataset_rescaling",
+                "Where text and table differ",
                 "Section 5.1 says all methods; Table 1 and the numbers say not weight norm.",
             ),
             _turn(
@@ -94,16 +110,19 @@ WAYS = (
                 tab="descent",
             ),
             _turn(
-                "Which ½ the paper means", "The doubling table: ¼, ½ or 0, by what is asked.",
+                "Which ½ the paper means",
+                "The doubling table: ¼, ½ or 0, by what is asked.",
                 tab="fisher",
             ),
             Step(
-                "fisher", "An ellipse and a wedge",
+                "fisher",
+                "An ellipse and a wedge",
                 "Equal KL: along its weights, a normalized model has no curvature.",
                 {"method": "batch", "tab": "equal_kl"},
             ),
             Step(
-                "fisher", "What Eq. 13 leaves out",
+                "fisher",
+                "What Eq. 13 leaves out",
                 "Under layer norm neurons share curvature; Eq. 13 has none between them.",
                 {"method": "layer", "tab": "eq13"},
             ),
@@ -113,47 +132,64 @@ WAYS = (
         "Explore",
         (
             _cell(
-                "rms.case_rescaling", "All named methods, five operations",
-                "RMS norm, group norm and their relatives.", rows="named", columns="all",
-            ),
-            _cell(
-                "layer-batch.weight_vector_rescaling", "The whole design space",
-                "16 pairs of center and scale, and the two rules behind them.", rows="grid",
+                "rms.case_rescaling",
+                "All named methods, five operations",
+                "RMS norm, group norm and their relatives.",
+                rows="named",
                 columns="all",
             ),
             _cell(
-                "layer.case_rescaling", "Build your own normalizer",
-                "Choose two words, groups and ε, and read its row.", tab="own",
+                "layer-batch.weight_vector_rescaling",
+                "The whole design space",
+                "16 pairs of center and scale, and the two rules behind them.",
+                rows="grid",
+                columns="all",
             ),
             _cell(
-                "batch.case_rescaling", "Frozen statistics, as at test time",
-                "What batch norm loses when its statistics stand still.", statistics="frozen",
+                "layer.case_rescaling",
+                "Build your own normalizer",
+                "Choose two words, groups and ε, and read its row.",
+                tab="own",
             ),
             _cell(
-                "layer.case_rescaling", "Two neurons only",
-                "Under layer norm z is then only a sign, +1 or −1.", neurons="2",
+                "batch.case_rescaling",
+                "Frozen statistics, as at test time",
+                "What batch norm loses when its statistics stand still.",
+                statistics="frozen",
             ),
             _cell(
-                "batch.dataset_rescaling", "Other data: iris",
-                "Three classes of flowers, four lengths.", dataset="iris",
+                "layer.case_rescaling",
+                "Two neurons only",
+                "Under layer norm z is then only a sign, +1 or −1.",
+                neurons="2",
+            ),
+            _cell(
+                "batch.dataset_rescaling",
+                "Other data: iris",
+                "Three classes of flowers, four lengths.",
+                dataset="iris",
             ),
             _turn(
-                "The turn under layer norm", "All of W is one vector, and grows as one.",
+                "The turn under layer norm",
+                "All of W is one vector, and grows as one.",
                 method="layer",
             ),
             Step(
-                "symmetry", "Directions that nobody sees",
+                "symmetry",
+                "Directions that nobody sees",
                 "The null space of the Fisher matrix: counted, by formula, explained.",
                 {"method": "layer"},
             ),
             Step("batch", "A batch of four", "What few cases know of μ and σ.", {}),
             Step(
-                "recurrent", "A state that neither explodes nor dies",
-                "Powers of a matrix, with and without layer norm.", {},
+                "recurrent",
+                "A state that neither explodes nor dies",
+                "Powers of a matrix, with and without layer norm.",
+                {},
             ),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def draw() -> None:

@@ -74,14 +74,18 @@ def data(
                 "label": _label(row, normalizer),
                 "title": text(normalizer.title),
                 "cells": [
-                    _cell(f"{row}.{column}", verdicts[row, column], negative,
-                          (normalizer, transform) == selected)
+                    _cell(
+                        f"{row}.{column}",
+                        verdicts[row, column],
+                        negative,
+                        (normalizer, transform) == selected,
+                    )
                     for column, transform in transforms.items()
                 ],
             }
             for row, normalizer in normalizers.items()
         ],
-    }  # fmt: skip
+    }
 
 
 def symbol_and_word(verdict: Verdict, negative: bool) -> tuple[str, str]:
@@ -100,9 +104,12 @@ def _label(row: str, normalizer: Normalizer) -> str:
 def _cell(cell: str, verdict: Verdict, negative: bool, selected: bool) -> dict[str, Any]:
     symbol, word = symbol_and_word(verdict, negative)
     return {
-        "cell": cell, "symbol": symbol, "word": word, "state": STATES[symbol],
+        "cell": cell,
+        "symbol": symbol,
+        "word": word,
+        "state": STATES[symbol],
         "selected": selected,
-    }  # fmt: skip
+    }
 
 
 _table = st.components.v2.component(

@@ -79,8 +79,13 @@ def batch_center_forgets_the_mean(patch: Patch) -> None:
     patch.setattr(BatchCenter, "project_inputs", lambda self, X: X)
 
 
-@breaks("weight_vector_rescaling", "case_rescaling", "two_neurons", "two_neurons_blind",
-        "doubled_vector")  # fmt: skip
+@breaks(
+    "weight_vector_rescaling",
+    "case_rescaling",
+    "two_neurons",
+    "two_neurons_blind",
+    "doubled_vector",
+)
 def layer_norm_is_batch_norm(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["batch"])
 
@@ -350,7 +355,11 @@ def printed_layer_metric_is_that_of_batch_norm(patch: Patch) -> None:
 
 @breaks("batch_noise")
 def batches_are_of_one_size(patch: Patch) -> None:
-    patch.setattr(normgeo.normalizers.batch_statistics, "_draw", lambda rng, N, m, replacement: rng.choice(N, 16))
+    patch.setattr(
+        normgeo.normalizers.batch_statistics,
+        "_draw",
+        lambda rng, N, m, replacement: rng.choice(N, 16),
+    )
 
 
 @pytest.mark.parametrize(
@@ -428,8 +437,11 @@ def test_verdict_is_read_off_what_was_found(
 def test_numbers_are_pythons_own() -> None:
     found = numbers("size", {"a": np.float32(0.5), "b": np.True_, "c": 3}, "m") + number("δ", 2)
     assert [(m.label, m.value, m.unit) for m in found] == [
-        ("size, a", 0.5, "m"), ("size, b", True, "m"), ("size, c", 3.0, "m"), ("δ", 2.0, ""),
-    ]  # fmt: skip
+        ("size, a", 0.5, "m"),
+        ("size, b", True, "m"),
+        ("size, c", 3.0, "m"),
+        ("δ", 2.0, ""),
+    ]
     assert [type(m.value) for m in found] == [float, bool, float, float]
 
 
@@ -456,8 +468,9 @@ def test_claim_has_a_condition_where_it_holds_if(expected: str, condition: str) 
 
 def test_destination_is_a_page_and_its_query() -> None:
     assert claim(page="invariance?cell=a.b&columns=all").destination == (
-        "invariance", {"cell": "a.b", "columns": "all"},
-    )  # fmt: skip
+        "invariance",
+        {"cell": "a.b", "columns": "all"},
+    )
     assert claim(page="home").destination == ("home", {})
 
 

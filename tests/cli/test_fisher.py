@@ -106,8 +106,9 @@ def test_files_give_what_the_same_arrays_give_from_a_data_set(
     assert from_files == records(capsys, "method=layer", *SMALL)
     # Without a family they are Gaussian; a bias in a column of its own is a bias.
     np.savetxt(tmp_path / "b.csv", np.arange(4.0))
-    found = records(capsys, "method=weight", "-W", layer, "-X", inputs,
-                    "-b", str(tmp_path / "b.csv"))  # fmt: skip
+    found = records(
+        capsys, "method=weight", "-W", layer, "-X", inputs, "-b", str(tmp_path / "b.csv")
+    )
     other, _ = wine("weight", "gaussian")
     values = np.linalg.eigvalsh(fisher(other, X).weights())[::-1]
     np.testing.assert_allclose(found[0]["eigenvalue"], values[0])
@@ -194,9 +195,13 @@ def test_fisher_needs_neither_plotly_nor_streamlit_nor_for_files_scikit_learn(
         "print([m for m in ('plotly', 'streamlit', 'sklearn', 'kaleido') if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, timeout=120,
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=120,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     words = done.stdout.decode("ascii")
     assert words.splitlines()[-1] == "[]"

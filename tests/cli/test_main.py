@@ -31,9 +31,13 @@ def run(*arguments: str, code: str = "", **environment: str) -> subprocess.Compl
     if code:
         command = ["-c", f"from normgeo.__main__ import main; main({list(arguments)!r}); {code}"]
     return subprocess.run(
-        [sys.executable, *command], cwd=ROOT, capture_output=True, check=False, timeout=120,
+        [sys.executable, *command],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=120,
         env={**os.environ, "COLUMNS": "80", "OPENBLAS_NUM_THREADS": "1", **environment},
-    )  # fmt: skip
+    )
 
 
 def compute(settings: Settings) -> Settings:
@@ -49,12 +53,15 @@ def views(monkeypatch: pytest.MonkeyPatch) -> dict[str, View]:
     """Two quick views in place of the real ones; their δ makes them fail or be interrupted."""
     views = {
         name: View(
-            name, f"The {name} one", ("delta", "seed"), compute,
+            name,
+            f"The {name} one",
+            ("delta", "seed"),
+            compute,
             lambda settings, theme: go.Figure(go.Bar(y=[settings.delta]), {"title": theme}),
             lambda settings: Table(("delta", "seed"), ((settings.delta, settings.seed),)),
         )
         for name in ("first", "second")
-    }  # fmt: skip
+    }
     monkeypatch.setattr(normgeo.pictures, "PICTURES", views)
     return views
 
@@ -122,8 +129,10 @@ def test_help_prints_in_any_encoding() -> None:
 def test_a_reader_that_leaves_early_gets_no_complaint() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "normgeo", "table"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
@@ -173,10 +182,12 @@ SENTENCES = [
     (["first", "delta=0"], "`delta` must be a number from -100 to 100, not 0; got '0'."),
     (["first", "detla=3"], "There is no setting 'detla'."),
     (["first", "delta"], "A setting is written name=value; got 'delta'."),
-    (["first", "-o", "a.gif"],
-     "A figure's file must end in one of .html, .png, .svg, .pdf; got 'a.gif'."),
+    (
+        ["first", "-o", "a.gif"],
+        "A figure's file must end in one of .html, .png, .svg, .pdf; got 'a.gif'.",
+    ),
     (["first", "delta=1"], "A factor of 1 changes nothing. Use another δ."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.usefixtures("views")
@@ -266,8 +277,9 @@ def test_figures_draws_every_view_into_a_new_folder(tmp_path: Path, capsys: Capt
     assert sorted(path.name for path in folder.iterdir()) == names
     assert read(folder / "second.csv") == {"delta": "3.0", "seed": "5"}
     assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == [
-        "[1/2] The first one", "[2/2] The second one",
-    ]  # fmt: skip
+        "[1/2] The first one",
+        "[2/2] The second one",
+    ]
 
 
 @pytest.mark.usefixtures("views")

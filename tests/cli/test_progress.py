@@ -79,9 +79,14 @@ def slow(monkeypatch: Patch) -> None:
     monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
     view = View(
-        "slow", "The slow one", ("delta",), watched, lambda settings, theme: go.Figure(),
-        lambda settings: Table(("delta",), ((settings.delta,),)), watched=watched,
-    )  # fmt: skip
+        "slow",
+        "The slow one",
+        ("delta",),
+        watched,
+        lambda settings, theme: go.Figure(),
+        lambda settings: Table(("delta",), ((settings.delta,),)),
+        watched=watched,
+    )
     monkeypatch.setattr(normgeo.pictures, "PICTURES", {"slow": view})
 
 
@@ -121,11 +126,23 @@ def test_an_interruption_ends_the_bar_and_leaves_no_file(
 @pytest.mark.skipif(sys.platform == "win32", reason="sends the signal of Ctrl-C")
 def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "normgeo", "render", "training", "epochs=50",
-         "-o", str(tmp_path / "a.html"), "-o", str(tmp_path / "a.csv")],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [
+            sys.executable,
+            "-m",
+            "normgeo",
+            "render",
+            "training",
+            "epochs=50",
+            "-o",
+            str(tmp_path / "a.html"),
+            "-o",
+            str(tmp_path / "a.csv"),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
-    )  # fmt: skip
+    )
     assert process.stderr is not None
     seen, until = b"", monotonic() + 120
     while b"] Step" not in seen and monotonic() < until:

@@ -39,9 +39,15 @@ def test_sizes_and_families_are_those_of_the_sources(key, family, N, D, H):
 
 @pytest.mark.parametrize(
     ("key", "options"),
-    [("digits", {}), ("iris", {}), ("wine", {}), ("breast_cancer", {}), ("linnerud", {}),
-     ("diabetes", {"scaled": False})],
-)  # fmt: skip
+    [
+        ("digits", {}),
+        ("iris", {}),
+        ("wine", {}),
+        ("breast_cancer", {}),
+        ("linnerud", {}),
+        ("diabetes", {"scaled": False}),
+    ],
+)
 def test_raw_values_are_those_of_scikit_learn(key, options):
     data = load(key, standardize=False)
     bunch = getattr(sklearn.datasets, f"load_{key}")(**options)
@@ -58,7 +64,10 @@ def test_linnerud_reversed_predicts_the_exercise_counts():
     assert data.target_names == ("chins", "situps", "jumps")
     assert data.target_units == ("repetitions",) * 3
     assert dict(zip(data.feature_names, data.units, strict=True)) == {
-        "weight": "lb", "waist": "in", "pulse": "beats/min"}  # fmt: skip
+        "weight": "lb",
+        "waist": "in",
+        "pulse": "beats/min",
+    }
 
 
 def test_three_pixels_of_the_digits_are_constant_and_named():

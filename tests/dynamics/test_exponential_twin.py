@@ -32,9 +32,12 @@ def cases(rng):
 def start(normalizer, family="categorical"):
     rng = np.random.default_rng(3)
     return NormalizedGLM(
-        normalizer, family, rng.normal(0.3, 1, (4, 5)), rng.normal(0, 0.3, 4),
+        normalizer,
+        family,
+        rng.normal(0.3, 1, (4, 5)),
+        rng.normal(0, 0.3, 4),
         rng.uniform(0.5, 1.5, 4),
-    )  # fmt: skip
+    )
 
 
 def on_digits(digits, key, **options):
@@ -51,8 +54,9 @@ def test_directions_are_equal_on_digits(digits, key, batch_size):
     assert twin.angles.max() < 1e-9
     assert twin.parted is None
     np.testing.assert_allclose(twin.decayed.loss, twin.scheduled.loss, rtol=1e-9)
-    np.testing.assert_allclose(twin.growth, np.tile(
-        0.99 ** -np.arange(101.0)[:, None], twin.growth.shape[1]), rtol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        twin.growth, np.tile(0.99 ** -np.arange(101.0)[:, None], twin.growth.shape[1]), rtol=1e-9
+    )
     np.testing.assert_allclose(twin.predicted_growth, 0.99 ** -np.arange(101.0), rtol=1e-12)
 
 

@@ -51,9 +51,14 @@ def centered(run, step):
 @pytest.mark.parametrize("decay", [0.0, 0.4])
 def test_norm_law_of_gradient_descent_holds_to_rounding(digits, key, batch_size, decay):
     run = descend(
-        model_of(digits, key), digits.X, digits.y,
-        steps=40, rate=1.0, decay=decay, batch_size=batch_size,
-    )  # fmt: skip
+        model_of(digits, key),
+        digits.X,
+        digits.y,
+        steps=40,
+        rate=1.0,
+        decay=decay,
+        batch_size=batch_size,
+    )
     squares = run.norms**2
     step_by_step = (1 - decay) ** 2 * squares[:-1] + run.gradient_norms**2
     np.testing.assert_allclose(squares[1:], step_by_step, rtol=1e-12)
@@ -69,9 +74,15 @@ def test_norm_law_of_gradient_descent_holds_to_rounding(digits, key, batch_size,
 @pytest.mark.parametrize("rate", [0.3, Exponential(0.6, 0.95)], ids=["constant", "exponential"])
 def test_norm_and_angle_are_predicted_to_rounding(digits, key, batch_size, optimizer, rate):
     run = descend(
-        model_of(digits, key), digits.X, digits.y, optimizer,
-        steps=40, rate=rate, decay=0.2, batch_size=batch_size,
-    )  # fmt: skip
+        model_of(digits, key),
+        digits.X,
+        digits.y,
+        optimizer,
+        steps=40,
+        rate=rate,
+        decay=0.2,
+        batch_size=batch_size,
+    )
     found = compare(run)
     assert found["norm"].deviation < 1e-11
     assert found["angle"].deviation < 1e-9
@@ -84,9 +95,15 @@ def test_norm_and_angle_are_predicted_to_rounding(digits, key, batch_size, optim
 def test_gradient_is_orthogonal_to_the_weights_on_mini_batches(digits, key):
     for optimizer in OPTIMIZERS:
         run = descend(
-            model_of(digits, key), digits.X, digits.y, optimizer,
-            steps=30, rate=0.05, decay=0.1, batch_size=32,
-        )  # fmt: skip
+            model_of(digits, key),
+            digits.X,
+            digits.y,
+            optimizer,
+            steps=30,
+            rate=0.05,
+            decay=0.1,
+            batch_size=32,
+        )
         assert np.abs(run.radial).max() < 1e-13
 
 
@@ -108,9 +125,14 @@ def test_norm_law_ignores_decay_only_at_its_peril(digits):
 @every_batch
 def test_effective_learning_rate_is_the_turn_over_the_unit_sphere_gradient(digits, batch_size):
     run = descend(
-        model_of(digits, "batch"), digits.X, digits.y,
-        steps=20, rate=0.7, decay=0.1, batch_size=batch_size,
-    )  # fmt: skip
+        model_of(digits, "batch"),
+        digits.X,
+        digits.y,
+        steps=20,
+        rate=0.7,
+        decay=0.1,
+        batch_size=batch_size,
+    )
     expected = 0.7 / (0.93 * run.norms**2)
     np.testing.assert_allclose(run.effective_learning_rate, expected, rtol=1e-14)
     assert compare(run)["effective_learning_rate"].deviation < 1e-10
@@ -166,9 +188,15 @@ def test_adam_angle_is_that_of_an_orthogonal_step_while_it_is_small(digits):
     for key in METHODS:
         for optimizer in ("adam", "adamw"):
             run = descend(
-                model_of(digits, key), digits.X, digits.y, optimizer,
-                steps=20, rate=1e-4, decay=0.1, batch_size=64,
-            )  # fmt: skip
+                model_of(digits, key),
+                digits.X,
+                digits.y,
+                optimizer,
+                steps=20,
+                rate=1e-4,
+                decay=0.1,
+                batch_size=64,
+            )
             assert compare(run)["angle"].deviation < 0.2
             off = np.abs(run.predicted_angles / run.angles - 1)
             assert np.median(off) < 0.05
@@ -235,13 +263,22 @@ def test_adam_with_its_decay_in_the_gradient_has_no_predicted_equilibrium():
 @pytest.mark.parametrize(("key", "within"), [("layer", 0.02), ("batch", 0.05)])
 def test_training_with_decay_settles_at_the_equilibrium_of_its_gradients(digits, key, within):
     run = descend(
-        model_of(digits, key), digits.X, digits.y,
-        steps=3000, rate=0.5, decay=0.02, batch_size=16,
-    )  # fmt: skip
+        model_of(digits, key),
+        digits.X,
+        digits.y,
+        steps=3000,
+        rate=0.5,
+        decay=0.02,
+        batch_size=16,
+    )
     found = compare(run)
     assert set(found) == {
-        "norm", "angle", "effective_learning_rate", "equilibrium_norm", "equilibrium_angle",
-    }  # fmt: skip
+        "norm",
+        "angle",
+        "effective_learning_rate",
+        "equilibrium_norm",
+        "equilibrium_angle",
+    }
     fourth = 0.5 * (run.norms[:-1] * run.gradient_norms) ** 2 / (0.02 * (2 - 0.01))
     np.testing.assert_allclose(found["equilibrium_norm"].predicted ** 4, fourth, rtol=1e-12)
     settled = np.mean(run.norms[1500:] ** 2, axis=0) ** 0.5

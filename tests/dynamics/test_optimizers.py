@@ -122,9 +122,13 @@ def test_adam_and_adamw_differ_only_by_decay(cases):
 def test_same_seed_same_numbers_and_another_seed_others(optimizer, batch_size, cases):
     def run(seed):
         return descend(
-            start(NORMALIZERS["batch"]), *cases, optimizer,
-            steps=12, batch_size=batch_size, seed=seed,
-        )  # fmt: skip
+            start(NORMALIZERS["batch"]),
+            *cases,
+            optimizer,
+            steps=12,
+            batch_size=batch_size,
+            seed=seed,
+        )
 
     first, second, other = run(1), run(1), run(2)
     np.testing.assert_array_equal(first.parameters, second.parameters)

@@ -208,14 +208,23 @@ def test_two_features_leave_one_direction_across_the_weights():
 @pytest.mark.parametrize(
     ("name", "H", "W", "sentence"),
     [
-        ("layer", 2, None, "An ellipse of equal KL needs curvature across the weights, and there is"
-         " none here: the outputs do not change with them, as where a layer scale has two neurons "
-         "to a group (z = ±1). Choose another method, more neurons or other weights."),
-        ("standard", 2, np.zeros((2, 5)), "A plane along the weights needs weights that are not "
-         "all zero. Start from others."),
+        (
+            "layer",
+            2,
+            None,
+            "An ellipse of equal KL needs curvature across the weights, and there is"
+            " none here: the outputs do not change with them, as where a layer scale has two neurons "
+            "to a group (z = ±1). Choose another method, more neurons or other weights.",
+        ),
+        (
+            "standard",
+            2,
+            np.zeros((2, 5)),
+            "A plane along the weights needs weights that are not all zero. Start from others.",
+        ),
     ],
     ids=["two neurons", "zero weights"],
-)  # fmt: skip
+)
 def test_models_without_a_plane_are_refused(name, H, W, sentence):
     model, X = draw(name, H=H)
     if W is not None:

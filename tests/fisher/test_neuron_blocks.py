@@ -33,9 +33,13 @@ def test_map_has_the_norm_of_every_block(name, family):
 
 @pytest.mark.parametrize(
     ("name", "family", "meet"),
-    [("batch", "bernoulli", False), ("weight", "gaussian", False), ("layer", "bernoulli", True),
-     ("batch", "categorical", True)],
-)  # fmt: skip
+    [
+        ("batch", "bernoulli", False),
+        ("weight", "gaussian", False),
+        ("layer", "bernoulli", True),
+        ("batch", "categorical", True),
+    ],
+)
 def test_neurons_meet_by_a_shared_statistic_or_a_softmax_alone(name, family, meet):
     assert (NeuronBlocks.of(draw(name, family), 0, 0).between > 0.01) is meet
 

@@ -36,10 +36,14 @@ def random_model(normalizer, family, N=8, D=5, H=4):
     reference = (rng.standard_normal((H, D)), rng.standard_normal((9, D)))
     frozen = normalizer.statistics == "frozen"
     return NormalizedGLM(
-        normalizer, family, W, b, None if normalizer.words == ("none", "none") else gain,
+        normalizer,
+        family,
+        W,
+        b,
+        None if normalizer.words == ("none", "none") else gain,
         phi=0.6 if FAMILIES[family].has_dispersion else 1.0,
         reference=reference if frozen else None,
-    ), X  # fmt: skip
+    ), X
 
 
 def directions(model, rng):

@@ -105,9 +105,14 @@ def test_picture_shifts_the_weights_along_none_of_their_own():
 def test_sweep_picture_has_every_type_and_an_epsilon_where_it_acts():
     sweeps = PICTURES["floating_point"].compute(Settings(cell="layer.case_rescaling")).sweeps
     assert list(sweeps) == [
-        "float16, ε = 0", "float32, ε = 0", "float64, ε = 0", "float64, ε = 1e-05",
-    ]  # fmt: skip
+        "float16, ε = 0",
+        "float32, ε = 0",
+        "float64, ε = 0",
+        "float64, ε = 1e-05",
+    ]
     assert np.nanmax(sweeps["float64, ε = 0"].change) < 1e-14
     assert np.nanmax(sweeps["float64, ε = 1e-05"].change) > 0.1
-    weight = PICTURES["floating_point"].compute(Settings(cell="weight.weight_vector_rescaling")).sweeps
+    weight = (
+        PICTURES["floating_point"].compute(Settings(cell="weight.weight_vector_rescaling")).sweeps
+    )
     assert len(weight) == 3

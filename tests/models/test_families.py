@@ -27,8 +27,10 @@ def closed_form_kl(key, s, t):
         if key == "poisson":
             return sum(a * (a / b).ln() - a + b for a, b in zip(es, et, strict=True))
         if key == "bernoulli":
-            pairs = [((a / (1 + a), 1 / (1 + a)), (b / (1 + b), 1 / (1 + b)))
-                     for a, b in zip(es, et, strict=True)]  # fmt: skip
+            pairs = [
+                ((a / (1 + a), 1 / (1 + a)), (b / (1 + b), 1 / (1 + b)))
+                for a, b in zip(es, et, strict=True)
+            ]
         else:
             pairs = [([a / sum(es) for a in es], [b / sum(et) for b in et])]
         return sum(p * (p / q).ln() for P, Q in pairs for p, q in zip(P, Q, strict=True))
@@ -86,8 +88,9 @@ def test_categorical_ignores_a_shift_of_each_case(shift):
     np.testing.assert_allclose(family.mean(moved), family.mean(s), **tolerance)
     np.testing.assert_allclose(family.kl(moved, t), family.kl(s, t), **tolerance)
     np.testing.assert_allclose(family.covariance(moved), family.covariance(s), **tolerance)
-    np.testing.assert_allclose(family.log_likelihood(y, moved), family.log_likelihood(y, s),
-                               **tolerance)  # fmt: skip
+    np.testing.assert_allclose(
+        family.log_likelihood(y, moved), family.log_likelihood(y, s), **tolerance
+    )
     np.testing.assert_allclose(
         family.log_partition(moved), family.log_partition(s) + shift, rtol=1e-12, atol=1e-12
     )
@@ -141,8 +144,9 @@ def test_log_likelihoods_are_those_of_scipy():
         FAMILIES["poisson"].log_likelihood(counts, s),
         stats.poisson(np.exp(s)).logpmf(counts).sum(axis=1),
     )
-    expected = [stats.multinomial(1, q).logpmf(row)
-                for q, row in zip(p, np.eye(H)[labels], strict=True)]  # fmt: skip
+    expected = [
+        stats.multinomial(1, q).logpmf(row) for q, row in zip(p, np.eye(H)[labels], strict=True)
+    ]
     for form in (labels, np.eye(H)[labels], labels.astype(float)):
         np.testing.assert_allclose(FAMILIES["categorical"].log_likelihood(form, s), expected)
 

@@ -261,24 +261,55 @@ def test_dispersion_is_checked(family):
 @pytest.mark.parametrize(
     ("key", "y", "sentence"),
     [
-        ("bernoulli", [[0.5]], "Targets of the Bernoulli family must be 0 or 1; got 0.5. "
-         "Choose another family or recode y."),
-        ("poisson", [[-1]], "Targets of the Poisson family must be counts (0, 1, 2, …); got -1. "
-         "Choose another family or recode y."),
-        ("poisson", [[1.5]], "Targets of the Poisson family must be counts (0, 1, 2, …); got 1.5. "
-         "Choose another family or recode y."),
-        ("categorical", [0, 1], "Class labels must be integers from 0 to 0, one for each of the 1 "
-         "outputs; got 1. Renumber the classes or add outputs."),
-        ("categorical", [0.5], "Class labels must be integers from 0 to 0, one for each of the 1 "
-         "outputs; got 0.5. Renumber the classes or add outputs."),
-        ("categorical", [[0]], "Rows of `y` must be one-hot, a single 1 for the class; got [0.0]. "
-         "Labels (N,) do as well."),
-        ("gaussian", [[np.nan]], "`y` must hold finite numbers; got 1 NaN or infinite among 1. "
-         "Remove or impute them first."),
-        ("gaussian", [[1, 2]], "`y` must have one column for each of the 1 outputs; "
-         "got an array of shape (1, 2)."),
+        (
+            "bernoulli",
+            [[0.5]],
+            "Targets of the Bernoulli family must be 0 or 1; got 0.5. "
+            "Choose another family or recode y.",
+        ),
+        (
+            "poisson",
+            [[-1]],
+            "Targets of the Poisson family must be counts (0, 1, 2, …); got -1. "
+            "Choose another family or recode y.",
+        ),
+        (
+            "poisson",
+            [[1.5]],
+            "Targets of the Poisson family must be counts (0, 1, 2, …); got 1.5. "
+            "Choose another family or recode y.",
+        ),
+        (
+            "categorical",
+            [0, 1],
+            "Class labels must be integers from 0 to 0, one for each of the 1 "
+            "outputs; got 1. Renumber the classes or add outputs.",
+        ),
+        (
+            "categorical",
+            [0.5],
+            "Class labels must be integers from 0 to 0, one for each of the 1 "
+            "outputs; got 0.5. Renumber the classes or add outputs.",
+        ),
+        (
+            "categorical",
+            [[0]],
+            "Rows of `y` must be one-hot, a single 1 for the class; got [0.0]. "
+            "Labels (N,) do as well.",
+        ),
+        (
+            "gaussian",
+            [[np.nan]],
+            "`y` must hold finite numbers; got 1 NaN or infinite among 1. "
+            "Remove or impute them first.",
+        ),
+        (
+            "gaussian",
+            [[1, 2]],
+            "`y` must have one column for each of the 1 outputs; got an array of shape (1, 2).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_targets_outside_the_support_are_refused(key, y, sentence):
     with says(sentence):
         FAMILIES[key].encode(y, 1)

@@ -64,9 +64,12 @@ def digits():
 def few(digits):
     """Few digits, for runs whose length is not the point: 101 to train on, 20 to test."""
     return Split(
-        digits.X_train[:101], digits.y_train[:101], digits.X_test[:20], digits.y_test[:20],
+        digits.X_train[:101],
+        digits.y_train[:101],
+        digits.X_test[:20],
+        digits.y_test[:20],
         digits.kept,
-    )  # fmt: skip
+    )
 
 
 def on(data, key, *, eps=1e-5, widths=(16, 16), activation="relu", **options):

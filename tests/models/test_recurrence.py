@@ -59,7 +59,9 @@ BY_HAND = {
     "layer": lambda a, W, u: (a - a.mean()) / np.sqrt(((a - a.mean()) ** 2).sum() / H),
     "rms": lambda a, W, u: a / np.sqrt((a**2).sum() / H),
     "group": lambda a, W, u: np.concatenate([(h - h.mean()) / h.std() for h in (a[:3], a[3:])]),
-    "centered_weight": lambda a, W, u: centered_rows(W) @ u / np.linalg.norm(centered_rows(W), axis=1),
+    "centered_weight": lambda a, W, u: (
+        centered_rows(W) @ u / np.linalg.norm(centered_rows(W), axis=1)
+    ),
 }
 FUNCTIONS = {"tanh": math.tanh, "relu": lambda s: max(s, 0.0), "identity": lambda s: s}
 

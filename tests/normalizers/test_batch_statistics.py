@@ -365,16 +365,25 @@ def test_callbacks_are_called_and_stop(summed, digits, rng):
         ),
         (
             "`batches` must be a whole number from 1 up; got 0.",
-            lambda rng: batch_drift(
-                NORMALIZERS["batch"], np.eye(3), np.eye(3), rng, batches=0
-            ),
+            lambda rng: batch_drift(NORMALIZERS["batch"], np.eye(3), np.eye(3), rng, batches=0),
         ),
     ],
     ids=[
-        "key", "axes", "groups", "divide", "overflow", "filters", "one-case", "range", "whole",
-        "batches", "constant", "frozen", "drift-batches",
+        "key",
+        "axes",
+        "groups",
+        "divide",
+        "overflow",
+        "filters",
+        "one-case",
+        "range",
+        "whole",
+        "batches",
+        "constant",
+        "frozen",
+        "drift-batches",
     ],
-)  # fmt: skip
+)
 def test_bad_arguments_are_named(sentence, call, rng):
     with says(sentence):
         call(rng)

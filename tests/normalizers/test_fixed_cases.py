@@ -10,10 +10,15 @@ from normgeo.normalizers.fixed_cases import FixedCases
 
 every_method = pytest.mark.parametrize(
     "normalizer",
-    [*GRID.values(), NORMALIZERS["group"], Normalizer("batch", "batch", statistics="frozen"),
-     Normalizer("layer", "batch", statistics="frozen"), Normalizer("layer", "layer", eps=0.1)],
+    [
+        *GRID.values(),
+        NORMALIZERS["group"],
+        Normalizer("batch", "batch", statistics="frozen"),
+        Normalizer("layer", "batch", statistics="frozen"),
+        Normalizer("layer", "layer", eps=0.1),
+    ],
     ids=lambda n: f"{n.title}, {n.statistics}, eps={n.eps}",
-)  # fmt: skip
+)
 
 
 def says(sentence):

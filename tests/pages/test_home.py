@@ -52,8 +52,14 @@ def test_one_neuron_still_has_grids(shown):
     assert shown("home", neurons="1").figures == ["averages"]
 
 
-MAIN = {"invariance": "effect", "learning_rate": "turn", "symmetry": "symmetry",
-        "fisher": "fisher", "batch": "axes", "recurrent": "recurrence"}  # fmt: skip
+MAIN = {
+    "invariance": "effect",
+    "learning_rate": "turn",
+    "symmetry": "symmetry",
+    "fisher": "fisher",
+    "batch": "axes",
+    "recurrent": "recurrence",
+}
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)

@@ -65,8 +65,10 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
     page = shown("learning_rate", dataset="wine", tab="fisher")
     assert page.figures == ["turn", "doubling", "ellipse"]
     (table,) = [words.value for words in page.app.markdown if "| quantity" in words.value]
-    rows = {cells[1].strip(): [c.strip() for c in cells[2:5]] for cells in
-            (line.split("|") for line in table.splitlines() if line.count("|") == 5)}  # fmt: skip
+    rows = {
+        cells[1].strip(): [c.strip() for c in cells[2:5]]
+        for cells in (line.split("|") for line in table.splitlines() if line.count("|") == 5)
+    }
     assert rows["F of the doubled w"] == ["× ¼", "0.25", "✗"]
     assert rows["gradient of the loss"] == ["× ½", "0.5", "✓"]
     assert rows["turn by one gradient step"] == ["× ¼", "0.25", "✗"]
@@ -138,8 +140,14 @@ def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
 
 
 def test_settings_of_one_tab_are_those_of_the_next(shown):
-    page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer="momentum",
-                 steps="50", decay="0.5")  # fmt: skip
+    page = shown(
+        "learning_rate",
+        dataset="wine",
+        tab="equilibrium",
+        optimizer="momentum",
+        steps="50",
+        decay="0.5",
+    )
     assert page.app.selectbox(key="equilibrium_optimizer").value == "momentum"
     assert page.app.number_input(key="equilibrium_steps").value == 50
     page.open("learning_rate", tab="twin", steps="50", decay="0.5", dataset="wine")

@@ -43,11 +43,18 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
     assert "<b>62 of 610 directions are null</b><br>by formula GD + G = 61 + 1 = 62 ✓" in words
     assert bars(page) == [1, 61, 0]
     assert row(page, "weight matrix re-centering")[:4] == [
-        "✓", "weight matrix re-centering", "61", "61",
-    ]  # fmt: skip
+        "✓",
+        "weight matrix re-centering",
+        "61",
+        "61",
+    ]
     assert row(page, "weight vector re-scaling")[:5] == [
-        "✗", "weight vector re-scaling", "10", "0", "79°",
-    ]  # fmt: skip
+        "✗",
+        "weight vector re-scaling",
+        "10",
+        "0",
+        "79°",
+    ]
 
 
 def test_method_goes_into_the_url_and_changes_the_picture(shown):

@@ -41,9 +41,13 @@ IMAGES = "cases × channels × pixels"
 
 @pytest.mark.parametrize(
     ("method", "statistics", "entries"),
-    [("batch norm", 4, 4 * 36), ("layer norm", 4, 4 * 36), ("instance norm", 16, 36),
-     ("group norm", 8, 2 * 36)],
-)  # fmt: skip
+    [
+        ("batch norm", 4, 4 * 36),
+        ("layer norm", 4, 4 * 36),
+        ("instance norm", 16, 36),
+        ("group norm", 8, 2 * 36),
+    ],
+)
 def test_entries_of_images_that_share_a_statistic(axes, method, statistics, entries):
     (row,) = of(axes, batch=4, array=IMAGES, method=method)
     assert (row["statistics"], row["entries each"]) == (statistics, entries)

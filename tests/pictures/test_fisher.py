@@ -11,7 +11,6 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.model_on_data import independent, scene
 from normgeo.settings import Settings
 
-PICTURES = ("fisher", "equal_kl", "growth", "spectra", "eq13", "magnitude", "labels")
 SMALL = Settings(dataset="wine")
 
 
@@ -161,8 +160,7 @@ def test_groups_widen_together():
 
 def test_gaussian_gain_metrics_grow_as_section_8_says():
     rows = table("magnitude", Settings(dataset="diabetes"))
-    for title, power in (("standard", 2), ("weight norm", 2), ("batch norm", 0),
-                         ("layer norm", 0)):  # fmt: skip
+    for title, power in (("standard", 2), ("weight norm", 2), ("batch norm", 0), ("layer norm", 0)):
         mine = of(rows, method=title)
         (one,) = [row["trace"] for row in mine if row["delta"] == pytest.approx(1)]
         for row in mine:

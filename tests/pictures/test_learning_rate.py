@@ -387,10 +387,20 @@ def test_block_without_two_tangent_directions_has_no_ellipse() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_the_settings_in_uses_matter(name: str) -> None:
-    other = Settings(delta=-2, cell="batch.case_rescaling", rows="grid", theme="dark", tab="own",
-                     center="none", scale="none", index=3)  # fmt: skip
+    other = Settings(
+        delta=-2,
+        cell="batch.case_rescaling",
+        rows="grid",
+        theme="dark",
+        tab="own",
+        center="none",
+        scale="none",
+        index=3,
+    )
     settings = replace(other, dataset="wine", neurons=6, steps=20)
-    assert PICTURES[name].table(picture(name, settings)) == PICTURES[name].table(picture(name, QUICK))
+    assert PICTURES[name].table(picture(name, settings)) == PICTURES[name].table(
+        picture(name, QUICK)
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -398,7 +408,9 @@ def test_recipe_gives_the_same_picture(name: str) -> None:
     settings = replace(QUICK, method="layer", growth=4, rate=0.5, seed=3)
     recipe = PICTURES[name].recipe(settings)
     again = Settings.from_recipe(recipe["settings"])
-    assert PICTURES[name].table(picture(name, again)) == PICTURES[name].table(picture(name, settings))
+    assert PICTURES[name].table(picture(name, again)) == PICTURES[name].table(
+        picture(name, settings)
+    )
 
 
 def test_turn_table_has_the_numbers_of_the_curve() -> None:

@@ -17,8 +17,9 @@ def test_raw_and_standardized_features_are_the_digits():
     raw = scene(Settings(), "raw")
     np.testing.assert_array_equal(raw.X, varying)
     standardized = scene(Settings(), "standardized").X
-    np.testing.assert_allclose(standardized * varying.std(axis=0) + varying.mean(axis=0), varying,
-                               atol=1e-12)  # fmt: skip
+    np.testing.assert_allclose(
+        standardized * varying.std(axis=0) + varying.mean(axis=0), varying, atol=1e-12
+    )
     assert raw.notes == (
         "Constant features are left out of the computation: pixel_0_0, pixel_4_0, pixel_4_7.",
     )
@@ -83,9 +84,10 @@ def test_frozen_statistics_are_those_of_the_scene_itself(weights):
     current = scene(Settings(dataset="iris", weights=weights), "standardized")
     assert frozen.model.normalizer.statistics == "frozen"
     np.testing.assert_allclose(
-        frozen.model.natural_parameter(frozen.X), current.model.natural_parameter(current.X),
+        frozen.model.natural_parameter(frozen.X),
+        current.model.natural_parameter(current.X),
         atol=1e-9,
-    )  # fmt: skip
+    )
 
 
 def test_normalizer_of_the_picture_comes_before_the_method_of_the_settings():

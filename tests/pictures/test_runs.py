@@ -158,9 +158,12 @@ def test_buttons_of_every_frame_go_to_the_frames_next_to_it() -> None:
             for label, (frames, _) in buttons(frame.layout.updatemenus).items()
         }
         assert to == {
-            "rewind": ["0"], "◀ step": [str(max(place - 1, 0))], "▶ play": None, "❚❚": [None],
+            "rewind": ["0"],
+            "◀ step": [str(max(place - 1, 0))],
+            "▶ play": None,
+            "❚❚": [None],
             "step ▶": [str(min(place + 1, 30))],
-        }  # fmt: skip
+        }
 
 
 def test_a_hundred_steps_are_single_and_a_thousand_are_some() -> None:

@@ -150,8 +150,9 @@ def test_a_check_that_fails_is_status_1_and_a_sentence(
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {"equation_5": broken})
     assert main(["audit"]) == 1
     assert capsys.readouterr() == (
-        "", "The check of 'equation_5' could not be done: σ must not vanish.\n",
-    )  # fmt: skip
+        "",
+        "The check of 'equation_5' could not be done: σ must not vanish.\n",
+    )
 
 
 def test_an_interruption_ends_the_line_and_is_one_sentence(
@@ -174,10 +175,17 @@ def test_an_interruption_ends_the_line_and_is_one_sentence(
 def test_the_real_audit_is_as_expected_in_any_encoding() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "normgeo", "audit"],
-        cwd=ROOT, capture_output=True, check=False, timeout=300,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80",
-             "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=300,
+        env={
+            **os.environ,
+            "PYTHONIOENCODING": "ascii",
+            "COLUMNS": "80",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+    )
     assert done.returncode == 0, done.stderr.decode()
     words = done.stdout.decode("ascii")
     assert f"Of {len(CLAIMS)} statements" in words

@@ -73,9 +73,10 @@ def test_number_is_shown_as_people_write_it(value: float, words: str) -> None:
 
 def test_link_leads_to_the_page_and_says_to_what() -> None:
     ((_, link),) = [
-        tag for tag in Reader(report.table([audited("dataset_rescaling")], "http://x/")).tags
+        tag
+        for tag in Reader(report.table([audited("dataset_rescaling")], "http://x/")).tags
         if tag[0] == "a"
-    ]  # fmt: skip
+    ]
     assert link["href"] == "http://x/invariance?cell=weight.dataset_rescaling"
     assert link["aria-label"] == f"Invariance: {CLAIMS['dataset_rescaling'].statement}"
     home = report.table([audited("equation_5")], "http://x/")
@@ -86,8 +87,12 @@ def test_link_leads_to_the_page_and_says_to_what() -> None:
 
 def test_narrow_layout_keeps_the_roles_of_a_table() -> None:
     roles = {
-        "table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "td": "cell",
-    }  # fmt: skip
+        "table": "table",
+        "thead": "rowgroup",
+        "tbody": "rowgroup",
+        "tr": "row",
+        "td": "cell",
+    }
     for tag, attributes in Reader(report.table([audited("table_1")])).tags:
         if tag in roles:
             assert attributes["role"] == roles[tag]

@@ -160,14 +160,20 @@ def test_latex_compiles(tmp_path: Path) -> None:
     verdicts = verdict_table(ROWS["grid"], COLUMNS["all"], 1e-5)
     tables = (odd, verdicts, verdict_table(negative=True), long)
     document = "\n\n".join(
-        (r"\documentclass{article}\usepackage{amssymb,longtable}\begin{document}",
-         *(render(table, "latex") for table in tables), r"\end{document}")
-    )  # fmt: skip
+        (
+            r"\documentclass{article}\usepackage{amssymb,longtable}\begin{document}",
+            *(render(table, "latex") for table in tables),
+            r"\end{document}",
+        )
+    )
     (tmp_path / "t.tex").write_text(document, "utf-8")
     done = subprocess.run(
         ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"],
-        cwd=tmp_path, capture_output=True, check=False, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     log = (tmp_path / "t.log").read_text("latin-1")
     assert "Missing character" not in log
@@ -222,16 +228,22 @@ def test_table_1_is_the_papers() -> None:
     assert table.title == "What leaves z = (a − μ)/σ unchanged, at ε = 0"
     assert table.notes[0] == "✓: invariant; ✗: not invariant."
     assert table.headings[1:] == (
-        "change W: all ×", "change W: all +", "change W: one ×",
-        "change X: all ×", "change X: all +", "change X: one ×",
-    )  # fmt: skip
+        "change W: all ×",
+        "change W: all +",
+        "change W: one ×",
+        "change X: all ×",
+        "change X: all +",
+        "change X: one ×",
+    )
 
 
 def test_with_eps_rescalings_hold_only_without_it() -> None:
     table = verdict_table(eps=1e-5)
     assert {row[0]: "".join(row[1:]) for row in table.rows} == {
-        "batch norm": "≈✗≈≈✓✗", "weight norm": "✓✗✓✗✗✗", "layer norm": "≈✓✗≈✗≈",
-    }  # fmt: skip
+        "batch norm": "≈✗≈≈✓✗",
+        "weight norm": "✓✗✓✗✗✗",
+        "layer norm": "≈✓✗≈✗≈",
+    }
     assert table.title == "What leaves z = (a − μ)/σ unchanged, at ε = 1e-05"
     assert table.notes[0] == "✓: invariant; ≈: invariant only at ε = 0; ✗: not invariant."
 
@@ -239,8 +251,10 @@ def test_with_eps_rescalings_hold_only_without_it() -> None:
 def test_negative_factors_flip_signs_where_positive_ones_change_nothing() -> None:
     table = verdict_table(negative=True)
     assert {row[0]: "".join(row[1:]) for row in table.rows} == {
-        "batch norm": "±✗±±✓✗", "weight norm": "±✗±✗✗✗", "layer norm": "±✓✗±✗±",
-    }  # fmt: skip
+        "batch norm": "±✗±±✓✗",
+        "weight norm": "±✗±✗✗✗",
+        "layer norm": "±✓✗±✗±",
+    }
     assert "δ < 0" in table.notes[1]
 
 

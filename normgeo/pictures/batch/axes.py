@@ -102,11 +102,33 @@ def _axes_table(picture: AxesPicture) -> Table:
                 mean, sigma = float(found.mean[place]), float(found.sigma[place])
                 z = float(found.z[mark]) if sigma else None
                 rows.append(
-                    (m, name, title, " × ".join(found.axes), found.mean.size, found.entries,
-                     float(found.values[mark]), mean, sigma, z, found.problem)
-                )  # fmt: skip
-    columns = ("batch", "array", "method", "one statistic for each", "statistics", "entries each",
-               "marked entry", "mu", "sigma", "z", "problem")  # fmt: skip
+                    (
+                        m,
+                        name,
+                        title,
+                        " × ".join(found.axes),
+                        found.mean.size,
+                        found.entries,
+                        float(found.values[mark]),
+                        mean,
+                        sigma,
+                        z,
+                        found.problem,
+                    )
+                )
+    columns = (
+        "batch",
+        "array",
+        "method",
+        "one statistic for each",
+        "statistics",
+        "entries each",
+        "marked entry",
+        "mu",
+        "sigma",
+        "z",
+        "problem",
+    )
     return Table(columns, tuple(rows), text("Which entries share a mean and a variance"))
 
 
@@ -119,7 +141,7 @@ AXES = View(
         picture.flat, picture.maps, picture.panels, start=picture.start, theme=theme
     ),
     _axes_table,
-)  # fmt: skip
+)
 
 
 BATCHES = 200  # of each size; fewer where that would sum more than so many numbers
@@ -187,9 +209,7 @@ def _noise(settings: Settings) -> NoisePicture:
     # z_B − z ≈ −(μ_B − μ)/σ − z (σ_B − σ)/σ, and z has mean 0 and mean square 1.
     both = np.hypot(noise.predicted_mean_error, noise.predicted_sigma_error)
     predicted = _over_sigma(both, noise)
-    return NoisePicture(
-        noise, batch, layer, predicted, len(X), here.dataset.title, here.notes
-    )  # fmt: skip
+    return NoisePicture(noise, batch, layer, predicted, len(X), here.dataset.title, here.notes)
 
 
 def _noise_table(picture: NoisePicture) -> Table:
@@ -225,8 +245,13 @@ NOISE = View(
     DATA,
     _noise,
     lambda picture, theme: noise_figure(
-        picture.noise, picture.batch, picture.layer, picture.predicted, cases=picture.cases,
-        data=picture.data, theme=theme,
+        picture.noise,
+        picture.batch,
+        picture.layer,
+        picture.predicted,
+        cases=picture.cases,
+        data=picture.data,
+        theme=theme,
     ),
     _noise_table,
-)  # fmt: skip
+)

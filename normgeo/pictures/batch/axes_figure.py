@@ -74,10 +74,16 @@ def axes_figure(
     for place in range(len(panels[start])):
         number = 2 * place + 1
         figure.add_heatmap(
-            z=_shades(flat, axis=None), y=middles, xgap=1, ygap=1, xaxis=f"x{number}",
-            yaxis=f"y{number}", customdata=np.round(flat, 3), **common,
+            z=_shades(flat, axis=None),
+            y=middles,
+            xgap=1,
+            ygap=1,
+            xaxis=f"x{number}",
+            yaxis=f"y{number}",
+            customdata=np.round(flat, 3),
+            **common,
             hovertemplate=text("neuron {h}: a = {a}<extra></extra>", h="%{x}", a="%{customdata}"),
-        )  # fmt: skip
+        )
         figure.add_heatmap(
             z=mosaic, xaxis=f"x{number + 1}", yaxis=f"y{number + 1}", hoverinfo="skip", **common
         )
@@ -123,8 +129,14 @@ def _mosaic(maps: Array) -> Array:
 
 
 def _axes(figure: go.Figure, methods: int, flat: Array, mosaic: Array, pitch: int) -> None:
-    hidden: dict[str, Any] = {"showticklabels": False, "ticks": "", "showline": False,
-                              "showgrid": False, "zeroline": False, "fixedrange": True}  # fmt: skip
+    hidden: dict[str, Any] = {
+        "showticklabels": False,
+        "ticks": "",
+        "showline": False,
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
     rows = len(mosaic)
     for place in range(methods):
         left, number = place * COLUMN, 2 * place + 1
@@ -134,15 +146,19 @@ def _axes(figure: go.Figure, methods: int, flat: Array, mosaic: Array, pitch: in
             figure.update_layout(
                 {
                     f"xaxis{number + offset}": {
-                        **hidden, "domain": (left + domain[0], left + domain[1]),
-                        "anchor": f"y{number + offset}", "range": [-0.7, columns - 0.3],
+                        **hidden,
+                        "domain": (left + domain[0], left + domain[1]),
+                        "anchor": f"y{number + offset}",
+                        "range": [-0.7, columns - 0.3],
                     },
                     f"yaxis{number + offset}": {
-                        **hidden, "domain": (0, 1), "anchor": f"x{number + offset}",
+                        **hidden,
+                        "domain": (0, 1),
+                        "anchor": f"x{number + offset}",
                         "range": [rows + 0.2, -1.2],
                     },
                 }
-            )  # fmt: skip
+            )
     figure.update_layout({"yaxis.title": {"text": text("cases n"), "standoff": 2}})
 
 
@@ -163,19 +179,26 @@ def _shapes(
             number = 2 * place + 1 + offset
             on = {"xref": f"x{number}", "yref": f"y{number}", "type": "rect"}
             if m < len(flat):
-                out = {"x0": across.low(0) - 0.2, "x1": across.high(channels - 1) + 0.2,
-                       "y0": down.low(m) - 0.4, "y1": down.high(len(flat) - 1) + 0.4}  # fmt: skip
-                shapes.append({**on, **out, "fillcolor": look.paper, "opacity": 0.85,
-                               "line": {"width": 0}})  # fmt: skip
+                out = {
+                    "x0": across.low(0) - 0.2,
+                    "x1": across.high(channels - 1) + 0.2,
+                    "y0": down.low(m) - 0.4,
+                    "y1": down.high(len(flat) - 1) + 0.4,
+                }
+                shapes.append(
+                    {**on, **out, "fillcolor": look.paper, "opacity": 0.85, "line": {"width": 0}}
+                )
             if isinstance(found, str):
                 continue
             shared = found.labels == found.labels[mark]
             cases, channels_lit = np.nonzero(shared.reshape(*shared.shape[:2], -1).any(axis=2))
-            lit = {"x0": across.low(int(channels_lit.min())),
-                   "x1": across.high(int(channels_lit.max())),
-                   "y0": down.low(int(cases.min())), "y1": down.high(int(cases.max()))}  # fmt: skip
-            shapes.append({**on, **lit, "fillcolor": color, "opacity": 0.45,
-                           "line": {"width": 0}})  # fmt: skip
+            lit = {
+                "x0": across.low(int(channels_lit.min())),
+                "x1": across.high(int(channels_lit.max())),
+                "y0": down.low(int(cases.min())),
+                "y1": down.high(int(cases.max())),
+            }
+            shapes.append({**on, **lit, "fillcolor": color, "opacity": 0.45, "line": {"width": 0}})
             shapes.append({**on, **lit, "line": {"color": color, "width": 3}})
             shapes.append(
                 {
@@ -186,7 +209,7 @@ def _shapes(
                     "line": {"color": look.ink, "width": 2},
                 }
             )
-    return shapes  # fmt: skip
+    return shapes
 
 
 class _Span(NamedTuple):
@@ -235,9 +258,15 @@ def _captions(methods: Mapping[str, Panel], theme: str) -> list[dict[str, Any]]:
             small = {"size": SIZE - 2, "color": THEMES[theme].muted}
             words.append(_words(name, left + domain[0], 1, yanchor="bottom", yshift=2, font=small))
             words.append(
-                _words(_numbers(found, mark, channels), left + domain[0], 0, yanchor="top",
-                       yshift=-4, font={"size": SIZE - 1})
-            )  # fmt: skip
+                _words(
+                    _numbers(found, mark, channels),
+                    left + domain[0],
+                    0,
+                    yanchor="top",
+                    yshift=-4,
+                    font={"size": SIZE - 1},
+                )
+            )
     return words
 
 
@@ -262,5 +291,13 @@ def _numbers(found: Statistics | str, mark: tuple[int, ...], channels: str) -> s
 
 
 def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {"text": words, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left",
-            "align": "left", **style}  # fmt: skip
+    return {
+        "text": words,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "align": "left",
+        **style,
+    }

@@ -59,9 +59,7 @@ def noise_figure(
         figure.add_trace(_line(noise.sizes, rms, panel, text("measured"), color, MEASURED, 4))
         figure.add_trace(_line(noise.sizes, dashed, panel, text("predicted"), look.ink, PREDICTED))
         ends.append(rms)
-    figure.add_trace(
-        _line(batch.sizes, batch.change, 3, text("batch norm"), color, MEASURED, 4)
-    )  # fmt: skip
+    figure.add_trace(_line(batch.sizes, batch.change, 3, text("batch norm"), color, MEASURED, 4))
     figure.add_trace(_line(batch.sizes, predicted, 3, text("predicted"), look.ink, PREDICTED))
     dress(figure, theme, height=420)
     for trace in figure.data:
@@ -94,22 +92,35 @@ def _band(sizes: Array, relative: Array, panel: int, shade: str) -> go.Scatter:
     some = (relative > 0).all(axis=1)
     low, high = relative[some].min(axis=1), relative[some].max(axis=1)
     return go.Scatter(
-        x=np.concatenate([sizes[some], sizes[some][::-1]]), y=np.concatenate([high, low[::-1]]),
-        mode="lines", fill="toself", fillcolor=shade, line={"width": 0, "color": shade},
-        name=text("from neuron to neuron"), hoverinfo="skip", xaxis=f"x{panel}", yaxis=f"y{panel}",
-    )  # fmt: skip
+        x=np.concatenate([sizes[some], sizes[some][::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        fill="toself",
+        fillcolor=shade,
+        line={"width": 0, "color": shade},
+        name=text("from neuron to neuron"),
+        hoverinfo="skip",
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+    )
 
 
 def _line(
     sizes: Array, values: Array, panel: int, name: str, color: str, dash: str, width: float = 2
 ) -> go.Scatter:
     return go.Scatter(
-        x=sizes, y=_positive(values), name=name, mode="lines+markers" if width > 2 else "lines",
-        line={"color": color, "width": width, "dash": dash}, marker={"size": 8},
-        xaxis=f"x{panel}", yaxis=f"y{panel}",
-        hovertemplate=text("{name}, m = {m}: {value}<extra></extra>",
-                           name=name, m="%{x}", value="%{y:.3g}"),
-    )  # fmt: skip
+        x=sizes,
+        y=_positive(values),
+        name=name,
+        mode="lines+markers" if width > 2 else "lines",
+        line={"color": color, "width": width, "dash": dash},
+        marker={"size": 8},
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        hovertemplate=text(
+            "{name}, m = {m}: {value}<extra></extra>", name=name, m="%{x}", value="%{y:.3g}"
+        ),
+    )
 
 
 def _axes(figure: go.Figure, seen: Array, cases: int) -> None:
@@ -123,18 +134,25 @@ def _axes(figure: go.Figure, seen: Array, cases: int) -> None:
         figure.update_layout(
             {
                 f"xaxis{panel}": {
-                    "type": "log", "domain": domain, "anchor": f"y{panel}",
+                    "type": "log",
+                    "domain": domain,
+                    "anchor": f"y{panel}",
                     "title": text("cases in the batch m"),
-                    "tickvals": 4.0 ** np.arange(8), "ticktext": [f"{4**k:,}" for k in range(8)],
+                    "tickvals": 4.0 ** np.arange(8),
+                    "ticktext": [f"{4**k:,}" for k in range(8)],
                     "range": [np.log10(0.8), np.log10(1.25 * cases)],
                 },
                 f"yaxis{panel}": {
-                    "type": "log", "domain": (0, 1), "anchor": f"x{panel}", "title": title,
-                    "range": [low, high], "tickvals": [1.0, 0.1, 0.01, 0.001],
+                    "type": "log",
+                    "domain": (0, 1),
+                    "anchor": f"x{panel}",
+                    "title": title,
+                    "range": [low, high],
+                    "tickvals": [1.0, 0.1, 0.01, 0.001],
                     "ticktext": ["1", "0.1", "0.01", "0.001"],
                 },
             }
-        )  # fmt: skip
+        )
 
 
 def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> list[dict[str, Any]]:
@@ -143,17 +161,24 @@ def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> li
     green = method_color(NORMALIZERS["layer"])
     H = noise.sigma.shape[0]
     captions = (
-        (text("<b>the mean</b>: √(f/m), slope −½"),
-         text("f = (N − m)/(N − 1), N = {N:,}", N=int(noise.sizes[-1]))),
-        (text("<b>the scale</b>: √((κ − 1) f/4m)"),
-         text("first order in 1/m; kurtosis κ = {low:.3g} to {high:.3g}",
-              low=noise.kurtosis.min(), high=noise.kurtosis.max())),
+        (
+            text("<b>the mean</b>: √(f/m), slope −½"),
+            text("f = (N − m)/(N − 1), N = {N:,}", N=int(noise.sizes[-1])),
+        ),
+        (
+            text("<b>the scale</b>: √((κ − 1) f/4m)"),
+            text(
+                "first order in 1/m; kurtosis κ = {low:.3g} to {high:.3g}",
+                low=noise.kurtosis.min(),
+                high=noise.kurtosis.max(),
+            ),
+        ),
         (text("<b>training against test</b>"), text("z in its batch − z with frozen statistics")),
-    )  # fmt: skip
+    )
     words = [
         above(f"{first}<br>{colored(second, THEMES[theme].muted)}", domain[0], 5)
         for (first, second), domain in zip(captions, DOMAINS, strict=True)
-    ]  # fmt: skip
+    ]
     rounding = text("<br>(rounding: {most:.0e})", most=np.nanmax(layer.change))
     stated = (
         (1, 0.0, text("<b>layer norm: 0</b> at every m,<br>it never sees the batch"), green),
@@ -168,18 +193,46 @@ def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> li
     )
     for panel, shift, sentence, color in stated:
         words.append(
-            {"text": sentence, "x": DOMAINS[panel - 1][0] + 0.012 + shift, "y": 0.03,
-             "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
-             "align": "left", "font": {"color": color, "size": SIZE - 1}}
-        )  # fmt: skip
+            {
+                "text": sentence,
+                "x": DOMAINS[panel - 1][0] + 0.012 + shift,
+                "y": 0.03,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "align": "left",
+                "font": {"color": color, "size": SIZE - 1},
+            }
+        )
     words.append(
-        {"text": text("m = 1: σ = 0, no z"), "x": 0, "y": 0.03, "xref": "x3", "yref": "paper",
-         "yanchor": "bottom", "textangle": -90, "font": muted}
-    )  # fmt: skip
+        {
+            "text": text("m = 1: σ = 0, no z"),
+            "x": 0,
+            "y": 0.03,
+            "xref": "x3",
+            "yref": "paper",
+            "yanchor": "bottom",
+            "textangle": -90,
+            "font": muted,
+        }
+    )
     words.append(
-        {"text": text("{data}, {H} neurons; {batches} batches of each size; at m = N all are 0",
-                      data=data, H=H, batches=noise.batches),
-         "x": 0, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
-         "yshift": 52, "font": muted}
-    )  # fmt: skip
+        {
+            "text": text(
+                "{data}, {H} neurons; {batches} batches of each size; at m = N all are 0",
+                data=data,
+                H=H,
+                batches=noise.batches,
+            ),
+            "x": 0,
+            "y": 1,
+            "xref": "paper",
+            "yref": "paper",
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "yshift": 52,
+            "font": muted,
+        }
+    )
     return words

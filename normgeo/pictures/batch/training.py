@@ -56,8 +56,9 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
     N, D = split.X_train.shape
     sizes = (min(LARGE_BATCH, N), min(settings.batch_size, N))
     rate = settings.rate or RATE
-    planned = [(m, key, settings.epochs * -(-N // m)) for m in dict.fromkeys(sizes)
-               for key in METHODS]  # fmt: skip
+    planned = [
+        (m, key, settings.epochs * -(-N // m)) for m in dict.fromkeys(sizes) for key in METHODS
+    ]
     total = sum(steps for *_, steps in planned)
     runs: list[TrainingRun] = []
     before, stopped = 0, False
@@ -80,9 +81,14 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
         start = Network.random(normalizer, data.family, WIDTHS, D, data.H, rng)
         try:
             history = train(
-                start, split, batch_size=m, epochs=settings.epochs, rate=rate,
-                seed=settings.seed, callback=watch,
-            )  # fmt: skip
+                start,
+                split,
+                batch_size=m,
+                epochs=settings.epochs,
+                rate=rate,
+                seed=settings.seed,
+                callback=watch,
+            )
             reason = history.ended.reason if history.ended else ""
             runs.append(TrainingRun(normalizer, m, steps, history, reason))
         except ValueError as error:
@@ -113,8 +119,10 @@ def _training_table(picture: TrainingPicture) -> Table:
     columns = ("method", "batch", "step", "train_loss", "test_loss", "test_accuracy")
     title = text(
         "{data}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
-        data=picture.data, network=picture.network, rate=picture.rate,
-    )  # fmt: skip
+        data=picture.data,
+        network=picture.network,
+        rate=picture.rate,
+    )
     return Table(columns, tuple(rows), title, notes=tuple(notes))
 
 
@@ -124,9 +132,13 @@ TRAINING = View(
     ("dataset", "seed", "rate", "batch_size", "epochs"),
     _training,
     lambda picture, theme: training_figure(
-        picture.runs, picture.sizes, rate=picture.rate, network=picture.network,
-        data=picture.data, theme=theme,
+        picture.runs,
+        picture.sizes,
+        rate=picture.rate,
+        network=picture.network,
+        data=picture.data,
+        theme=theme,
     ),
     _training_table,
     watched=_training,
-)  # fmt: skip
+)

@@ -66,8 +66,10 @@ def training_figure(
     lines = _remarks(runs)
     title = text(
         "{data}, {network}; momentum 0.9, η = {rate:g} for all",
-        data=data, network=network, rate=rate,
-    )  # fmt: skip
+        data=data,
+        network=network,
+        rate=rate,
+    )
     dress(figure, theme, height=480 + 18 * len(lines), title=title)
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 66, "b": 52 + 18 * len(lines)},
@@ -102,30 +104,49 @@ def smoothed(losses: Array, points: int = POINTS) -> tuple[Array, Array, int]:
 def _traces(run: TrainingRun, history: History, column: int) -> list[go.Scatter]:
     color = method_color(run.normalizer)
     style: dict[str, Any] = {
-        "line": {"color": color, "width": 3, "dash": MEASURED}, "mode": "lines+markers",
-        "name": text(run.normalizer.title), "legendgroup": run.normalizer.title,
-    }  # fmt: skip
+        "line": {"color": color, "width": 3, "dash": MEASURED},
+        "mode": "lines+markers",
+        "name": text(run.normalizer.title),
+        "legendgroup": run.normalizer.title,
+    }
     steps, losses, width = smoothed(history.train_loss)
     traces = [
         go.Scatter(
-            x=steps, y=losses, xaxis=f"x{column}", yaxis=f"y{column}", showlegend=column == 1,
-            marker={"size": 4 if len(steps) > 12 else 7}, **style,
-            hovertemplate=text("{name}, {width} steps to {step}: {loss} nats<extra></extra>",
-                               name=run.normalizer.title, width=width, step="%{x}",
-                               loss="%{y:.4g}"),
+            x=steps,
+            y=losses,
+            xaxis=f"x{column}",
+            yaxis=f"y{column}",
+            showlegend=column == 1,
+            marker={"size": 4 if len(steps) > 12 else 7},
+            **style,
+            hovertemplate=text(
+                "{name}, {width} steps to {step}: {loss} nats<extra></extra>",
+                name=run.normalizer.title,
+                width=width,
+                step="%{x}",
+                loss="%{y:.4g}",
+            ),
         )
-    ]  # fmt: skip
+    ]
     if history.test_accuracy is not None:
         symbol = "circle" if run.normalizer.words == ("batch", "batch") else "diamond"
         traces.append(
             go.Scatter(
-                x=history.epoch_ends, y=history.test_accuracy, showlegend=False,
-                xaxis=f"x{column + 2}", yaxis=f"y{column + 2}",
-                marker={"size": 9, "symbol": symbol}, **style,
-                hovertemplate=text("{name}, step {step}: {share}<extra></extra>",
-                                   name=run.normalizer.title, step="%{x}", share="%{y:.1%}"),
+                x=history.epoch_ends,
+                y=history.test_accuracy,
+                showlegend=False,
+                xaxis=f"x{column + 2}",
+                yaxis=f"y{column + 2}",
+                marker={"size": 9, "symbol": symbol},
+                **style,
+                hovertemplate=text(
+                    "{name}, step {step}: {share}<extra></extra>",
+                    name=run.normalizer.title,
+                    step="%{x}",
+                    share="%{y:.1%}",
+                ),
             )
-        )  # fmt: skip
+        )
     return traces
 
 
@@ -143,20 +164,28 @@ def _axes(figure: go.Figure, runs: Sequence[TrainingRun], sizes: Sequence[int]) 
         figure.update_layout(
             {
                 f"xaxis{column}": {**across, "anchor": f"y{column}", "showticklabels": False},
-                f"xaxis{column + 2}": {**across, "anchor": f"y{column + 2}",
-                                       "title": _across(runs, m)},
+                f"xaxis{column + 2}": {
+                    **across,
+                    "anchor": f"y{column + 2}",
+                    "title": _across(runs, m),
+                },
                 f"yaxis{column}": {
-                    "domain": LOSS, "anchor": f"x{column}", "type": "log",
-                    "range": np.log10([low / 1.3, high * 1.3]), "tickvals": log_ticks(low, high),
+                    "domain": LOSS,
+                    "anchor": f"x{column}",
+                    "type": "log",
+                    "range": np.log10([low / 1.3, high * 1.3]),
+                    "tickvals": log_ticks(low, high),
                     "title": text("training loss, nats") if column == 1 else "",
                 },
                 f"yaxis{column + 2}": {
-                    "domain": ACCURACY, "anchor": f"x{column + 2}", "tickformat": ".0%",
+                    "domain": ACCURACY,
+                    "anchor": f"x{column + 2}",
+                    "tickformat": ".0%",
                     "range": [least, 1.015],
                     "title": text("test accuracy") if column == 1 else "",
                 },
             }
-        )  # fmt: skip
+        )
 
 
 def _across(runs: Sequence[TrainingRun], m: int) -> str:
@@ -196,18 +225,34 @@ def _remarks(runs: Sequence[TrainingRun]) -> list[str]:
             lines += textwrap.wrap(f"{name}: {run.reason}", 150)
         elif run.reason:
             lines += textwrap.wrap(
-                text("{name} ended at step {step}: {reason}", name=name,
-                     step=run.history.ended.step if run.history.ended else taken,
-                     reason=run.reason), 150
-            )  # fmt: skip
+                text(
+                    "{name} ended at step {step}: {reason}",
+                    name=name,
+                    step=run.history.ended.step if run.history.ended else taken,
+                    reason=run.reason,
+                ),
+                150,
+            )
         elif taken < run.planned:
             lines.append(
-                text("{name} was stopped after step {taken:,} of {planned:,}.",
-                     name=name, taken=taken, planned=run.planned)
-            )  # fmt: skip
+                text(
+                    "{name} was stopped after step {taken:,} of {planned:,}.",
+                    name=name,
+                    taken=taken,
+                    planned=run.planned,
+                )
+            )
     return lines
 
 
 def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {"text": words, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left",
-            "align": "left", **style}  # fmt: skip
+    return {
+        "text": words,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "align": "left",
+        **style,
+    }

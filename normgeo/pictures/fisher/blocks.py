@@ -57,36 +57,59 @@ def _fisher(settings: Settings, callback: Progress | None = None) -> FisherPictu
     notes = (*saturated, *_told(sides, fishers), *both.notes)
     blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
     if blank:
-        words = text("{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
-                     methods=" and ".join(blank), i=i, j=j)  # fmt: skip
+        words = text(
+            "{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
+            methods=" and ".join(blank),
+            i=i,
+            j=j,
+        )
         notes = (words, *notes)
     sizes = [float(side.blocks.norms.max()) for side in sides]
     if min(sizes) < FAINT * max(sizes):
         faint = sides[sizes.index(min(sizes))].normalizer.title
-        notes = (text("{method} is too faint to see on the scale that both share: choose log₁₀|F|.",
-                      method=faint), *notes)  # fmt: skip
-    return FisherPicture(tuple(sides), tuple(fishers), about(both.normalized),
-                         which_fisher(fishers[-1]), settings.entries, notes)  # fmt: skip
+        notes = (
+            text(
+                "{method} is too faint to see on the scale that both share: choose log₁₀|F|.",
+                method=faint,
+            ),
+            *notes,
+        )
+    return FisherPicture(
+        tuple(sides),
+        tuple(fishers),
+        about(both.normalized),
+        which_fisher(fishers[-1]),
+        settings.entries,
+        notes,
+    )
 
 
 def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
     """Return what Eq. 10 says of a short step in a direction at random, with today's numbers."""
     costs = [
-        text("½ · {step:g}² · {trace}/{P} = {nats:.2g} nats ({method})", step=STEP,
-             trace=rounded(side.blocks.trace, 4), P=F.layout.size,
-             nats=STEP**2 / 2 * side.blocks.trace / F.layout.size, method=side.normalizer.title)
+        text(
+            "½ · {step:g}² · {trace}/{P} = {nats:.2g} nats ({method})",
+            step=STEP,
+            trace=rounded(side.blocks.trace, 4),
+            P=F.layout.size,
+            nats=STEP**2 / 2 * side.blocks.trace / F.layout.size,
+            method=side.normalizer.title,
+        )
         for side, F in zip(sides, fishers, strict=True)
-    ]  # fmt: skip
+    ]
     words = text(
         "KL ≈ ½ δᵀFδ (Eq. 10): a step of length {step:g} in a direction at random costs "
-        "½ · {step:g}² · tr F/P on average, {costs}.", step=STEP, costs=", ".join(costs),
-    )  # fmt: skip
+        "½ · {step:g}² · tr F/P on average, {costs}.",
+        step=STEP,
+        costs=", ".join(costs),
+    )
     return [words]
 
 
 def _figure(picture: FisherPicture, theme: str) -> Figure:
-    return fisher_figure(picture.sides, about=picture.about, which=picture.which,
-                         start=picture.entries, theme=theme)  # fmt: skip
+    return fisher_figure(
+        picture.sides, about=picture.about, which=picture.which, start=picture.entries, theme=theme
+    )
 
 
 def _table(picture: FisherPicture) -> Table:
@@ -94,15 +117,22 @@ def _table(picture: FisherPicture) -> Table:
     rows = [
         (side.normalizer.title, part, row, column, float(values[row, column]))
         for side in picture.sides
-        for part, values in (("norm of the block", side.blocks.norms),
-                             ("entry of the block", side.blocks.block))
+        for part, values in (
+            ("norm of the block", side.blocks.norms),
+            ("entry of the block", side.blocks.block),
+        )
         for row, column in np.ndindex(values.shape)
-    ]  # fmt: skip
+    ]
     i, j = picture.sides[0].blocks.pair
-    title = text("F by pairs of neurons, and the block of neurons {i} and {j}; {about}",
-                 i=i, j=j, about=picture.about)  # fmt: skip
-    return Table(("method", "part", "row", "column", "value"), tuple(rows), title,
-                 notes=(picture.which,))  # fmt: skip
+    title = text(
+        "F by pairs of neurons, and the block of neurons {i} and {j}; {about}",
+        i=i,
+        j=j,
+        about=picture.about,
+    )
+    return Table(
+        ("method", "part", "row", "column", "value"), tuple(rows), title, notes=(picture.which,)
+    )
 
 
 FISHER = View(

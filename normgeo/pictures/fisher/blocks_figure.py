@@ -58,36 +58,66 @@ def fisher_figure(
             for place, (z, x, y, words) in enumerate(maps):
                 panel = place + 1 + len(sides) * (part is _detail)
                 figure.add_heatmap(
-                    z=z.astype(np.float32), x=x, y=y, **scale, visible=entries == start,
-                    xaxis=f"x{panel}", yaxis=f"y{panel}", hoverongaps=False, hovertemplate=words,
-                    showscale=not place, name=sides[place].normalizer.title,
-                    colorbar={"x": bar, "len": 1, "thickness": 10, "outlinewidth": 0, "xpad": 2,
-                              "tickfont": {"size": SIZE - 3, "color": look.muted},
-                              **_ticks(scale, entries)},
-                )  # fmt: skip
+                    z=z.astype(np.float32),
+                    x=x,
+                    y=y,
+                    **scale,
+                    visible=entries == start,
+                    xaxis=f"x{panel}",
+                    yaxis=f"y{panel}",
+                    hoverongaps=False,
+                    hovertemplate=words,
+                    showscale=not place,
+                    name=sides[place].normalizer.title,
+                    colorbar={
+                        "x": bar,
+                        "len": 1,
+                        "thickness": 10,
+                        "outlinewidth": 0,
+                        "xpad": 2,
+                        "tickfont": {"size": SIZE - 3, "color": look.muted},
+                        **_ticks(scale, entries),
+                    },
+                )
     dress(figure, theme, height=424)
     figure.update_layout(
         _axes(sides),
         margin={"l": 8, "r": 8, "t": 96, "b": 44},
         annotations=_heads(sides, about, which, look.muted),
         updatemenus=[_buttons(start, 2 * len(sides))],
-        shapes=[line for place, side in enumerate(sides)
-                for line in _borders(side, place + 1 + len(sides), look.muted)],
-    )  # fmt: skip
+        shapes=[
+            line
+            for place, side in enumerate(sides)
+            for line in _borders(side, place + 1 + len(sides), look.muted)
+        ],
+    )
     return figure
 
 
 def _overview(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
     seen = side.blocks.overview(entries)
     at = _centers(len(side.blocks.norms), len(seen))
-    return seen, at, at, text("neurons {i} and {j}: {value}<extra></extra>", i="%{y:.0f}",
-                              j="%{x:.0f}", value="%{z:.3g}")  # fmt: skip
+    return (
+        seen,
+        at,
+        at,
+        text(
+            "neurons {i} and {j}: {value}<extra></extra>",
+            i="%{y:.0f}",
+            j="%{x:.0f}",
+            value="%{z:.3g}",
+        ),
+    )
 
 
 def _detail(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
     seen, p = side.blocks.detail(entries), len(side.blocks.block)
-    words = text("row {k}, column {l}: {value}<br>w first, then b and g<extra></extra>",
-                 k="%{y:.0f}", l="%{x:.0f}", value="%{z:.3g}")  # fmt: skip
+    words = text(
+        "row {k}, column {l}: {value}<br>w first, then b and g<extra></extra>",
+        k="%{y:.0f}",
+        l="%{x:.0f}",
+        value="%{z:.3g}",
+    )
     return seen, _centers(p, seen.shape[1]), _centers(p, seen.shape[0]), words
 
 
@@ -129,11 +159,22 @@ def _axes(sides: Sequence[Side]) -> dict[str, Any]:
             i, j = side.blocks.pair
             plain = {"showgrid": False, "zeroline": False, "ticks": "", "showline": False}
             x, y = (_named(side, part, which) for which in (j, i))
-            layout[f"xaxis{n}"] = {"domain": (start, start + width), "anchor": f"y{n}",
-                                   "constrain": "domain", **x, **plain}  # fmt: skip
-            layout[f"yaxis{n}"] = {"anchor": f"x{n}", "autorange": "reversed", **y,
-                                   "scaleanchor": f"x{n}", "constrain": "domain", **plain,
-                                   "title": y["title"] if not place else ""}  # fmt: skip
+            layout[f"xaxis{n}"] = {
+                "domain": (start, start + width),
+                "anchor": f"y{n}",
+                "constrain": "domain",
+                **x,
+                **plain,
+            }
+            layout[f"yaxis{n}"] = {
+                "anchor": f"x{n}",
+                "autorange": "reversed",
+                **y,
+                "scaleanchor": f"x{n}",
+                "constrain": "domain",
+                **plain,
+                "title": y["title"] if not place else "",
+            }
     return layout
 
 
@@ -144,17 +185,26 @@ def _named(side: Side, part: int, neuron: int) -> dict[str, Any]:
         return {"title": text("neuron"), "tickmode": "linear", "tick0": 0, "dtick": max(1, H // 8)}
     D = side.layout.features
     others = "b, g" if side.layout.has_gain else "b"
-    return {"title": text("parameters of neuron {h}", h=neuron), "tickvals": [(D - 1) / 2, D + 0.5],
-            "ticktext": ["w", others]}  # fmt: skip
+    return {
+        "title": text("parameters of neuron {h}", h=neuron),
+        "tickvals": [(D - 1) / 2, D + 0.5],
+        "ticktext": ["w", others],
+    }
 
 
 def _borders(side: Side, panel: int, color: str) -> list[dict[str, Any]]:
     """Return the lines between weights and the rest."""
     at, end = side.layout.features - 0.5, side.layout.per_neuron - 0.5
-    line = {"type": "line", "xref": f"x{panel}", "yref": f"y{panel}",
-            "line": {"color": color, "width": 1}}  # fmt: skip
-    return [{**line, "x0": at, "x1": at, "y0": -0.5, "y1": end},
-            {**line, "x0": -0.5, "x1": end, "y0": at, "y1": at}]  # fmt: skip
+    line = {
+        "type": "line",
+        "xref": f"x{panel}",
+        "yref": f"y{panel}",
+        "line": {"color": color, "width": 1},
+    }
+    return [
+        {**line, "x0": at, "x1": at, "y0": -0.5, "y1": end},
+        {**line, "x0": -0.5, "x1": end, "y0": at, "y1": at},
+    ]
 
 
 def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[dict[str, Any]]:
@@ -174,12 +224,23 @@ def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[di
 def _buttons(start: str, each: int) -> dict[str, Any]:
     look = THEMES["light"]  # in dark figures too: plotly paints the chosen one white
     return {
-        "type": "buttons", "direction": "right", "active": ENTRIES.index(start), "x": 0.36,
-        "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 52}, "bgcolor": look.grid,
-        "bordercolor": look.muted, "font": {"size": SIZE - 1, "color": look.ink},
+        "type": "buttons",
+        "direction": "right",
+        "active": ENTRIES.index(start),
+        "x": 0.36,
+        "xanchor": "left",
+        "y": 1,
+        "yanchor": "bottom",
+        "pad": {"b": 52},
+        "bgcolor": look.grid,
+        "bordercolor": look.muted,
+        "font": {"size": SIZE - 1, "color": look.ink},
         "buttons": [
-            {"label": text(BUTTONS[entries]), "method": "restyle",
-             "args": [{"visible": [shown == entries for shown in ENTRIES for _ in range(each)]}]}
+            {
+                "label": text(BUTTONS[entries]),
+                "method": "restyle",
+                "args": [{"visible": [shown == entries for shown in ENTRIES for _ in range(each)]}],
+            }
             for entries in ENTRIES
         ],
-    }  # fmt: skip
+    }

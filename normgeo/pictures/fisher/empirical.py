@@ -53,17 +53,24 @@ def _labels(settings: Settings, callback: Progress | None = None) -> LabelsPictu
 
 
 def _figure(picture: LabelsPicture, theme: str) -> Figure:
-    return labels_figure(picture.methods, picture.found, name=picture.name, about=picture.about,
-                         theme=theme)  # fmt: skip
+    return labels_figure(
+        picture.methods, picture.found, name=picture.name, about=picture.about, theme=theme
+    )
 
 
 def _table(picture: LabelsPicture) -> Table:
     rows = tuple(
-        (normalizer.title, DIRECTIONS[k], *(float(values[k]) for values in (
-            each.expected, each.sampled, each.error, each.observed)))
+        (
+            normalizer.title,
+            DIRECTIONS[k],
+            *(
+                float(values[k])
+                for values in (each.expected, each.sampled, each.error, each.observed)
+            ),
+        )
         for (normalizer, _), each in zip(picture.methods, picture.found, strict=True)
         for k in range(len(each.expected))
-    )  # fmt: skip
+    )
     columns = ("method", "direction", "expected", "sampled", "standard_error", "observed")
     title = text("Curvatures vᵀFv, steps in units of ‖w‖; {name}", name=picture.name)
     return Table(columns, rows, title, notes=(picture.which,))

@@ -51,27 +51,41 @@ def labels_figure(
             marks.append(names[k])
             if expected <= NOTHING * each.expected.max():
                 figure.add_annotation(
-                    x=place, y=1, yanchor="bottom", showarrow=False, yshift=4,
+                    x=place,
+                    y=1,
+                    yanchor="bottom",
+                    showarrow=False,
+                    yshift=4,
                     text=colored(text("0, whatever<br>the labels"), look.muted),
-                )  # fmt: skip
+                )
                 place += 1
                 continue
             sampled, observed = each.sampled[k] / expected, each.observed[k] / expected
             error = 2 * each.error[k] / expected
             figure.add_scatter(
-                x=[place - 0.12], y=[sampled], mode="markers", showlegend=False,
+                x=[place - 0.12],
+                y=[sampled],
+                mode="markers",
+                showlegend=False,
                 error_y={"array": [error], "color": color, "thickness": 2},
                 marker={"size": 11, "color": color},
                 hovertemplate=text(
                     "labels of the model, {n} sets: {value} × expected<extra></extra>",
-                    n=each.draws, value="%{y:.4g}"),
-            )  # fmt: skip
+                    n=each.draws,
+                    value="%{y:.4g}",
+                ),
+            )
             hollow = {"size": 12, "color": color, "symbol": "diamond-open", "line": {"width": 3}}
             figure.add_scatter(
-                x=[place + 0.12], y=[observed], mode="markers", showlegend=False, marker=hollow,
-                hovertemplate=text("labels of the data: {value} × expected<extra></extra>",
-                                   value="%{y:.4g}"),
-            )  # fmt: skip
+                x=[place + 0.12],
+                y=[observed],
+                mode="markers",
+                showlegend=False,
+                marker=hollow,
+                hovertemplate=text(
+                    "labels of the data: {value} × expected<extra></extra>", value="%{y:.4g}"
+                ),
+            )
             place += 1
         words.append(
             {
@@ -91,23 +105,44 @@ def labels_figure(
         ("diamond-open", 3, text("labels of the data")),
     ):
         figure.add_scatter(
-            x=[None], y=[None], mode="markers", name=label,
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=label,
             marker={"size": 11, "color": look.muted, "symbol": symbol, "line": {"width": width}},
-        )  # fmt: skip
+        )
     dress(figure, theme, height=380)
     top = max([1.0, *(float(t.y[0]) for t in figure.data if t.y[0] is not None)])
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 30},
         legend=LEGEND_ABOVE,
         annotations=[*figure.layout.annotations, *words],
-        xaxis={"tickvals": places, "ticktext": marks, "range": [-0.6, place - 0.3],
-               "showgrid": False, "zeroline": False},
+        xaxis={
+            "tickvals": places,
+            "ticktext": marks,
+            "range": [-0.6, place - 0.3],
+            "showgrid": False,
+            "zeroline": False,
+        },
         yaxis={"range": [0, 1.15 * top], "title": text("curvature over vᵀFv"), "zeroline": False},
-    )  # fmt: skip
-    figure.add_shape(type="line", xref="x domain", x0=0, x1=1, y0=1, y1=1,
-                     line={"color": look.ink, "width": 1.5, "dash": PREDICTED})  # fmt: skip
+    )
+    figure.add_shape(
+        type="line",
+        xref="x domain",
+        x0=0,
+        x1=1,
+        y0=1,
+        y1=1,
+        line={"color": look.ink, "width": 1.5, "dash": PREDICTED},
+    )
     figure.add_annotation(
-        text=text("F, the expectation"), xref="x domain", x=1, y=1, xanchor="right",
-        yanchor="bottom", showarrow=False, font={"size": SIZE - 2, "color": look.ink},
-    )  # fmt: skip
+        text=text("F, the expectation"),
+        xref="x domain",
+        x=1,
+        y=1,
+        xanchor="right",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": SIZE - 2, "color": look.ink},
+    )
     return figure

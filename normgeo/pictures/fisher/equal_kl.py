@@ -55,8 +55,9 @@ def _equal_kl(settings: Settings, callback: Progress | None = None) -> EqualKLPi
             contours = None
             if len(plane) == 2 and not stopped:
                 try:
-                    contours = kl_contours(stand.around, np.stack(plane), levels,
-                                           within=WITHIN[part], callback=tell)  # fmt: skip
+                    contours = kl_contours(
+                        stand.around, np.stack(plane), levels, within=WITHIN[part], callback=tell
+                    )
                 except StopIteration:
                     stopped = True
             found[part].append(contours)
@@ -78,9 +79,14 @@ def _counter(callback: Progress | None, models: int) -> Callable[[], None]:
 def _equal_kl_figure(picture: EqualKLPicture, theme: str) -> Figure:
     it = picture.standing
     return contours_figure(
-        [(s.normalizer, s.unusual) for s in it.stands], picture.across, picture.along,
-        name=it.name, about=it.about, which=it.which, theme=theme,
-    )  # fmt: skip
+        [(s.normalizer, s.unusual) for s in it.stands],
+        picture.across,
+        picture.along,
+        name=it.name,
+        about=it.about,
+        which=it.which,
+        theme=theme,
+    )
 
 
 def _equal_kl_table(picture: EqualKLPicture) -> Table:
@@ -93,14 +99,20 @@ def _equal_kl_table(picture: EqualKLPicture) -> Table:
                 contours.levels.tolist(), contours.quadratic, contours.true, strict=True
             ):
                 rows += [
-                    (stand.normalizer.title, plane, level, *(None if np.isnan(v) else float(v)
-                                                             for v in (*q, *t)))
+                    (
+                        stand.normalizer.title,
+                        plane,
+                        level,
+                        *(None if np.isnan(v) else float(v) for v in (*q, *t)),
+                    )
                     for q, t in zip(quadratic, true, strict=True)
                     if np.isfinite(q).all()
-                ]  # fmt: skip
+                ]
     columns = ("method", "plane", "level", "quadratic_x", "quadratic_y", "kl_x", "kl_y")
-    title = text("Steps in units of ‖w‖ with ½ δᵀFδ = c, and with KL = c nats; {name}",
-                 name=picture.standing.name)  # fmt: skip
+    title = text(
+        "Steps in units of ‖w‖ with ½ δᵀFδ = c, and with KL = c nats; {name}",
+        name=picture.standing.name,
+    )
     return Table(columns, tuple(rows), title, notes=(picture.standing.which,))
 
 

@@ -64,35 +64,57 @@ def contours_figure(
                 words = text("KL = {c:.3g} nats", c=level)
                 figure.add_trace(_curve(true, words, panel, contours.strip, color=shade, width=3))
                 words = text("½ δᵀFδ = {c:.3g} nats", c=level)
-                figure.add_trace(_curve(quadratic, words, panel, contours.strip, color=look.ink,
-                                        width=1.2, dash=PREDICTED))  # fmt: skip
+                figure.add_trace(
+                    _curve(
+                        quadratic,
+                        words,
+                        panel,
+                        contours.strip,
+                        color=look.ink,
+                        width=1.2,
+                        dash=PREDICTED,
+                    )
+                )
             figure.add_scatter(
-                x=[0], y=[0], mode="markers", marker={"size": 7, "color": look.ink},
-                xaxis=f"x{panel}", yaxis=f"y{panel}", showlegend=False, hoverinfo="skip",
-            )  # fmt: skip
+                x=[0],
+                y=[0],
+                mode="markers",
+                marker={"size": 7, "color": look.ink},
+                xaxis=f"x{panel}",
+                yaxis=f"y{panel}",
+                showlegend=False,
+                hoverinfo="skip",
+            )
     for line, words in (
         ({"color": look.muted, "width": 3, "dash": MEASURED}, text("KL = c, true")),
         ({"color": look.ink, "width": 1.2, "dash": PREDICTED}, text("½ δᵀFδ = c")),
     ):
-        figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=words,
-                           showlegend=in_legend)  # fmt: skip
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", line=line, name=words, showlegend=in_legend
+        )
     dress(figure, theme, height=452)
     figure.update_layout(
         _axes(across, along),
         margin={"l": 8, "r": 8, "t": 124, "b": 48},
         legend=LEGEND_ABOVE,
         annotations=_heads(models, across, along, name, f"{about}; {which}", look.muted),
-    )  # fmt: skip
+    )
     return figure
 
 
 def _curve(points: Array, words: str, panel: int, strip: bool, **line: Any) -> go.Scatter:
     return go.Scatter(
-        x=points[:, 0].astype(np.float32), y=points[:, 1].astype(np.float32), mode="lines",
-        line={"dash": MEASURED, "shape": "linear" if strip else "spline", **line}, name=words,
-        xaxis=f"x{panel}", yaxis=f"y{panel}", showlegend=False, hoverinfo="name",
+        x=points[:, 0].astype(np.float32),
+        y=points[:, 1].astype(np.float32),
+        mode="lines",
+        line={"dash": MEASURED, "shape": "linear" if strip else "spline", **line},
+        name=words,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        showlegend=False,
+        hoverinfo="name",
         hoverlabel={"namelength": -1},
-    )  # fmt: skip
+    )
 
 
 def _axes(
@@ -110,11 +132,21 @@ def _axes(
             )
             along_y = "" if place else text("the steepest across ŵ")
             plain = {"zeroline": False, "constrain": "domain", "nticks": 6}
-            layout[f"xaxis{n}"] = {"domain": (start, start + width), "anchor": f"y{n}",
-                                   "range": [-far, far], "title": along_x, **plain}  # fmt: skip
-            layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [-far, far], **plain,
-                                   "scaleanchor": f"x{n}", "showticklabels": not place,
-                                   "title": along_y}  # fmt: skip
+            layout[f"xaxis{n}"] = {
+                "domain": (start, start + width),
+                "anchor": f"y{n}",
+                "range": [-far, far],
+                "title": along_x,
+                **plain,
+            }
+            layout[f"yaxis{n}"] = {
+                "anchor": f"x{n}",
+                "range": [-far, far],
+                **plain,
+                "scaleanchor": f"x{n}",
+                "showticklabels": not place,
+                "title": along_y,
+            }
     return layout
 
 
@@ -155,7 +187,10 @@ def _told(contours: Contours | None, along: int) -> str:
         return text("across ŵ: {ratio}", ratio=ratio)
     if contours.strip:
         share = first / second
-        flat = text("no curvature") if abs(share) < 1e-9 else text("{share:.1g} × the curvature",
-                                                                   share=share)  # fmt: skip
+        flat = (
+            text("no curvature")
+            if abs(share) < 1e-9
+            else text("{share:.1g} × the curvature", share=share)
+        )
         return text("with ŵ: {flat} along ŵ", flat=flat)
     return text("with ŵ: curvatures {a} : {b}", a=rounded(first), b=rounded(second))

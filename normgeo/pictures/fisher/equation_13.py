@@ -70,10 +70,17 @@ def _equation_13(settings: Settings, callback: Progress | None = None) -> Equati
     exact, paper = F.to_dense(), fisher(model, it.X, coupling="paper").to_dense()
     H = len(model.W)
     picture = Equation13Picture(
-        method, unusual(method), block_norms(exact, H), block_norms(paper, H),
-        block_norms(paper - exact, H), _difference(model, exact, paper), (), about(it),
-        which_fisher(F), both.notes,
-    )  # fmt: skip
+        method,
+        unusual(method),
+        block_norms(exact, H),
+        block_norms(paper, H),
+        block_norms(paper - exact, H),
+        _difference(model, exact, paper),
+        (),
+        about(it),
+        which_fisher(F),
+        both.notes,
+    )
     if not method.shared_by_neurons:
         return picture
     p = model.layout.per_neuron
@@ -107,18 +114,31 @@ def _difference(model: NormalizedGLM, exact: Array, paper: Array) -> Difference:
 
 def _figure(picture: Equation13Picture, theme: str) -> Figure:
     return equation_13_figure(
-        picture.normalizer, picture.unusual, picture.exact, picture.paper, picture.gap,
-        here=picture.here, widths=picture.widths, about=picture.about, which=picture.which,
+        picture.normalizer,
+        picture.unusual,
+        picture.exact,
+        picture.paper,
+        picture.gap,
+        here=picture.here,
+        widths=picture.widths,
+        about=picture.about,
+        which=picture.which,
         theme=theme,
-    )  # fmt: skip
+    )
 
 
 def _table(picture: Equation13Picture) -> Table:
     rows: list[tuple[object, ...]] = [
-        ("norm of the block", i, j, float(picture.exact[i, j]), float(picture.paper[i, j]),
-         float(picture.gap[i, j]))
+        (
+            "norm of the block",
+            i,
+            j,
+            float(picture.exact[i, j]),
+            float(picture.paper[i, j]),
+            float(picture.gap[i, j]),
+        )
         for i, j in np.ndindex(picture.exact.shape)
-    ]  # fmt: skip
+    ]
     rows += [
         ("error at width H", each.neurons, None, None, None, each.whole)
         for each in (picture.here, *picture.widths)

@@ -64,23 +64,36 @@ def _kl(around: Neighborhood, step: Array) -> float:
 def _growth_figure(picture: GrowthPicture, theme: str) -> Figure:
     it = picture.standing
     return growth_figure(
-        [(s.normalizer, s.unusual) for s in it.stands], picture.lengths, picture.kl,
-        picture.quadratic, name=it.name, about=it.about, which=it.which, theme=theme,
-    )  # fmt: skip
+        [(s.normalizer, s.unusual) for s in it.stands],
+        picture.lengths,
+        picture.kl,
+        picture.quadratic,
+        name=it.name,
+        about=it.about,
+        which=it.which,
+        theme=theme,
+    )
 
 
 def _growth_table(picture: GrowthPicture) -> Table:
     rows = tuple(
-        (stand.normalizer.title, DIRECTIONS[k], float(length),
-         None if np.isnan(kl) else float(kl), float(quadratic))
+        (
+            stand.normalizer.title,
+            DIRECTIONS[k],
+            float(length),
+            None if np.isnan(kl) else float(kl),
+            float(quadratic),
+        )
         for m, stand in enumerate(picture.standing.stands)
         for k in range(picture.kl.shape[1])
         for length, kl, quadratic in zip(
-            picture.lengths, picture.kl[m, k], picture.quadratic[m, k], strict=True)
+            picture.lengths, picture.kl[m, k], picture.quadratic[m, k], strict=True
+        )
         if not np.isnan(quadratic)
-    )  # fmt: skip
-    title = text("KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}",
-                 name=picture.standing.name)  # fmt: skip
+    )
+    title = text(
+        "KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}", name=picture.standing.name
+    )
     columns = ("method", "direction", "length", "kl", "half_quadratic_form")
     return Table(columns, rows, title, notes=(picture.standing.which,))
 

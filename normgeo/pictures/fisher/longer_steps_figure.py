@@ -62,27 +62,43 @@ def growth_figure(
                 silent.append((m, direction))
                 continue
             for values, dash, label, width in (
-                (kl[m, k], MEASURED, "KL", 3.0), (quadratic[m, k], PREDICTED, "½ δᵀFδ", 1.5),
-            ):  # fmt: skip
+                (kl[m, k], MEASURED, "KL", 3.0),
+                (quadratic[m, k], PREDICTED, "½ δᵀFδ", 1.5),
+            ):
                 color = shade if dash == MEASURED else look.ink
-                figure.add_trace(_line(lengths, values, f"{label}, {words}", m + 1, color, dash,
-                                       width))  # fmt: skip
-            figure.add_trace(_line(lengths, kl[m, k] / quadratic[m, k],
-                                   text("KL over ½ δᵀFδ, {words}", words=words), 3, shade,
-                                   MEASURED, 2.5))  # fmt: skip
+                figure.add_trace(
+                    _line(lengths, values, f"{label}, {words}", m + 1, color, dash, width)
+                )
+            figure.add_trace(
+                _line(
+                    lengths,
+                    kl[m, k] / quadratic[m, k],
+                    text("KL over ½ δᵀFδ, {words}", words=words),
+                    3,
+                    shade,
+                    MEASURED,
+                    2.5,
+                )
+            )
     for direction, share in zip(names, SHARES, strict=True):
         shade = blend(look.paper, look.muted, share)
-        figure.add_scatter(x=[None], y=[None], mode="lines", name=direction,
-                           line={"color": shade, "width": 3})  # fmt: skip
-    figure.add_scatter(x=[None], y=[None], mode="lines", name="½ δᵀFδ",
-                       line={"color": look.ink, "width": 1.5, "dash": PREDICTED})  # fmt: skip
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", name=direction, line={"color": shade, "width": 3}
+        )
+    figure.add_scatter(
+        x=[None],
+        y=[None],
+        mode="lines",
+        name="½ δᵀFδ",
+        line={"color": look.ink, "width": 1.5, "dash": PREDICTED},
+    )
     dress(figure, theme, height=420)
     figure.update_layout(
         _axes(quadratic, kl),
         margin={"l": 8, "r": 8, "t": 104, "b": 48},
         legend=LEGEND_ABOVE,
         annotations=_heads(models, silent, name, f"{about}; {which}", look.muted),
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -90,11 +106,21 @@ def _line(
     x: Array, y: Array, name: str, panel: int, color: str, dash: str, width: float
 ) -> go.Scatter:
     return go.Scatter(
-        x=x, y=np.where(y > 0, y, np.nan), mode="lines", name=name, xaxis=f"x{panel}",
-        yaxis=f"y{panel}", showlegend=False, line={"color": color, "dash": dash, "width": width},
-        hovertemplate=text("{name}: {value} at {length}<extra></extra>", name=name,
-                           value="%{y:.3g}", length="%{x:.3g}"),
-    )  # fmt: skip
+        x=x,
+        y=np.where(y > 0, y, np.nan),
+        mode="lines",
+        name=name,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        showlegend=False,
+        line={"color": color, "dash": dash, "width": width},
+        hovertemplate=text(
+            "{name}: {value} at {length}<extra></extra>",
+            name=name,
+            value="%{y:.3g}",
+            length="%{x:.3g}",
+        ),
+    )
 
 
 def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
@@ -105,10 +131,20 @@ def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
     log = {"type": "log", "exponentformat": "power", "dtick": 1}
     layout: dict[str, Any] = {}
     for n, domain in enumerate(PANELS, start=1):
-        layout[f"xaxis{n}"] = {"domain": domain, "anchor": f"y{n}", "range": [-3, 1], **log,
-                               "title": text("length of the step ‖δ‖/‖w‖")}  # fmt: skip
-        layout[f"yaxis{n}"] = {"anchor": f"x{n}", "range": [low, high], **log, "dtick": apart,
-                               "title": text("nats per case") if n == 1 else ""}  # fmt: skip
+        layout[f"xaxis{n}"] = {
+            "domain": domain,
+            "anchor": f"y{n}",
+            "range": [-3, 1],
+            **log,
+            "title": text("length of the step ‖δ‖/‖w‖"),
+        }
+        layout[f"yaxis{n}"] = {
+            "anchor": f"x{n}",
+            "range": [low, high],
+            **log,
+            "dtick": apart,
+            "title": text("nats per case") if n == 1 else "",
+        }
     layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2, 1], "dtick": 1}
     return layout
 
@@ -129,7 +165,5 @@ def _heads(
             line = text("{direction}: both are 0", direction=none[0])
         words.append((PANELS[m][0], 4, f"{title}<br>{colored(line, muted)}"))
     line = text("→ 1 for short steps")
-    words.append(
-        (PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{colored(line, muted)}")
-    )
+    words.append((PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{colored(line, muted)}"))
     return [above(line, x, shift) for x, shift, line in words]

@@ -62,8 +62,11 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
             notes.append(f"{method.title}: {error}")
             continue
         words = about(here)
-        which = text("expected Fisher information, per case; N = {N:,}, φ = {phi:g}",
-                     N=len(here.X), phi=here.model.phi)  # fmt: skip
+        which = text(
+            "expected Fisher information, per case; N = {N:,}, φ = {phi:g}",
+            N=len(here.X),
+            phi=here.model.phi,
+        )
         notes += here.notes
     drawn = {metric.title for metric in metrics}
     named = tuple((m, unusual(m)) for m in methods.values() if m.title in drawn)
@@ -71,8 +74,9 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
 
 
 def _figure(picture: MagnitudePicture, theme: str) -> Figure:
-    return magnitude_figure(picture.methods, picture.metrics, about=picture.about,
-                            which=picture.which, theme=theme)  # fmt: skip
+    return magnitude_figure(
+        picture.methods, picture.metrics, about=picture.about, which=picture.which, theme=theme
+    )
 
 
 def _table(picture: MagnitudePicture) -> Table:

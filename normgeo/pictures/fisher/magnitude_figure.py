@@ -60,37 +60,60 @@ def magnitude_figure(
                 ratio = metric.printed_total / metric.total
             ratios.append(ratio)
             figure.add_trace(_line(metric.deltas, ratio, words, color, CLAIM, 3, 2))
-    figure.add_scatter(x=[None], y=[None], mode="lines", name=text("as printed"),
-                       line={"color": look.muted, "width": 2, "dash": CLAIM})  # fmt: skip
+    figure.add_scatter(
+        x=[None],
+        y=[None],
+        mode="lines",
+        name=text("as printed"),
+        line={"color": look.muted, "width": 2, "dash": CLAIM},
+    )
     dress(figure, theme, height=420)
     figure.update_layout(
         _axes(seen, ratios, metrics[0].deltas),
         margin={"l": 8, "r": 8, "t": 104, "b": 48},
-        legend={"x": 0, "y": 1, "yref": "container", "yanchor": "top",
-                "font": {"size": SIZE - 1}},
+        legend={"x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": SIZE - 1}},
         annotations=_heads(methods, metrics, about, which, look.muted),
-    )  # fmt: skip
+    )
     return figure
 
 
 def _line(
-    x: Array, y: Array, name: str, color: str, dash: str, width: float, panel: int,
+    x: Array,
+    y: Array,
+    name: str,
+    color: str,
+    dash: str,
+    width: float,
+    panel: int,
     legend: bool = False,
-) -> go.Scatter:  # fmt: skip
+) -> go.Scatter:
     return go.Scatter(
-        x=x, y=np.where(y > 0, y, np.nan), mode="lines", name=name, showlegend=legend,
-        line={"color": color, "dash": dash, "width": width}, xaxis=f"x{panel}",
+        x=x,
+        y=np.where(y > 0, y, np.nan),
+        mode="lines",
+        name=name,
+        showlegend=legend,
+        line={"color": color, "dash": dash, "width": width},
+        xaxis=f"x{panel}",
         yaxis=f"y{panel}",
-        hovertemplate=text("{name}, δ = {delta}: {value}<extra></extra>", name=name,
-                           delta="%{x:.3g}", value="%{y:.4g}"),
-    )  # fmt: skip
+        hovertemplate=text(
+            "{name}, δ = {delta}: {value}<extra></extra>",
+            name=name,
+            delta="%{x:.3g}",
+            value="%{y:.4g}",
+        ),
+    )
 
 
 def _axes(seen: Sequence[Array], ratios: Sequence[Array], deltas: Array) -> dict[str, Any]:
     x = log_ticks(float(deltas[0]), float(deltas[-1]))
-    across = {"type": "log", "tickvals": x, "ticktext": [f"{t:g}" for t in x],
-              "range": np.log10(deltas[[0, -1]]).tolist(),
-              "title": text("scale of the inputs δ, X → δX")}  # fmt: skip
+    across = {
+        "type": "log",
+        "tickvals": x,
+        "ticktext": [f"{t:g}" for t in x],
+        "range": np.log10(deltas[[0, -1]]).tolist(),
+        "title": text("scale of the inputs δ, X → δX"),
+    }
     values = np.concatenate(seen)
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (values.min() / 1.25, 1.25 * values.max()) if len(values) else (0.5, 2.0)
@@ -98,13 +121,20 @@ def _axes(seen: Sequence[Array], ratios: Sequence[Array], deltas: Array) -> dict
     most = float(np.nanmax(np.concatenate([np.ones(1), *ratios])))
     return {
         "xaxis": {**across, "domain": LEFT},
-        "yaxis": {"type": "log", "range": [np.log10(low), np.log10(high)], "tickvals": y,
-                  "ticktext": [_tick(t) for t in y],
-                  "title": text("trace of the metric along the gains")},
+        "yaxis": {
+            "type": "log",
+            "range": [np.log10(low), np.log10(high)],
+            "tickvals": y,
+            "ticktext": [_tick(t) for t in y],
+            "title": text("trace of the metric along the gains"),
+        },
         "xaxis2": {**across, "domain": RIGHT, "anchor": "y2"},
-        "yaxis2": {"anchor": "x2", "range": [0, 1.25 * most],
-                   "title": text("as printed over exact")},
-    }  # fmt: skip
+        "yaxis2": {
+            "anchor": "x2",
+            "range": [0, 1.25 * most],
+            "title": text("as printed over exact"),
+        },
+    }
 
 
 def _tick(value: float) -> str:
@@ -119,21 +149,30 @@ def _heads(
     which: str,
     muted: str,
 ) -> list[dict[str, Any]]:
-    still = [method_title(*m) for m, found in zip(methods, metrics, strict=True)
-             if not found.changes]  # fmt: skip
+    still = [
+        method_title(*m) for m, found in zip(methods, metrics, strict=True) if not found.changes
+    ]
     first = (
         text("{methods}: the same at every δ", methods=", ".join(still))
         if still
         else text("every metric depends on the scale of the inputs")
     )
     off = [
-        (method_title(*m), float(found.printed_total[int(np.abs(found.deltas - 1).argmin())]
-                                 / np.trace(found.unscaled)))
+        (
+            method_title(*m),
+            float(
+                found.printed_total[int(np.abs(found.deltas - 1).argmin())]
+                / np.trace(found.unscaled)
+            ),
+        )
         for m, found in zip(methods, metrics, strict=True)
         if found.printed_total is not None
-    ]  # fmt: skip
-    wrong = [text("{method} × {factor:.3g}", method=name, factor=factor)
-             for name, factor in off if abs(factor - 1) > 1e-6]  # fmt: skip
+    ]
+    wrong = [
+        text("{method} × {factor:.3g}", method=name, factor=factor)
+        for name, factor in off
+        if abs(factor - 1) > 1e-6
+    ]
     second = (
         text("as printed, at δ = 1: {wrong}", wrong=", ".join(wrong))
         if wrong
@@ -141,6 +180,5 @@ def _heads(
     )
     return [
         above(f"{first}<br>{colored(f'{about}; {which}', muted)}", LEFT[0], 8),
-        above(f"{second}<br>{colored(text('1 where the appendix is exact'), muted)}",
-              RIGHT[0], 8),
-    ]  # fmt: skip
+        above(f"{second}<br>{colored(text('1 where the appendix is exact'), muted)}", RIGHT[0], 8),
+    ]

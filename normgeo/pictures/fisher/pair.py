@@ -55,9 +55,12 @@ def pair(settings: Settings) -> Pair:
             text(
                 "The Fisher information is drawn for up to {most:,} parameters; H = {H} neurons "
                 "with D = {D} features have {count:,}. Use fewer neurons.",
-                most=LARGEST, H=len(model.W), D=model.W.shape[1], count=model.layout.size,
+                most=LARGEST,
+                H=len(model.W),
+                D=model.W.shape[1],
+                count=model.layout.size,
             )
-        )  # fmt: skip
+        )
     notes = []
     if chosen is not settings:
         notes.append(
@@ -78,9 +81,12 @@ def neurons_of(normalizer: Normalizer, H: int, neuron: int) -> Array:
     """
     if neuron >= H:
         raise ValueError(
-            text("Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose another.",
-                 last=H - 1, neuron=neuron)
-        )  # fmt: skip
+            text(
+                "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose another.",
+                last=H - 1,
+                neuron=neuron,
+            )
+        )
     blocks = Blocks.of(normalizer, H).neurons
     return np.asarray(next(block for block in blocks if neuron in block))
 
@@ -88,15 +94,25 @@ def neurons_of(normalizer: Normalizer, H: int, neuron: int) -> Array:
 def about(it: Scene) -> str:
     """Return what a model is of: data, family and sizes."""
     H, D = it.model.W.shape
-    return text("{data}, {family} outputs, H = {H}, D = {D}",
-                data=it.dataset.title, family=it.model.family.title, H=H, D=D)  # fmt: skip
+    return text(
+        "{data}, {family} outputs, H = {H}, D = {D}",
+        data=it.dataset.title,
+        family=it.model.family.title,
+        H=H,
+        D=D,
+    )
 
 
 def which_fisher(F: Fisher | NullSpace) -> str:
     """Return which Fisher information it is, or a null space is of, and its scale."""
     coupling = text("exact coupling") if F.coupling == "exact" else text("Eq. 13")
-    return text("{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
-                kind=F.kind, coupling=coupling, N=F.N, phi=F.phi)  # fmt: skip
+    return text(
+        "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
+        kind=F.kind,
+        coupling=coupling,
+        N=F.N,
+        phi=F.phi,
+    )
 
 
 def unusual(normalizer: Normalizer) -> str:

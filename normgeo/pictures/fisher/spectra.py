@@ -55,8 +55,9 @@ def _spectra(settings: Settings, callback: Progress | None = None) -> SpectraPic
             found += [None] * (models - len(found))
             break
     if any(s is not None and not s.complete for s in found):
-        notes.insert(0, text("The {k} largest eigenvalues, by Lanczos from products with F.",
-                             k=MOST))  # fmt: skip
+        notes.insert(
+            0, text("The {k} largest eigenvalues, by Lanczos from products with F.", k=MOST)
+        )
     methods = tuple(
         (it.model.normalizer, unusual(it.model.normalizer)) for it in both.scenes.values()
     )
@@ -71,8 +72,9 @@ def _counter(callback: Progress | None, place: int, models: int) -> Callable[[in
 
 
 def _figure(picture: SpectraPicture, theme: str) -> Figure:
-    return spectra_figure(picture.methods, picture.spectra, about=picture.about,
-                          which=picture.which, theme=theme)  # fmt: skip
+    return spectra_figure(
+        picture.methods, picture.spectra, about=picture.about, which=picture.which, theme=theme
+    )
 
 
 def _table(picture: SpectraPicture) -> Table:
@@ -81,12 +83,15 @@ def _table(picture: SpectraPicture) -> Table:
         for (normalizer, _), s in zip(picture.methods, picture.spectra, strict=True)
         if s is not None
         for i, (value, share) in enumerate(
-            zip(s.values, np.cumsum(s.values) / (s.trace or 1.0), strict=True), start=1)
-    )  # fmt: skip
+            zip(s.values, np.cumsum(s.values) / (s.trace or 1.0), strict=True), start=1
+        )
+    )
     return Table(
-        ("method", "index", "eigenvalue", "share_of_trace_so_far"), rows,
-        text("Eigenvalues of F; {about}", about=picture.about), notes=(picture.which,),
-    )  # fmt: skip
+        ("method", "index", "eigenvalue", "share_of_trace_so_far"),
+        rows,
+        text("Eigenvalues of F; {about}", about=picture.about),
+        notes=(picture.which,),
+    )
 
 
 SPECTRA = View(

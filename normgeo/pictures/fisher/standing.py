@@ -63,5 +63,10 @@ def _stand(it: Scene, neurons: Array, seed: int) -> Stand:
     around = Neighborhood.of(it.model, it.X)
     rng = np.random.default_rng((seed, 3))  # the weights were drawn from the seed itself
     norm = float(np.linalg.norm(it.model.W[neurons]))
-    return Stand(it.model.normalizer, unusual(it.model.normalizer), around, norm,
-                 block_directions(around, neurons, rng))  # fmt: skip
+    return Stand(
+        it.model.normalizer,
+        unusual(it.model.normalizer),
+        around,
+        norm,
+        block_directions(around, neurons, rng),
+    )

@@ -52,12 +52,19 @@ def _averages(settings: Settings) -> AveragesPicture:
 
 def _table(picture: AveragesPicture) -> Table:
     rows = [
-        (name, key, each.matrix, row, column, float(each.values[row, column]),
-         bool(each.lit[row, column]))
+        (
+            name,
+            key,
+            each.matrix,
+            row,
+            column,
+            float(each.values[row, column]),
+            bool(each.lit[row, column]),
+        )
         for name, grids in (("real", picture.real), ("example", picture.example))
         for key, each in grids.items()
         for row, column in np.ndindex(each.values.shape)
-    ]  # fmt: skip
+    ]
     columns = ("grid", "method", "matrix", "row", "column", "value", "averaged")
     return Table(columns, tuple(rows), title=text("What each method averages"))
 

@@ -34,9 +34,12 @@ def averages_figure(
     look = THEMES[theme]
     methods = len(real)
     figure = make_subplots(
-        rows=2, cols=methods, row_heights=[0.53, 0.47], vertical_spacing=0.17,
+        rows=2,
+        cols=methods,
+        row_heights=[0.53, 0.47],
+        vertical_spacing=0.17,
         horizontal_spacing=0.09,
-    )  # fmt: skip
+    )
     dress(figure, theme, height=470)
     figure.update_layout(showlegend=False, margin={"l": 28, "r": 8, "t": 52, "b": 84})
     for column, (key, average) in enumerate(real.items(), start=1):
@@ -48,13 +51,27 @@ def averages_figure(
         axis = figure.layout[f"xaxis{column}" if column > 1 else "xaxis"].domain
         title = f"<b>{average.normalizer.title}</b><br>{text(WHAT[average.normalizer.scale])}"
         figure.add_annotation(
-            text=title, x=sum(axis) / 2, y=1, xref="paper", yref="paper", xanchor="center",
-            yanchor="bottom", yshift=6, font={"size": SIZE - 1, "color": look.ink},
-        )  # fmt: skip
+            text=title,
+            x=sum(axis) / 2,
+            y=1,
+            xref="paper",
+            yref="paper",
+            xanchor="center",
+            yanchor="bottom",
+            yshift=6,
+            font={"size": SIZE - 1, "color": look.ink},
+        )
         figure.add_annotation(
-            text=_arithmetic(numbers[key]), x=sum(axis) / 2, y=0, xref="paper", yref="paper",
-            xanchor="center", yanchor="top", yshift=-8, font={"size": SIZE, "color": look.ink},
-        )  # fmt: skip
+            text=_arithmetic(numbers[key]),
+            x=sum(axis) / 2,
+            y=0,
+            xref="paper",
+            yref="paper",
+            xanchor="center",
+            yanchor="top",
+            yshift=-8,
+            font={"size": SIZE, "color": look.ink},
+        )
     return figure
 
 
@@ -66,50 +83,105 @@ def _draw_real(figure: go.Figure, average: Average, column: int, theme: str) -> 
     rounded = np.round(average.values.astype(float), 3)
     for values, opacity in ((rounded, 0.22), (np.where(average.lit, rounded, np.nan), 1.0)):
         figure.add_heatmap(
-            z=values, zmin=-reach, zmax=reach, colorscale=ink_scale(theme), showscale=False,
-            opacity=opacity, xgap=gap, ygap=1, row=1, col=column, hoverongaps=False,
+            z=values,
+            zmin=-reach,
+            zmax=reach,
+            colorscale=ink_scale(theme),
+            showscale=False,
+            opacity=opacity,
+            xgap=gap,
+            ygap=1,
+            row=1,
+            col=column,
+            hoverongaps=False,
             hovertemplate=f"{down} %{{y}}, {across} %{{x}}: %{{z}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(
-        title={"text": across, "standoff": 4}, showticklabels=False, ticks="", showline=False,
-        showgrid=False, zeroline=False, row=1, col=column,
-    )  # fmt: skip
+        title={"text": across, "standoff": 4},
+        showticklabels=False,
+        ticks="",
+        showline=False,
+        showgrid=False,
+        zeroline=False,
+        row=1,
+        col=column,
+    )
     figure.update_yaxes(
-        title={"text": down, "standoff": 4}, showticklabels=False, ticks="", showline=False,
-        showgrid=False, autorange="reversed", zeroline=False, row=1, col=column,
-    )  # fmt: skip
+        title={"text": down, "standoff": 4},
+        showticklabels=False,
+        ticks="",
+        showline=False,
+        showgrid=False,
+        autorange="reversed",
+        zeroline=False,
+        row=1,
+        col=column,
+    )
 
 
 def _draw_integers(figure: go.Figure, average: Average, column: int, theme: str) -> None:
     look = THEMES[theme]
     figure.add_heatmap(
-        z=average.lit.astype(float), zmin=0, zmax=1, showscale=False, xgap=1, ygap=1,
-        colorscale=[[0, look.panel], [1, method_color(average.normalizer)]], opacity=0.35,
-        text=_whole(average.values), texttemplate="%{text}", hoverinfo="skip",
-        textfont={"size": SIZE + 2, "color": look.ink}, row=2, col=column,
-    )  # fmt: skip
-    hidden = {"showticklabels": False, "ticks": "", "showline": False, "showgrid": False,
-              "zeroline": False, "constrain": "domain"}  # fmt: skip
+        z=average.lit.astype(float),
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        colorscale=[[0, look.panel], [1, method_color(average.normalizer)]],
+        opacity=0.35,
+        text=_whole(average.values),
+        texttemplate="%{text}",
+        hoverinfo="skip",
+        textfont={"size": SIZE + 2, "color": look.ink},
+        row=2,
+        col=column,
+    )
+    hidden = {
+        "showticklabels": False,
+        "ticks": "",
+        "showline": False,
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+    }
     figure.update_xaxes(hidden, row=2, col=column)
     figure.update_yaxes(
-        hidden, autorange="reversed", scaleanchor=f"x{3 + column}",
-        title={"text": average.matrix, "standoff": 4}, row=2, col=column,
-    )  # fmt: skip
+        hidden,
+        autorange="reversed",
+        scaleanchor=f"x{3 + column}",
+        title={"text": average.matrix, "standoff": 4},
+        row=2,
+        col=column,
+    )
 
 
 def _frame(figure: go.Figure, average: Average, row: int, column: int, color: str) -> None:
     """Outline what is averaged, and mark the summed input that it is averaged for."""
     rows, columns = np.nonzero(average.lit)
-    box = {"x0": columns.min() - 0.5, "x1": columns.max() + 0.5,
-           "y0": rows.min() - 0.5, "y1": rows.max() + 0.5}  # fmt: skip
+    box = {
+        "x0": columns.min() - 0.5,
+        "x1": columns.max() + 0.5,
+        "y0": rows.min() - 0.5,
+        "y1": rows.max() + 0.5,
+    }
     figure.add_shape(type="rect", line={"color": color, "width": 3}, row=row, col=column, **box)
     if average.mark is not None:
         n, h = average.mark
         figure.add_scatter(
-            x=[h], y=[n], mode="markers", hoverinfo="skip", row=row, col=column,
-            marker={"symbol": "circle-open", "color": color, "size": 12 if row == 1 else 34,
-                    "line": {"width": 2}},
-        )  # fmt: skip
+            x=[h],
+            y=[n],
+            mode="markers",
+            hoverinfo="skip",
+            row=row,
+            col=column,
+            marker={
+                "symbol": "circle-open",
+                "color": color,
+                "size": 12 if row == 1 else 34,
+                "line": {"width": 2},
+            },
+        )
 
 
 def _arithmetic(numbers: Worked) -> str:

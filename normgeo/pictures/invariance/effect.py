@@ -90,11 +90,28 @@ def _effect_table(picture: EffectPicture) -> Table:
                 values = (after.summed_inputs, after.mu, after.sigma, after.z)
                 numbers = [None if after.problem else float(value[h]) for value in values]
                 rows.append(
-                    (name, float(strength), picture.effect.case, h, *numbers,
-                     float(method.before.z[h]), after.problem)
-                )  # fmt: skip
-    columns = ("method", "strength", "case", "neuron", "a", "mu", "sigma", "z", "z_before",
-               "problem")  # fmt: skip
+                    (
+                        name,
+                        float(strength),
+                        picture.effect.case,
+                        h,
+                        *numbers,
+                        float(method.before.z[h]),
+                        after.problem,
+                    )
+                )
+    columns = (
+        "method",
+        "strength",
+        "case",
+        "neuron",
+        "a",
+        "mu",
+        "sigma",
+        "z",
+        "z_before",
+        "problem",
+    )
     return Table(columns, tuple(rows), title=picture.effect.transform.label)
 
 
@@ -125,11 +142,17 @@ def _floating_point(settings: Settings) -> SweepPicture:
         curves[text("float64, ε = {eps:g}", eps=eps)] = (replace(chosen, eps=eps), "float64")
     sweeps = {
         name: sweep(
-            normalizer, transform, W, X, strengths,
-            gamma=gamma, index=min(settings.index, len(X) - 1), dtype=dtype,
+            normalizer,
+            transform,
+            W,
+            X,
+            strengths,
+            gamma=gamma,
+            index=min(settings.index, len(X) - 1),
+            dtype=dtype,
         )
         for name, (normalizer, dtype) in curves.items()
-    }  # fmt: skip
+    }
     return SweepPicture(chosen, transform, sweeps)
 
 

@@ -23,9 +23,13 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
     last = _rows(effect)
     alone = [[{}, {"rowspan": 2}], [{}, None]] if len(methods) == 1 else None
     figure = make_subplots(
-        rows=last, cols=2, column_widths=[0.24, 0.76], specs=alone,
-        horizontal_spacing=0.09, vertical_spacing=0.3 / last + 0.06,
-    )  # fmt: skip
+        rows=last,
+        cols=2,
+        column_widths=[0.24, 0.76],
+        specs=alone,
+        horizontal_spacing=0.09,
+        vertical_spacing=0.3 / last + 0.06,
+    )
     limit = float(np.abs(effect.row_before).max()) or 1.0
     figure.add_trace(_row(effect.row_before, dataset, limit, theme), row=1, col=1)
     figure.add_trace(_row(effect.row_after[opening], dataset, limit, theme), row=last, col=1)
@@ -64,14 +68,21 @@ def _row(values: Array, dataset: Dataset, limit: float, theme: str) -> go.Heatma
     """Return one row of W or X as an image where the features are pixels, as bars elsewhere."""
     if dataset.image_shape is None:
         return go.Bar(
-            x=list(dataset.feature_names), y=values, marker_color=THEMES[theme].muted,
+            x=list(dataset.feature_names),
+            y=values,
+            marker_color=THEMES[theme].muted,
             hovertemplate="%{x}: %{y:.4g}<extra></extra>",
-        )  # fmt: skip
+        )
     image = np.round(dataset.as_images(values), 3)
     return go.Heatmap(
-        z=image, zmin=-limit, zmax=limit, zmid=0, colorscale=ink_scale(theme), showscale=False,
+        z=image,
+        zmin=-limit,
+        zmax=limit,
+        zmid=0,
+        colorscale=ink_scale(theme),
+        showscale=False,
         hovertemplate=text("pixel (%{y}, %{x}): %{z}<extra></extra>"),
-    )  # fmt: skip
+    )
 
 
 def _dots(method: MethodEffect, step: int, theme: str) -> tuple[go.Scatter, ...]:
@@ -81,19 +92,32 @@ def _dots(method: MethodEffect, step: int, theme: str) -> tuple[go.Scatter, ...]
     neurons = np.arange(len(before))
     gap = np.full(len(before), np.nan)
     hollow = go.Scatter(
-        x=neurons, y=before, mode="markers",
-        marker={"size": 13, "symbol": "circle-open", "color": THEMES[theme].ink,
-                "line": {"width": 1.5}},
+        x=neurons,
+        y=before,
+        mode="markers",
+        marker={
+            "size": 13,
+            "symbol": "circle-open",
+            "color": THEMES[theme].ink,
+            "line": {"width": 1.5},
+        },
         hovertemplate=text("neuron %{x}, before: z = %{y:.6g}<extra></extra>"),
-    )  # fmt: skip
+    )
     way = go.Scatter(
-        x=np.repeat(neurons, 3), y=np.column_stack([before, after, gap]).ravel(), mode="lines",
-        line={"color": color, "width": 2}, hoverinfo="skip", connectgaps=False,
-    )  # fmt: skip
+        x=np.repeat(neurons, 3),
+        y=np.column_stack([before, after, gap]).ravel(),
+        mode="lines",
+        line={"color": color, "width": 2},
+        hoverinfo="skip",
+        connectgaps=False,
+    )
     filled = go.Scatter(
-        x=neurons, y=after, mode="markers", marker={"size": 8, "color": color},
+        x=neurons,
+        y=after,
+        mode="markers",
+        marker={"size": 8, "color": color},
         hovertemplate=text("neuron %{x}, after: z = %{y:.6g}<extra></extra>"),
-    )  # fmt: skip
+    )
     return hollow, way, filled
 
 
@@ -106,9 +130,11 @@ def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
         figure.update_yaxes(range=[-reach, reach], title="z", zeroline=True, row=place, col=2)
         figure.update_xaxes(
             dtick=max(1, len(method.before.z) // 10),
-            title=text("neuron h") if place == lowest else "", showticklabels=place == lowest,
-            row=place, col=2,
-        )  # fmt: skip
+            title=text("neuron h") if place == lowest else "",
+            showticklabels=place == lowest,
+            row=place,
+            col=2,
+        )
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     for place in {1, rows}:
         if dataset.image_shape is None:
@@ -120,9 +146,13 @@ def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
             continue
         figure.update_xaxes(hidden, constrain="domain", row=place, col=1)
         figure.update_yaxes(
-            hidden, autorange="reversed", constrain="domain", row=place, col=1,
+            hidden,
+            autorange="reversed",
+            constrain="domain",
+            row=place,
+            col=1,
             scaleanchor="x" if place == 1 else f"x{2 * place - 1}",
-        )  # fmt: skip
+        )
 
 
 def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[dict[str, object]]:
@@ -146,9 +176,19 @@ def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[
 def _caption(figure: go.Figure, axis: int, words: str, color: str) -> dict[str, object]:
     number = "" if axis == 1 else str(axis)
     x, y = figure.layout[f"xaxis{number}"].domain, figure.layout[f"yaxis{number}"].domain
-    return {"text": words, "x": x[0], "y": y[1], "xref": "paper", "yref": "paper",
-            "xanchor": "left", "yanchor": "bottom", "align": "left", "yshift": 4,
-            "showarrow": False, "font": {"size": SIZE - 1, "color": color}}  # fmt: skip
+    return {
+        "text": words,
+        "x": x[0],
+        "y": y[1],
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "yshift": 4,
+        "showarrow": False,
+        "font": {"size": SIZE - 1, "color": color},
+    }
 
 
 def _row_name(effect: Effect) -> str:

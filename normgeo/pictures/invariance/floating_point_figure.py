@@ -30,42 +30,60 @@ def floating_point_figure(
         color = COLORS[row % len(COLORS)]
         known = ~np.isnan(sweep.change)
         figure.add_scatter(
-            x=sweep.strengths, y=np.where(known, np.maximum(sweep.change, FLOOR), np.nan),
-            name=name, mode="lines+markers", connectgaps=False, marker={"size": 4},
+            x=sweep.strengths,
+            y=np.where(known, np.maximum(sweep.change, FLOOR), np.nan),
+            name=name,
+            mode="lines+markers",
+            connectgaps=False,
+            marker={"size": 4},
             line={"color": color, "dash": MEASURED, "width": 2},
             customdata=sweep.change,
             hovertemplate=f"{name}: %{{x:.3g}} → %{{customdata:.3g}}<extra></extra>",
-        )  # fmt: skip
+        )
         if known.all():
             continue
         height = FLOOR * 10 ** (0.9 * row)
         figure.add_scatter(
-            x=sweep.strengths[~known], y=np.full((~known).sum(), height), mode="markers",
+            x=sweep.strengths[~known],
+            y=np.full((~known).sum(), height),
+            mode="markers",
             marker={"symbol": "x-thin", "size": 7, "line": {"color": color, "width": 1.5}},
-            text=[reason for reason in sweep.reasons if reason], showlegend=False,
+            text=[reason for reason in sweep.reasons if reason],
+            showlegend=False,
             hovertemplate=f"{name} at %{{x:.3g}}: %{{text}}<extra></extra>",
-        )  # fmt: skip
+        )
         for word, run in groupby(zip(sweep.reasons, sweep.strengths, strict=True), _first_word):
             places = [strength for _, strength in run]
             if word:
                 figure.add_annotation(
-                    x=np.log10(np.sqrt(places[0]) * np.sqrt(places[-1])), y=np.log10(height),
-                    text=f"{sweep.dtype} {word}", yshift=9,
+                    x=np.log10(np.sqrt(places[0]) * np.sqrt(places[-1])),
+                    y=np.log10(height),
+                    text=f"{sweep.dtype} {word}",
+                    yshift=9,
                     font={"size": SIZE - 3, "color": color},
-                )  # fmt: skip
+                )
     dress(figure, theme, height=420, title=title)
     if rescales:
         figure.add_vline(x=1, line={"color": look.muted, "dash": "dot", "width": 1})
         figure.add_annotation(
-            x=0, y=1, yref="paper", text=text("δ = 1: nothing changed"), xanchor="left", xshift=4,
-            yanchor="top", font={"size": SIZE - 2, "color": look.muted},
-        )  # fmt: skip
+            x=0,
+            y=1,
+            yref="paper",
+            text=text("δ = 1: nothing changed"),
+            xanchor="left",
+            xshift=4,
+            yanchor="top",
+            font={"size": SIZE - 2, "color": look.muted},
+        )
     name = text("factor δ") if rescales else text("factor on the shift γ")
     figure.update_xaxes(type="log", exponentformat="power", title=name)
     figure.update_yaxes(
-        type="log", exponentformat="power", dtick=3, range=[np.log10(FLOOR) - 0.5, 3],
+        type="log",
+        exponentformat="power",
+        dtick=3,
+        range=[np.log10(FLOOR) - 0.5, 3],
         title=text("largest change of z, max|z′ − z| / max|z|"),
-    )  # fmt: skip
+    )
     return figure
 
 

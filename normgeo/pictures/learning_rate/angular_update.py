@@ -87,8 +87,12 @@ def _turn_table(picture: TurnPicture) -> Table:
         "halved_angle": curve.halved_angles,
     }
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    title = text("{method}, {name}, η = {rate:g}; angles in radians, losses in nats per case",
-                 method=picture.normalizer.title, name=picture.name, rate=curve.rate)  # fmt: skip
+    title = text(
+        "{method}, {name}, η = {rate:g}; angles in radians, losses in nats per case",
+        method=picture.normalizer.title,
+        name=picture.name,
+        rate=curve.rate,
+    )
     return Table(tuple(columns), tuple(rows), title=title)
 
 

@@ -125,20 +125,38 @@ def _arrow(
     return (
         {
             "type": "scatter",
-            "x": _rounded(turn[:, 0]), "y": _rounded(turn[:, 1]), "mode": "lines+markers",
-            "line": {"color": color, "width": width / 2}, "hoverinfo": "skip", "showlegend": False,
-            "marker": {"size": [0] * (len(turn) - 1) + [4 + width], "color": color, "opacity": 1,
-                    "line": {"width": 0}},
+            "x": _rounded(turn[:, 0]),
+            "y": _rounded(turn[:, 1]),
+            "mode": "lines+markers",
+            "line": {"color": color, "width": width / 2},
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "marker": {
+                "size": [0] * (len(turn) - 1) + [4 + width],
+                "color": color,
+                "opacity": 1,
+                "line": {"width": 0},
+            },
         },
         {
             "type": "scatter",
-            "x": _rounded(np.array([norm, norm])), "y": _rounded(np.array([0.0, length])),
-            "mode": "lines+markers", "line": {"color": color, "width": width}, "showlegend": False,
-            "marker": {"symbol": "arrow", "size": head, "color": color, "angleref": "previous",
-                    "opacity": 1, "line": {"width": 0}},
-            "hoverinfo": "text", "text": _step_words(curve, step),
+            "x": _rounded(np.array([norm, norm])),
+            "y": _rounded(np.array([0.0, length])),
+            "mode": "lines+markers",
+            "line": {"color": color, "width": width},
+            "showlegend": False,
+            "marker": {
+                "symbol": "arrow",
+                "size": head,
+                "color": color,
+                "angleref": "previous",
+                "opacity": 1,
+                "line": {"width": 0},
+            },
+            "hoverinfo": "text",
+            "text": _step_words(curve, step),
         },
-    )  # fmt: skip
+    )
 
 
 def _step_words(curve: TurnCurve, step: int) -> str:
@@ -172,10 +190,15 @@ def _view(curve: TurnCurve, step: int) -> dict[str, Any]:
 def _lines(curve: TurnCurve, color: str, ink: str, muted: str) -> list[go.Scatter]:
     def line(angles: Array, name: str, **style: Any) -> go.Scatter:
         return go.Scatter(
-            x=curve.norms, y=np.degrees(angles), name=name, mode="lines", line=style,
-            xaxis="x2", yaxis="y2",
+            x=curve.norms,
+            y=np.degrees(angles),
+            name=name,
+            mode="lines",
+            line=style,
+            xaxis="x2",
+            yaxis="y2",
             hovertemplate=text("{name}: {angle}<extra></extra>", name=name, angle="%{y:.4g}°"),
-        )  # fmt: skip
+        )
 
     claim = text("the paper’s “½”: slope −1")
     predicted = text("predicted: slope −2")
@@ -191,12 +214,19 @@ def _moving(curve: TurnCurve, step: int, color: str, ink: str) -> list[Trace]:
     degrees = float(np.degrees(curve.angles[step]))
     dot = {
         "type": "scatter",
-        "x": [curve.norms[step]], "y": [degrees], "mode": "markers+text",
+        "x": [curve.norms[step]],
+        "y": [degrees],
+        "mode": "markers+text",
         "text": [f"<b>{degrees:.3g}°</b>"],
-        "textposition": "bottom left", "textfont": {"size": SIZE + 1, "color": ink},
+        "textposition": "bottom left",
+        "textfont": {"size": SIZE + 1, "color": ink},
         "marker": {"size": 14, "color": color, "line": {"color": ink, "width": 2}},
-        "xaxis": "x2", "yaxis": "y2", "showlegend": False, "cliponaxis": False, "hoverinfo": "skip",
-    }  # fmt: skip
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "showlegend": False,
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
     return [*_steps(curve, step, color, ink), dot]
 
 
@@ -205,25 +235,44 @@ def _moving(curve: TurnCurve, step: int, color: str, ink: str) -> list[Trace]:
 
 def _axes(figure: go.Figure, curve: TurnCurve, name: str, symbol: str) -> None:
     figure.update_layout(
-        xaxis={"domain": LEFT, "title": text("along the weights ŵ"), "showgrid": False,
-               "zeroline": False},
-        yaxis={"title": text("against the gradient −Ĝ"), "showgrid": False, "zeroline": False,
-               "scaleanchor": "x", "automargin": True},
-    )  # fmt: skip
+        xaxis={
+            "domain": LEFT,
+            "title": text("along the weights ŵ"),
+            "showgrid": False,
+            "zeroline": False,
+        },
+        yaxis={
+            "title": text("against the gradient −Ĝ"),
+            "showgrid": False,
+            "zeroline": False,
+            "scaleanchor": "x",
+            "automargin": True,
+        },
+    )
     seen = np.degrees(np.concatenate([curve.angles, curve.halved_angles]))
     seen = seen[seen > 0]
     first, last = np.log10(curve.norms[[0, -1]])
     figure.update_layout(
-        xaxis2={"domain": RIGHT, "anchor": "y2", "type": "log",
-                "title": text("norm of the {name} {symbol}", name=name, symbol=symbol),
-                # Room for the number at the left of the first dot.
-                "range": [first - 0.17 * (last - first), last + 0.04 * (last - first)],
-                "tickvals": 2.0 ** np.arange(-3, 7), "ticktext": _powers_of_two()},
-        yaxis2={"domain": (0, 1), "anchor": "x2", "type": "log",
-                "title": text("angle turned by one step θ"),
-                "range": np.log10([seen.min() / 1.6, min(2.2 * seen.max(), 160)]),
-                "tickvals": log_ticks(seen.min(), seen.max()), "ticksuffix": "°"},
-    )  # fmt: skip
+        xaxis2={
+            "domain": RIGHT,
+            "anchor": "y2",
+            "type": "log",
+            "title": text("norm of the {name} {symbol}", name=name, symbol=symbol),
+            # Room for the number at the left of the first dot.
+            "range": [first - 0.17 * (last - first), last + 0.04 * (last - first)],
+            "tickvals": 2.0 ** np.arange(-3, 7),
+            "ticktext": _powers_of_two(),
+        },
+        yaxis2={
+            "domain": (0, 1),
+            "anchor": "x2",
+            "type": "log",
+            "title": text("angle turned by one step θ"),
+            "range": np.log10([seen.min() / 1.6, min(2.2 * seen.max(), 160)]),
+            "tickvals": log_ticks(seen.min(), seen.max()),
+            "ticksuffix": "°",
+        },
+    )
 
 
 def _powers_of_two() -> list[str]:
@@ -256,10 +305,16 @@ def _step_captions(curve: TurnCurve, step: int, symbol: str) -> list[dict[str, A
     foot = factor_name(norm) if norm != SHOWN[0] else f"{symbol} = {factor_name(norm)}"
     font = {"size": SIZE - 2}
     return [
-        {"x": norm, "y": norm * np.tan(angle), "text": tip, "yanchor": "bottom", "yshift": 4,
-         "font": font},
+        {
+            "x": norm,
+            "y": norm * np.tan(angle),
+            "text": tip,
+            "yanchor": "bottom",
+            "yshift": 4,
+            "font": font,
+        },
         {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, "font": font},
-    ]  # fmt: skip
+    ]
 
 
 def _factors(curve: TurnCurve, step: int, symbol: str, muted: str) -> list[dict[str, Any]]:
@@ -272,19 +327,25 @@ def _factors(curve: TurnCurve, step: int, symbol: str, muted: str) -> list[dict[
     turn = np.tan(angle) / np.tan(here.angle)
     columns = (
         (symbol, k, text("1 → {after}", after=factor_name(k))),
-        (text("gradient ‖G‖"), gradient / here.gradient_norm,
-         _movement(here.gradient_norm, gradient, 1 / k)),
+        (
+            text("gradient ‖G‖"),
+            gradient / here.gradient_norm,
+            _movement(here.gradient_norm, gradient, 1 / k),
+        ),
         (text("turn per step, tan θ"), turn, _movement(before, degrees, 1 / k**2, "°")),
         (text("loss"), loss / here.loss, _movement(here.loss, loss, 1.0)),
-    )  # fmt: skip
+    )
     return [
         _paper(
             f'<span style="font-size:{SIZE + 8}px"><b>× {factor:.4g}</b></span>  {what}<br>'
             f'<span style="color:{muted}">{moved}</span>',
-            place, 0, yanchor="top", yshift=-54,
+            place,
+            0,
+            yanchor="top",
+            yshift=-54,
         )
         for place, (what, factor, moved) in zip((0, 0.13, 0.43, 0.77), columns, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _movement(before: float, after: float, predicted: float, unit: str = "") -> str:
@@ -315,8 +376,17 @@ def _place(curve: TurnCurve, norm: float) -> int:
 
 
 def _paper(words: str, x: float, y: float, **place: Any) -> dict[str, Any]:
-    return {"text": words.replace("-", "−"), "x": x, "y": y, "xref": "paper", "yref": "paper",
-            "xanchor": "left", "align": "left", "font": {"size": SIZE}, **place}  # fmt: skip
+    return {
+        "text": words.replace("-", "−"),
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "align": "left",
+        "font": {"size": SIZE},
+        **place,
+    }
 
 
 def _rounded(values: Array) -> Array:

@@ -73,9 +73,17 @@ def train_from(
             raise StopIteration
 
         return descend(
-            at_norm(it.model, norm), it.scene.X, it.scene.y, rule, steps=steps,
-            rate=rate, decay=decay, batch_size=batch, seed=settings.seed, callback=watch,
-        )  # fmt: skip
+            at_norm(it.model, norm),
+            it.scene.X,
+            it.scene.y,
+            rule,
+            steps=steps,
+            rate=rate,
+            decay=decay,
+            batch_size=batch,
+            seed=settings.seed,
+            callback=watch,
+        )
 
     return tuple(run(place, norm) for place, norm in enumerate(starts))
 
@@ -95,9 +103,13 @@ def _descent(settings: Settings, tell: Progress = silent) -> DescentPicture:
 
 def _descent_figure(picture: DescentPicture, theme: str) -> Figure:
     return descent_figure(
-        picture.runs, picture.block, name=picture.name, symbol=picture.symbol,
-        batches=picture.batches, theme=theme,
-    )  # fmt: skip
+        picture.runs,
+        picture.block,
+        name=picture.name,
+        symbol=picture.symbol,
+        batches=picture.batches,
+        theme=theme,
+    )
 
 
 def about(run: Trajectory, batches: str) -> str:
@@ -140,8 +152,16 @@ def _descent_table(picture: DescentPicture) -> Table:
         columns = (run.loss.tolist(), run.norms[:, block].tolist(), predicted, *measured)
         start = float(np.round(run.norms[0, block], 12))
         rows += [(start, step, *row) for step, row in enumerate(zip(*columns, strict=True))]
-    names = ("start", "step", "loss", "norm", "predicted_norm", "gradient_norm", "angle",
-             "predicted_angle")  # fmt: skip
+    names = (
+        "start",
+        "step",
+        "loss",
+        "norm",
+        "predicted_norm",
+        "gradient_norm",
+        "angle",
+        "predicted_angle",
+    )
     first = picture.runs[0]
     notes = (first.optimizer.law.assumes, *endings(picture.runs, block))
     return Table(names, tuple(rows), title=about(first, picture.batches), notes=notes)

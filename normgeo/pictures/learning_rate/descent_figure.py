@@ -127,14 +127,20 @@ def _dots(
     """Return where the runs are at one step, a trace for each panel."""
     return [
         go.Scatter(
-            x=x, y=y, mode="markers", showlegend=False, cliponaxis=False,
+            x=x,
+            y=y,
+            mode="markers",
+            showlegend=False,
+            cliponaxis=False,
             marker={"size": 10, "color": color, "line": {"color": ink, "width": 1.5}},
-            xaxis=f"x{panel}", yaxis=f"y{panel}",
-            hovertemplate=text("step {step}: {value}<extra></extra>",
-                               step="%{x}", value="%{y:.4g}"),
+            xaxis=f"x{panel}",
+            yaxis=f"y{panel}",
+            hovertemplate=text(
+                "step {step}: {value}<extra></extra>", step="%{x}", value="%{y:.4g}"
+            ),
         )
         for panel, (x, y) in enumerate(_places(runs, block, step), start=1)
-    ]  # fmt: skip
+    ]
 
 
 def _axes(figure: go.Figure, runs: Sequence[Trajectory], block: int, symbol: str) -> None:
@@ -147,11 +153,16 @@ def _axes(figure: go.Figure, runs: Sequence[Trajectory], block: int, symbol: str
     last = max(1, *(run.steps for run in runs))
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
         figure.update_layout(
-            {f"xaxis{panel}": {"domain": domain, "anchor": f"y{panel}", "title": text("step"),
-                               "range": [-0.02 * last, 1.02 * last]},
-             f"yaxis{panel}": {"anchor": f"x{panel}", "title": title,
-                               "exponentformat": "power"}},
-        )  # fmt: skip
+            {
+                f"xaxis{panel}": {
+                    "domain": domain,
+                    "anchor": f"y{panel}",
+                    "title": text("step"),
+                    "range": [-0.02 * last, 1.02 * last],
+                },
+                f"yaxis{panel}": {"anchor": f"x{panel}", "title": title, "exponentformat": "power"},
+            },
+        )
     if losses.min() > 0 and losses.max() > 50 * losses[0]:
         figure.update_layout({"yaxis.type": "log"})
     else:
@@ -172,16 +183,31 @@ def _no_step(runs: Sequence[Trajectory], muted: str) -> list[dict[str, Any]]:
     """Return what stands in place of the angles, where every run ended in its first step."""
     if any(run.steps for run in runs):
         return []
-    return [{"text": text("no run completed a step"), "xref": "x3 domain", "yref": "y3 domain",
-             "x": 0.5, "y": 0.5, "font": {"color": muted}}]  # fmt: skip
+    return [
+        {
+            "text": text("no run completed a step"),
+            "xref": "x3 domain",
+            "yref": "y3 domain",
+            "x": 0.5,
+            "y": 0.5,
+            "font": {"color": muted},
+        }
+    ]
 
 
 def _no_law(run: Trajectory, muted: str) -> list[dict[str, Any]]:
     """Return what stands in place of a predicted norm, where there is none."""
     if run.predicted_norms.size:
         return []
-    return [words(text("no law for the norm"), DOMAINS[1][0], 1, yshift=4,
-                  font={"size": SIZE - 1, "color": muted})]  # fmt: skip
+    return [
+        words(
+            text("no law for the norm"),
+            DOMAINS[1][0],
+            1,
+            yshift=4,
+            font={"size": SIZE - 1, "color": muted},
+        )
+    ]
 
 
 def _lines(

@@ -103,10 +103,15 @@ def _doubling_figure(picture: DoublingPicture, theme: str) -> Figure:
 def _doubling_table(picture: DoublingPicture) -> Table:
     half = Fraction(1, 2)
     rows = tuple(
-        (text(row.quantity), _factor(row.predicted), row.measured,
-         "✓" if row.predicted == half else "✗", text(row.reason))
+        (
+            text(row.quantity),
+            _factor(row.predicted),
+            row.measured,
+            "✓" if row.predicted == half else "✗",
+            text(row.reason),
+        )
         for row in picture.rows
-    )  # fmt: skip
+    )
     title = text("{method}, {name} doubled", method=picture.normalizer.title, name=picture.name)
     names = ("quantity", "predicted", "measured", "½ fits", "why no measurement")
     return Table(names, rows, title)

@@ -50,18 +50,29 @@ def ellipse_figure(
         figure.add_trace(_outline(_strip(at), words, style, 2))
     figure.add_trace(
         go.Scatter(
-            x=[at.norm for at in picture.at], y=[0] * len(picture.at), mode="markers+text",
-            text=[f" {symbol} = {at.norm:g}" for at in picture.at], textposition="middle right",
-            marker={"size": 9, "color": look.ink}, xaxis="x2", yaxis="y2", showlegend=False,
-            cliponaxis=False, hoverinfo="skip",
+            x=[at.norm for at in picture.at],
+            y=[0] * len(picture.at),
+            mode="markers+text",
+            text=[f" {symbol} = {at.norm:g}" for at in picture.at],
+            textposition="middle right",
+            marker={"size": 9, "color": look.ink},
+            xaxis="x2",
+            yaxis="y2",
+            showlegend=False,
+            cliponaxis=False,
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     figure.add_trace(
         go.Scatter(
-            x=[0], y=[0], mode="markers", marker={"size": 9, "color": look.ink},
-            showlegend=False, hoverinfo="skip",
+            x=[0],
+            y=[0],
+            mode="markers",
+            marker={"size": 9, "color": look.ink},
+            showlegend=False,
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     dress(figure, theme, height=500)
     _axes(figure, picture, farthest, symbol)
     title = text(
@@ -81,14 +92,19 @@ def ellipse_figure(
     )
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 48},
-        legend={"x": 0, "y": 1.065, "yanchor": "bottom", "xanchor": "left",
-                "font": {"size": SIZE - 1}},
+        legend={
+            "x": 0,
+            "y": 1.065,
+            "yanchor": "bottom",
+            "xanchor": "left",
+            "font": {"size": SIZE - 1},
+        },
         annotations=[
             _paper(title, LEFT[0], yshift=56),
             _paper(across, LEFT[0], yshift=8, color=look.muted),
             _paper(_radial(radial), RIGHT[0], yshift=8, color=look.muted),
         ],
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -106,10 +122,17 @@ def _outline(
 ) -> go.Scatter:
     shape = "spline" if panel == 1 else "linear"
     return go.Scatter(
-        x=points[:, 0].astype(np.float32), y=points[:, 1].astype(np.float32), mode="lines",
-        line={"dash": MEASURED, "shape": shape, **style}, name=name, legendgroup=name,
-        showlegend=in_legend, xaxis=f"x{panel}", yaxis=f"y{panel}", hoverinfo="name",
-    )  # fmt: skip
+        x=points[:, 0].astype(np.float32),
+        y=points[:, 1].astype(np.float32),
+        mode="lines",
+        line={"dash": MEASURED, "shape": shape, **style},
+        name=name,
+        legendgroup=name,
+        showlegend=in_legend,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        hoverinfo="name",
+    )
 
 
 def _wedge(
@@ -140,18 +163,48 @@ def _axes(figure: go.Figure, picture: EqualKLPicture, farthest: float, symbol: s
     reach = 1.08 * float(np.nanmax(np.abs(points)))
     plain = {"zeroline": False}
     figure.update_layout(
-        xaxis={"domain": LEFT, "range": [-reach, reach], "constrain": "domain",
-               "title": text("step dw against the gradient, −Ĝ"), **plain},
-        yaxis={"range": [-reach, reach], "scaleanchor": "x", "constrain": "domain",
-               "title": text("step dw across it, at random"), **plain},
-        xaxis2={"domain": RIGHT, "anchor": "y2", "range": [-0.06 * farthest, farthest],
-                "title": text("along the weights ŵ"), **plain},
-        yaxis2={"anchor": "x2", "range": [-0.4 * farthest, 0.4 * farthest], "scaleanchor": "x2",
-                "title": text("against the gradient, −Ĝ"), **plain},
-    )  # fmt: skip
+        xaxis={
+            "domain": LEFT,
+            "range": [-reach, reach],
+            "constrain": "domain",
+            "title": text("step dw against the gradient, −Ĝ"),
+            **plain,
+        },
+        yaxis={
+            "range": [-reach, reach],
+            "scaleanchor": "x",
+            "constrain": "domain",
+            "title": text("step dw across it, at random"),
+            **plain,
+        },
+        xaxis2={
+            "domain": RIGHT,
+            "anchor": "y2",
+            "range": [-0.06 * farthest, farthest],
+            "title": text("along the weights ŵ"),
+            **plain,
+        },
+        yaxis2={
+            "anchor": "x2",
+            "range": [-0.4 * farthest, 0.4 * farthest],
+            "scaleanchor": "x2",
+            "title": text("against the gradient, −Ĝ"),
+            **plain,
+        },
+    )
 
 
 def _paper(words: str, x: float, yshift: int, color: str | None = None) -> dict[str, Any]:
     font = {"size": SIZE} if color is None else {"size": SIZE, "color": color}
-    return {"text": words, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-            "yanchor": "bottom", "align": "left", "yshift": yshift, "font": font}  # fmt: skip
+    return {
+        "text": words,
+        "x": x,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "yshift": yshift,
+        "font": font,
+    }

@@ -103,33 +103,54 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
                 steps=max(run.steps for run in real),
             )
         )
-    squares = [(run.norms[:-1] * run.gradient_norms)[run.steps // 2 :, it.block] ** 2
-               for run in whole]  # fmt: skip
+    squares = [
+        (run.norms[:-1] * run.gradient_norms)[run.steps // 2 :, it.block] ** 2 for run in whole
+    ]
     gradient_norm = float(np.sqrt(np.concatenate(squares).mean()))
     size = real[0].blocks.neurons.shape[1] * it.scene.X.shape[1]
     simulated = tuple(
         simulate_balance(
-            optimizer, rate=rate, decay=decay, gradient_norm=gradient_norm,
-            weights=max(3, size), norm=norm, steps=steps, seed=settings.seed,
+            optimizer,
+            rate=rate,
+            decay=decay,
+            gradient_norm=gradient_norm,
+            weights=max(3, size),
+            norm=norm,
+            steps=steps,
+            seed=settings.seed,
         )
         for norm in STARTS
-    )  # fmt: skip
+    )
     predicted = optimizer.law.equilibrium(rate, decay, np.asarray(gradient_norm), size)
     return EquilibriumPicture(
-        simulated, real, it.block, size, gradient_norm, predicted, it.name, it.symbol,
-        it.scene.dataset.title, batch_words(batch, cases), real[0].notes,
-    )  # fmt: skip
+        simulated,
+        real,
+        it.block,
+        size,
+        gradient_norm,
+        predicted,
+        it.name,
+        it.symbol,
+        it.scene.dataset.title,
+        batch_words(batch, cases),
+        real[0].notes,
+    )
 
 
 def _equilibrium_figure(picture: EquilibriumPicture, theme: str) -> Figure:
     simulated, real = picture.courses()
     first = picture.real[0]
     return equilibrium_figure(
-        simulated, real, picture.predicted, first.start.normalizer, symbol=picture.symbol,
-        about=about(picture), data=text("{data}, {batches}", data=picture.data,
-                                        batches=picture.batches),
-        assumes=first.optimizer.law.equilibrium_assumes, theme=theme,
-    )  # fmt: skip
+        simulated,
+        real,
+        picture.predicted,
+        first.start.normalizer,
+        symbol=picture.symbol,
+        about=about(picture),
+        data=text("{data}, {batches}", data=picture.data, batches=picture.batches),
+        assumes=first.optimizer.law.equilibrium_assumes,
+        theme=theme,
+    )
 
 
 def about(picture: EquilibriumPicture) -> str:
@@ -137,9 +158,13 @@ def about(picture: EquilibriumPicture) -> str:
     run = picture.real[0]
     return text(
         "<b>{method}</b>, {name}: {optimizer}, η = {rate:.3g}, λ = {decay:.3g}, ηλ = {share:.3g}",
-        method=run.start.normalizer.title, name=picture.name, optimizer=run.optimizer.title,
-        rate=run.rate, decay=run.decay, share=run.rate * run.decay,
-    )  # fmt: skip
+        method=run.start.normalizer.title,
+        name=picture.name,
+        optimizer=run.optimizer.title,
+        rate=run.rate,
+        decay=run.decay,
+        share=run.rate * run.decay,
+    )
 
 
 def _equilibrium_table(picture: EquilibriumPicture) -> Table:
@@ -152,14 +177,19 @@ def _equilibrium_table(picture: EquilibriumPicture) -> Table:
         for start, course in zip(STARTS, courses, strict=True):
             angles = [*course.angles.tolist(), None]
             steps = zip(course.norms.tolist(), angles, strict=True)
-            rows += [(kind, start, step, norm, predicted[0], angle, predicted[1])
-                     for step, (norm, angle) in enumerate(steps)]  # fmt: skip
+            rows += [
+                (kind, start, step, norm, predicted[0], angle, predicted[1])
+                for step, (norm, angle) in enumerate(steps)
+            ]
     run = picture.real[0]
     title = text(
         "{method}: {optimizer}, η = {rate:g}, λ = {decay:g}, Γ = {square:g}; angles in radians",
-        method=run.start.normalizer.title, optimizer=run.optimizer.title, rate=run.rate,
-        decay=run.decay, square=picture.gradient_norm**2,
-    )  # fmt: skip
+        method=run.start.normalizer.title,
+        optimizer=run.optimizer.title,
+        rate=run.rate,
+        decay=run.decay,
+        square=picture.gradient_norm**2,
+    )
     columns = ("run", "start", "step", "norm", "equilibrium_norm", "angle", "equilibrium_angle")
     notes = (run.optimizer.law.equilibrium_assumes, *endings(picture.real, picture.block))
     return Table(columns, tuple(rows), title=title, notes=notes)

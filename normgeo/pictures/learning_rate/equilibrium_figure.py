@@ -89,8 +89,9 @@ def equilibrium_figure(
             name = text("from {symbol} = {norm:.3g}", symbol=symbol, norm=course.norms[0])
             points, degrees = np.arange(len(course.norms)), np.degrees(course.angles)
             for panel, steps, values in (
-                (1 + column, points, course.norms), (3 + column, points[1:], degrees)
-            ):  # fmt: skip
+                (1 + column, points, course.norms),
+                (3 + column, points[1:], degrees),
+            ):
                 figure.add_trace(line(steps, values, panel, name, styles[place], panel == 1))
                 if course.ended:
                     figure.add_trace(end_mark(steps, values, panel, look.ink))
@@ -98,31 +99,50 @@ def equilibrium_figure(
             levels = (float(predicted.norm), float(np.degrees(predicted.angle)))
             for panel, level in zip((1 + column, 3 + column), levels, strict=True):
                 figure.add_trace(
-                    line(np.array([0, last]), np.array([level, level]), panel, text("predicted"),
-                         predicted_style(theme), panel == 1)
-                )  # fmt: skip
+                    line(
+                        np.array([0, last]),
+                        np.array([level, level]),
+                        panel,
+                        text("predicted"),
+                        predicted_style(theme),
+                        panel == 1,
+                    )
+                )
     lines = [about, *wrapped(assumes)]
     if predicted is None:
-        lines[1:] = [text("No law is known: this decay is a part of the gradient, and is divided "
-                          "by its scale. AdamW, whose decay stands apart, has one.")]  # fmt: skip
+        lines[1:] = [
+            text(
+                "No law is known: this decay is a part of the gradient, and is divided "
+                "by its scale. AdamW, whose decay stands apart, has one."
+            )
+        ]
     dress(figure, theme, height=470 + 19 * (len(lines) - 1))
     _axes(figure, (*simulated, *real), predicted, last, symbol)
     titles = (
-        text("<b>simulation</b>: a gradient of constant √Γ on the unit sphere, in random "
-             "directions"),
+        text(
+            "<b>simulation</b>: a gradient of constant √Γ on the unit sphere, in random directions"
+        ),
         text("<b>real</b>: {data}", data=data),
-    )  # fmt: skip
+    )
     small = {"size": SIZE - 1}
     captions = []
     for title, courses, domain in zip(titles, (simulated, real), (LEFT, RIGHT), strict=True):
-        captions.append(words([title, _settled(courses, predicted)], domain[0], 1, yshift=4,
-                              font=small))  # fmt: skip
+        captions.append(
+            words([title, _settled(courses, predicted)], domain[0], 1, yshift=4, font=small)
+        )
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 92 + 19 * len(lines), "b": 44},
-        legend={"x": 0, "xanchor": "left", "y": 1.0, "yref": "paper", "yanchor": "bottom",
-                "font": {"size": SIZE - 1}, "traceorder": "reversed"},
+        legend={
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.0,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "font": {"size": SIZE - 1},
+            "traceorder": "reversed",
+        },
         annotations=[*captions, words(lines, yshift=76)],
-    )  # fmt: skip
+    )
     room = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
     figure.update_layout({"legend.y": 1 + 46 / room})
     return figure
@@ -143,9 +163,13 @@ def _settled(courses: Sequence[Course], predicted: Equilibrium | None) -> str:
     return text(
         "last half: norm {norm:.3g} (predicted {star:.3g}, off by up to {norm_off:.1f} %), angle "
         "{angle:.3g}° ({turn:.3g}°, {angle_off:.1f} %)",
-        norm=np.mean(norms), star=float(predicted.norm), norm_off=100 * off[0],
-        angle=np.mean(angles), turn=np.degrees(float(predicted.angle)), angle_off=100 * off[1],
-    )  # fmt: skip
+        norm=np.mean(norms),
+        star=float(predicted.norm),
+        norm_off=100 * off[0],
+        angle=np.mean(angles),
+        turn=np.degrees(float(predicted.angle)),
+        angle_off=100 * off[1],
+    )
 
 
 def _axes(
@@ -160,8 +184,9 @@ def _axes(
     middle = (float(np.median(norms)), float(np.median(angles)))
     if predicted is not None:
         middle = (float(predicted.norm), float(np.degrees(predicted.angle)))
-    ranges = [_log_range(values, level) for values, level in zip((norms, angles), middle,
-                                                                 strict=True)]  # fmt: skip
+    ranges = [
+        _log_range(values, level) for values, level in zip((norms, angles), middle, strict=True)
+    ]
     across = {"range": [-0.01 * last, 1.01 * last]}
     names = (
         text("norm of the weights {symbol}", symbol=symbol),
@@ -171,16 +196,27 @@ def _axes(
         ((LEFT, UPPER, 0), (RIGHT, UPPER, 0), (LEFT, LOWER, 1), (RIGHT, LOWER, 1)), start=1
     ):
         low, high = ranges[kind]
-        figure.update_layout({
-            f"xaxis{panel}": {**across, "domain": domain, "anchor": f"y{panel}",
-                              "showticklabels": kind == 1,
-                              "title": text("step") if kind else None},
-            f"yaxis{panel}": {"domain": row, "anchor": f"x{panel}", "type": "log",
-                              "range": [np.log10(low), np.log10(high)],
-                              "tickvals": log_ticks(low, high), "exponentformat": "power",
-                              "title": names[kind] if domain is LEFT else None,
-                              "showticklabels": domain is LEFT},
-        })  # fmt: skip
+        figure.update_layout(
+            {
+                f"xaxis{panel}": {
+                    **across,
+                    "domain": domain,
+                    "anchor": f"y{panel}",
+                    "showticklabels": kind == 1,
+                    "title": text("step") if kind else None,
+                },
+                f"yaxis{panel}": {
+                    "domain": row,
+                    "anchor": f"x{panel}",
+                    "type": "log",
+                    "range": [np.log10(low), np.log10(high)],
+                    "tickvals": log_ticks(low, high),
+                    "exponentformat": "power",
+                    "title": names[kind] if domain is LEFT else None,
+                    "showticklabels": domain is LEFT,
+                },
+            }
+        )
 
 
 def _log_range(values: Array, level: float) -> tuple[float, float]:

@@ -66,9 +66,16 @@ def _twin(settings: Settings, tell: Progress = silent) -> TwinPicture:
     decay = decay_for_run(settings, rate, min(0.5, DECAYED / settings.steps))
     batch = batch_for_run(settings, cases)
     twin = exponential_twin(
-        it.model, it.scene.X, it.scene.y, rate=rate, decay=decay, steps=settings.steps,
-        batch_size=batch, seed=settings.seed, callback=tell,
-    )  # fmt: skip
+        it.model,
+        it.scene.X,
+        it.scene.y,
+        rate=rate,
+        decay=decay,
+        steps=settings.steps,
+        batch_size=batch,
+        seed=settings.seed,
+        callback=tell,
+    )
     return TwinPicture(
         twin, it.block, it.name, it.symbol, batch_words(batch, cases), twin.decayed.notes
     )
@@ -81,9 +88,10 @@ def verdict(picture: TwinPicture) -> str:
         return text(
             "The two turn as one: after {steps:,} steps the largest angle between them has been "
             "{angle} radians, and their losses have differed by {loss} at most.",
-            steps=int(twin.kept[-1]), angle=scientific(picture.apart),
+            steps=int(twin.kept[-1]),
+            angle=scientific(picture.apart),
             loss=scientific(picture.losses_apart),
-        )  # fmt: skip
+        )
     if picture.twin.decayed.start.normalizer.eps:
         return text(
             "The two part from step {step:,} on: with ε = {eps:g} the length of the weights is not "
@@ -95,15 +103,21 @@ def verdict(picture: TwinPicture) -> str:
         "The two part by more than {tolerance} radians from step {step:,} on: decay has made "
         "the steps on the unit sphere so large that the run is chaotic, and rounding grows. "
         "A smaller η or λ keeps it calm.",
-        tolerance=scientific(twin.tolerance), step=twin.parted,
-    )  # fmt: skip
+        tolerance=scientific(twin.tolerance),
+        step=twin.parted,
+    )
 
 
 def _twin_figure(picture: TwinPicture, theme: str) -> Figure:
     return twin_figure(
-        picture.twin, picture.block, name=picture.name, symbol=picture.symbol,
-        batches=picture.batches, verdict=verdict(picture), theme=theme,
-    )  # fmt: skip
+        picture.twin,
+        picture.block,
+        name=picture.name,
+        symbol=picture.symbol,
+        batches=picture.batches,
+        verdict=verdict(picture),
+        theme=theme,
+    )
 
 
 def _twin_table(picture: TwinPicture) -> Table:
@@ -123,9 +137,11 @@ def _twin_table(picture: TwinPicture) -> Table:
     }
     title = text(
         "{method}: η = {rate:g} with λ = {decay:g}, and its twin, {batches}; angles in radians",
-        method=twin.decayed.start.normalizer.title, rate=twin.decayed.rate,
-        decay=twin.decayed.decay, batches=picture.batches,
-    )  # fmt: skip
+        method=twin.decayed.start.normalizer.title,
+        rate=twin.decayed.rate,
+        decay=twin.decayed.decay,
+        batches=picture.batches,
+    )
     rows = tuple(zip(*columns.values(), strict=True))
     return Table(tuple(columns), rows, title=title, notes=(verdict(picture),))
 

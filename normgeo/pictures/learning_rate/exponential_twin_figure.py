@@ -55,52 +55,95 @@ def twin_figure(
     figure.add_trace(line(twin.kept, angles, 3, text("angle between the two"), between))
     last = max(1, int(twin.kept[-1]))
     figure.add_shape(
-        type="line", xref="x3", yref="y3", x0=0, x1=last, y0=twin.tolerance, y1=twin.tolerance,
+        type="line",
+        xref="x3",
+        yref="y3",
+        x0=0,
+        x1=last,
+        y0=twin.tolerance,
+        y1=twin.tolerance,
         line={"color": look.muted, "dash": CLAIM, "width": 1.5},
-    )  # fmt: skip
+    )
 
     lines = [
         text(
             "<b>{method}</b>, {name}: gradient descent, η = {rate:.3g}, λ = {decay:.3g}, "
             "{batches}; the twin has η<sub>t</sub> = η(1 − ηλ)<sup>−2t−1</sup> and no decay",
-            method=decayed.start.normalizer.title, name=name, rate=decayed.rate,
-            decay=decayed.decay, batches=batches,
+            method=decayed.start.normalizer.title,
+            name=name,
+            rate=decayed.rate,
+            decay=decayed.decay,
+            batches=batches,
         ),
         *wrapped(verdict),
-    ]  # fmt: skip
+    ]
     dress(figure, theme, height=420 + 19 * (len(lines) - 1))
     growth = float(scheduled.rates[steps[-1]] / decayed.rates[0])
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 62 + 19 * len(lines), "b": 44},
-        legend={"x": 1, "xanchor": "right", "font": {"size": SIZE - 1}, "traceorder": "reversed",
-                "y": 1.09},
+        legend={
+            "x": 1,
+            "xanchor": "right",
+            "font": {"size": SIZE - 1},
+            "traceorder": "reversed",
+            "y": 1.09,
+        },
         annotations=[
             words(lines, yshift=54),
-            words(text("<b>learning rate</b>: × {growth} in the end", growth=_factor(growth)),
-                  DOMAINS[0][0], yshift=4),
-            words(text("<b>norm</b>: × {growth} apart",
-                       growth=_factor(float(twin.growth[-1, block]))),
-                  DOMAINS[1][0], yshift=4),
-            words(text("<b>direction</b>: at most {angle} apart",
-                       angle=scientific(float(twin.angles.max()))),
-                  DOMAINS[2][0], yshift=4),
-            {"xref": "x3 domain", "x": 1, "yref": "y3", "y": np.log10(twin.tolerance),
-             "text": text("parted"), "xanchor": "right", "yanchor": "bottom",
-             "font": {"size": SIZE - 2, "color": look.muted}},
+            words(
+                text("<b>learning rate</b>: × {growth} in the end", growth=_factor(growth)),
+                DOMAINS[0][0],
+                yshift=4,
+            ),
+            words(
+                text(
+                    "<b>norm</b>: × {growth} apart", growth=_factor(float(twin.growth[-1, block]))
+                ),
+                DOMAINS[1][0],
+                yshift=4,
+            ),
+            words(
+                text(
+                    "<b>direction</b>: at most {angle} apart",
+                    angle=scientific(float(twin.angles.max())),
+                ),
+                DOMAINS[2][0],
+                yshift=4,
+            ),
+            {
+                "xref": "x3 domain",
+                "x": 1,
+                "yref": "y3",
+                "y": np.log10(twin.tolerance),
+                "text": text("parted"),
+                "xanchor": "right",
+                "yanchor": "bottom",
+                "font": {"size": SIZE - 2, "color": look.muted},
+            },
         ],
-    )  # fmt: skip
+    )
     titles = (
         text("learning rate of the weights η"),
         text("norm of the weights {symbol}", symbol=symbol),
         text("angle between the two, radians"),
     )
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
-        figure.update_layout({
-            f"xaxis{panel}": {"domain": domain, "anchor": f"y{panel}", "title": text("step"),
-                              "range": [-0.02 * last, 1.02 * last]},
-            f"yaxis{panel}": {"anchor": f"x{panel}", "title": title, "type": "log",
-                              "exponentformat": "power"},
-        })  # fmt: skip
+        figure.update_layout(
+            {
+                f"xaxis{panel}": {
+                    "domain": domain,
+                    "anchor": f"y{panel}",
+                    "title": text("step"),
+                    "range": [-0.02 * last, 1.02 * last],
+                },
+                f"yaxis{panel}": {
+                    "anchor": f"x{panel}",
+                    "title": title,
+                    "type": "log",
+                    "exponentformat": "power",
+                },
+            }
+        )
     for panel, values in (
         (1, np.concatenate([decayed.rates[steps], scheduled.rates[steps]])),
         (2, np.concatenate([decayed.norms[steps, block], scheduled.norms[steps, block]])),

@@ -66,9 +66,11 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
                 "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep "
                 "their direction; got η = {rate:.4g} and λ = {decay:.4g}, so ηλ = {product:.4g}. "
                 "Choose a smaller λ, or leave it open.",
-                rate=rate, decay=decay, product=rate * decay,
+                rate=rate,
+                decay=decay,
+                product=rate * decay,
             )
-        )  # fmt: skip
+        )
     return decay
 
 

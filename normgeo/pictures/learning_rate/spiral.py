@@ -79,9 +79,11 @@ def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
     )
     if run.diverged and not run.steps:
         raise ValueError(
-            text("The first step has no end: {reason} Choose a smaller step size η.",
-                 reason=run.diverged.reason)
-        )  # fmt: skip
+            text(
+                "The first step has no end: {reason} Choose a smaller step size η.",
+                reason=run.diverged.reason,
+            )
+        )
     plane = plane_path(run, block=it.block, plane="first_step")
     return SpiralPicture(
         run, it.block, plane, it.name, it.symbol, batch_words(batch, cases), run.notes
@@ -90,9 +92,15 @@ def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
 
 def _spiral_figure(picture: SpiralPicture, theme: str) -> Figure:
     return spiral_figure(
-        picture.radii, picture.predicted_radii, picture.turned, picture.plane,
-        picture.run.start.normalizer, symbol=picture.symbol, about=about(picture), theme=theme,
-    )  # fmt: skip
+        picture.radii,
+        picture.predicted_radii,
+        picture.turned,
+        picture.plane,
+        picture.run.start.normalizer,
+        symbol=picture.symbol,
+        about=about(picture),
+        theme=theme,
+    )
 
 
 def about(picture: SpiralPicture) -> list[str]:

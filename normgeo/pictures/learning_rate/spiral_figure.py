@@ -53,16 +53,23 @@ def spiral_figure(
     circle = radii[0] * np.exp(1j * np.linspace(0, 2 * np.pi, 121))
     shadow, wide = plane.coordinates, plane.share[-1] < 0.9995
     inside = text("its shadow on the plane of the first step")
-    figure.add_traces([
-        _path(circle.real, circle.imag, text("circle of the start"), look.muted, 1.2),
-        *([_path(shadow[:, 0], shadow[:, 1], inside, look.muted, 2.5)] if wide else []),
-        _triangles(x, y, look.ink),
-        _path(x[shown], y[shown], text("path, unrolled"), color, 3.0),
-        go.Scatter(
-            x=x[:1], y=y[:1], mode="markers", showlegend=False, cliponaxis=False, hoverinfo="skip",
-            marker={"size": 11, "color": color, "line": {"color": look.ink, "width": 1.5}},
-        ),
-    ])  # fmt: skip
+    figure.add_traces(
+        [
+            _path(circle.real, circle.imag, text("circle of the start"), look.muted, 1.2),
+            *([_path(shadow[:, 0], shadow[:, 1], inside, look.muted, 2.5)] if wide else []),
+            _triangles(x, y, look.ink),
+            _path(x[shown], y[shown], text("path, unrolled"), color, 3.0),
+            go.Scatter(
+                x=x[:1],
+                y=y[:1],
+                mode="markers",
+                showlegend=False,
+                cliponaxis=False,
+                hoverinfo="skip",
+                marker={"size": 11, "color": color, "line": {"color": look.ink, "width": 1.5}},
+            ),
+        ]
+    )
     steps = np.arange(len(radii))
     measured = {"color": color, "width": 4, "dash": MEASURED}
     figure.add_trace(line(steps, radii, 2, text("measured"), measured, in_legend=True))
@@ -79,27 +86,49 @@ def spiral_figure(
         margin={"l": 8, "r": 8, "t": 56 + 19 * len(lines), "b": 44},
         legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SIZE - 1}},
         annotations=[words(lines, yshift=30)],
-    )  # fmt: skip
+    )
     reach = 1.06 * float(max(np.abs(x).max(), np.abs(y).max(), radii[0]))
     figure.update_layout(
-        xaxis={"domain": LEFT, "anchor": "y", "title": text("along the start ŵ"),
-               "range": [-reach, reach], "constrain": "domain"},
-        yaxis={"anchor": "x", "title": text("along the first step −Ĝ"), "scaleanchor": "x",
-               "range": [-reach, reach], "constrain": "domain"},
-        xaxis2={"domain": RIGHT, "anchor": "y2", "title": text("step"),
-                "range": [-0.02 * steps[-1], 1.02 * steps[-1]]},
-        yaxis2={"anchor": "x2", "title": text("norm of the weights {symbol}", symbol=symbol),
-                "rangemode": "tozero", "exponentformat": "power"},
-    )  # fmt: skip
+        xaxis={
+            "domain": LEFT,
+            "anchor": "y",
+            "title": text("along the start ŵ"),
+            "range": [-reach, reach],
+            "constrain": "domain",
+        },
+        yaxis={
+            "anchor": "x",
+            "title": text("along the first step −Ĝ"),
+            "scaleanchor": "x",
+            "range": [-reach, reach],
+            "constrain": "domain",
+        },
+        xaxis2={
+            "domain": RIGHT,
+            "anchor": "y2",
+            "title": text("step"),
+            "range": [-0.02 * steps[-1], 1.02 * steps[-1]],
+        },
+        yaxis2={
+            "anchor": "x2",
+            "title": text("norm of the weights {symbol}", symbol=symbol),
+            "rangemode": "tozero",
+            "exponentformat": "power",
+        },
+    )
     return figure
 
 
 def _path(x: Array, y: Array, name: str, color: str, width: float) -> go.Scatter:
     shown = np.unique(np.linspace(0, len(x) - 1, min(POINTS, len(x))).astype(int))
     return go.Scatter(
-        x=compact(x[shown]), y=compact(y[shown]), mode="lines", name=name,
-        line={"color": color, "width": width, "dash": MEASURED}, hoverinfo="skip",
-    )  # fmt: skip
+        x=compact(x[shown]),
+        y=compact(y[shown]),
+        mode="lines",
+        name=name,
+        line={"color": color, "width": width, "dash": MEASURED},
+        hoverinfo="skip",
+    )
 
 
 def _triangles(x: Array, y: Array, ink: str) -> go.Scatter:
@@ -108,9 +137,13 @@ def _triangles(x: Array, y: Array, ink: str) -> go.Scatter:
     across = np.ravel([[0.0, x[i], np.nan] for i in ends])
     up = np.ravel([[0.0, y[i], np.nan] for i in ends])
     return go.Scatter(
-        x=across, y=up, mode="lines", line={"color": ink, "width": 1}, hoverinfo="skip",
+        x=across,
+        y=up,
+        mode="lines",
+        line={"color": ink, "width": 1},
+        hoverinfo="skip",
         showlegend=False,
-    )  # fmt: skip
+    )
 
 
 def _numbers(radii: Array, predicted: Array, turned: Array, plane: PlanePath) -> str:
@@ -118,6 +151,10 @@ def _numbers(radii: Array, predicted: Array, turned: Array, plane: PlanePath) ->
     return text(
         "Radius {first:.3g} → {last:.3g}, from √(‖w<sub>0</sub>‖² + Σ η²‖G‖²) at most {off} apart; "
         "{turns:.3g}° turned in {steps:,} steps; {share:.0%} of ‖w‖² is still in the first plane.",
-        first=radii[0], last=radii[-1], off=scientific(float(np.abs(radii / predicted - 1).max())),
-        turns=float(np.degrees(turned[-1])), steps=len(radii) - 1, share=plane.share[-1],
-    )  # fmt: skip
+        first=radii[0],
+        last=radii[-1],
+        off=scientific(float(np.abs(radii / predicted - 1).max())),
+        turns=float(np.degrees(turned[-1])),
+        steps=len(radii) - 1,
+        share=plane.share[-1],
+    )

@@ -125,9 +125,15 @@ def first_step(settings: Settings) -> FirstStep:
     except ValueError as error:
         undefined = str(error)
     return FirstStep(
-        recurrent, float(a[0]) - recurrent, float(a[0]), float(a.mean()), float(a.std()),
-        float(z), float(run.hidden[1, 0, 0]), undefined,
-    )  # fmt: skip
+        recurrent,
+        float(a[0]) - recurrent,
+        float(a[0]),
+        float(a.mean()),
+        float(a.std()),
+        float(z),
+        float(run.hidden[1, 0, 0]),
+        undefined,
+    )
 
 
 def _recurrence(settings: Settings, callback: Progress | None = None) -> RecurrencePicture:
@@ -150,9 +156,16 @@ def _recurrence(settings: Settings, callback: Progress | None = None) -> Recurre
             except StopIteration:
                 break
     return RecurrencePicture(
-        dict(sorted(curves.items())), settings.radius, radii, len(h0[0]), X.shape[2], X.shape[1],
-        settings.activation, steps, tuple(notes),
-    )  # fmt: skip
+        dict(sorted(curves.items())),
+        settings.radius,
+        radii,
+        len(h0[0]),
+        X.shape[2],
+        X.shape[1],
+        settings.activation,
+        steps,
+        tuple(notes),
+    )
 
 
 def _curves(run: Run, notes: dict[str, None]) -> Curves:
@@ -182,16 +195,34 @@ def _recurrence_table(picture: RecurrencePicture) -> Table:
                 known = np.isfinite(log)
                 predicted = float((curves.times[-1] - t) * np.log10(radius))
                 rows.append(
-                    (radius, title, t, summed, float(curves.hidden[i]), log if known else None,
-                     predicted if key == "standard" else None,
-                     "" if known else text("no change of the state arrives: the norm is 0"))
-                )  # fmt: skip
-    columns = ("radius", "method", "t", "rms_a", "rms_h", "log10_norm", "predicted_log10_norm",
-               "reason")  # fmt: skip
+                    (
+                        radius,
+                        title,
+                        t,
+                        summed,
+                        float(curves.hidden[i]),
+                        log if known else None,
+                        predicted if key == "standard" else None,
+                        "" if known else text("no change of the state arrives: the norm is 0"),
+                    )
+                )
+    columns = (
+        "radius",
+        "method",
+        "t",
+        "rms_a",
+        "rms_h",
+        "log10_norm",
+        "predicted_log10_norm",
+        "reason",
+    )
     title = text(
         "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t",
-        H=picture.neurons, f=picture.activation, T=picture.steps, S=SEQUENCES,
-    )  # fmt: skip
+        H=picture.neurons,
+        f=picture.activation,
+        T=picture.steps,
+        S=SEQUENCES,
+    )
     return Table(columns, tuple(rows), title, notes=picture.notes)
 
 

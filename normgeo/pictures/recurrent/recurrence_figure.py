@@ -73,7 +73,7 @@ def recurrence_figure(
         legend=LEGEND_ABOVE,
         annotations=_captions(curves[start], start, about, theme),
         shapes=[_first_rows(number, rows, look.panel) for number in ("", "2", "3")],
-    )  # fmt: skip
+    )
     frames = [
         go.Frame(
             name=f"{radius:g}",
@@ -100,13 +100,17 @@ def _traces(methods: Mapping[str, Curves], radius: float, ink: str) -> list[go.S
     times = next(iter(methods.values())).times
     lines.append(
         go.Scatter(
-            x=times[[0, -1]], y=np.array([times[-1] - times[0], 0]) * np.log10(radius),
-            name=text("predicted for f(s) = s: ρ<sup>T−t</sup>"), mode="lines",
-            xaxis="x3", yaxis="y3",
-            line={"color": ink, "width": 2, "dash": PREDICTED}, showlegend=False,
+            x=times[[0, -1]],
+            y=np.array([times[-1] - times[0], 0]) * np.log10(radius),
+            name=text("predicted for f(s) = s: ρ<sup>T−t</sup>"),
+            mode="lines",
+            xaxis="x3",
+            yaxis="y3",
+            line={"color": ink, "width": 2, "dash": PREDICTED},
+            showlegend=False,
             hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     return lines
 
 
@@ -114,12 +118,19 @@ def _line(times: Array, values: Array, panel: int, name: str, key: str) -> go.Sc
     unit = "10^%{y:.3g}" if panel == 3 else "%{y:.3g}"
     shown = np.where(np.isfinite(values), values, np.nan)
     return go.Scatter(
-        x=times, y=np.array([float(f"{value:.4g}") for value in shown]), name=name, mode="lines",
-        legendgroup=key, xaxis=f"x{panel}", yaxis=f"y{panel}", showlegend=False,
+        x=times,
+        y=np.array([float(f"{value:.4g}") for value in shown]),
+        name=name,
+        mode="lines",
+        legendgroup=key,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        showlegend=False,
         line={"color": method_color(NORMALIZERS[key]), "width": 4, "dash": MEASURED},
-        hovertemplate=text("{name}, t = {t}: {value}<extra></extra>", name=name, t="%{x}",
-                           value=unit),
-    )  # fmt: skip
+        hovertemplate=text(
+            "{name}, t = {t}: {value}<extra></extra>", name=name, t="%{x}", value=unit
+        ),
+    )
 
 
 def _first_rows(number: str, rows: int, shade: str) -> dict[str, Any]:
@@ -156,10 +167,17 @@ def _axes(figure: go.Figure, curves: Mapping[float, Mapping[str, Curves]]) -> No
     logs = logs[np.isfinite(logs)]
     room = 0.06 * max(float(np.ptp(logs)), 1.0)
     figure.update_layout(
-        yaxis3={"domain": (0, 1), "anchor": "x3", "range": [logs.min() - room, logs.max() + room],
-                "tickprefix": "10<sup>", "ticksuffix": "</sup>", "zeroline": True, "nticks": 9,
-                "title": text("norm of ∂h<sup>T</sup>/∂h<sup>t</sup>")},
-    )  # fmt: skip
+        yaxis3={
+            "domain": (0, 1),
+            "anchor": "x3",
+            "range": [logs.min() - room, logs.max() + room],
+            "tickprefix": "10<sup>",
+            "ticksuffix": "</sup>",
+            "zeroline": True,
+            "nticks": 9,
+            "title": text("norm of ∂h<sup>T</sup>/∂h<sup>t</sup>"),
+        },
+    )
 
 
 def _tick(last: int) -> int:
@@ -171,8 +189,7 @@ def _log_axis(values: Array, domain: tuple[float, float], anchor: str) -> dict[s
     low, high = np.log10([seen.min(), seen.max()]) if len(seen) else (-1.0, 1.0)
     low, high = min(low, -0.7), max(high, 0.5)
     room = 0.08 * (high - low)
-    axis = {"type": "log", "domain": domain, "anchor": anchor,
-            "range": [low - room, high + room]}  # fmt: skip
+    axis = {"type": "log", "domain": domain, "anchor": anchor, "range": [low - room, high + room]}
     if high - low < 2:
         ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
         return {**axis, "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
@@ -205,14 +222,22 @@ def _captions(
     verdict = text(_verdict(float(standard.log10_norms[0]), float(layer.log10_norms[0])))
     return [
         _words(about, LEFT[0], 1, yshift=46, font=muted),
-        _words(text("<b>summed inputs</b>, rms of a<sup>t</sup>; ") + ends("summed_inputs"),
-               LEFT[0], 1, yshift=3),
-        _words(text("<b>state</b>, rms of h<sup>t</sup>; ") + ends("hidden"), LEFT[0], LOWER[1],
-               yshift=3),
+        _words(
+            text("<b>summed inputs</b>, rms of a<sup>t</sup>; ") + ends("summed_inputs"),
+            LEFT[0],
+            1,
+            yshift=3,
+        ),
+        _words(
+            text("<b>state</b>, rms of h<sup>t</sup>; ") + ends("hidden"),
+            LEFT[0],
+            LOWER[1],
+            yshift=3,
+        ),
         _words(f"{memory}<br>{verdict}", RIGHT[0], 1, yshift=3),
         _words(text("first reading"), 0, 0.98, xref="x", yref="y domain", xshift=2, font=muted)
         | {"yanchor": "top"},
-    ]  # fmt: skip
+    ]
 
 
 def _verdict(standard: float, layer: float) -> str:
@@ -242,5 +267,14 @@ def _power(log: float) -> str:
 
 
 def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {"text": words, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left",
-            "yanchor": "bottom", "align": "left", **style}  # fmt: skip
+    return {
+        "text": words,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        **style,
+    }

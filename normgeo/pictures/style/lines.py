@@ -43,11 +43,19 @@ def line(
     """Return a line against the step in a panel, numbered from 1."""
     shown = np.unique(np.linspace(0, len(steps) - 1, min(POINTS, len(steps))).astype(int))
     return go.Scatter(
-        x=steps[shown], y=compact(values[shown]), mode="lines", line=style, name=name,
-        legendgroup=name, showlegend=in_legend, xaxis=f"x{panel}", yaxis=f"y{panel}",
-        hovertemplate=text("{name}, step {step}: {value}<extra></extra>",
-                           name=name, step="%{x}", value="%{y:.4g}"),
-    )  # fmt: skip
+        x=steps[shown],
+        y=compact(values[shown]),
+        mode="lines",
+        line=style,
+        name=name,
+        legendgroup=name,
+        showlegend=in_legend,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        hovertemplate=text(
+            "{name}, step {step}: {value}<extra></extra>", name=name, step="%{x}", value="%{y:.4g}"
+        ),
+    )
 
 
 def compact(values: Array) -> Array:
@@ -59,10 +67,16 @@ def compact(values: Array) -> Array:
 def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
     """Return the cross at the end of a run that ended early."""
     return go.Scatter(
-        x=steps[-1:], y=values[-1:], mode="markers", showlegend=False, hoverinfo="skip",
-        marker={"symbol": "x", "size": 10, "color": ink}, cliponaxis=False,
-        xaxis=f"x{panel}", yaxis=f"y{panel}",
-    )  # fmt: skip
+        x=steps[-1:],
+        y=values[-1:],
+        mode="markers",
+        showlegend=False,
+        hoverinfo="skip",
+        marker={"symbol": "x", "size": 10, "color": ink},
+        cliponaxis=False,
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+    )
 
 
 def scientific(value: float) -> str:
@@ -86,6 +100,15 @@ def wrapped(sentence: str, width: int = 150) -> list[str]:
 def words(lines: list[str] | str, x: float = 0.0, y: float = 1.0, **place: Any) -> dict[str, Any]:
     """Return the annotation of some lines on the paper, that end at a height."""
     lines = [lines] if isinstance(lines, str) else lines
-    return {"text": "<br>".join(lines), "x": x, "y": y, "xref": "paper", "yref": "paper",
-            "xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": SIZE},
-            **place}  # fmt: skip
+    return {
+        "text": "<br>".join(lines),
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "font": {"size": SIZE},
+        **place,
+    }

@@ -35,10 +35,14 @@ def add_player(figure: go.Figure, frames: Sequence[Frame], *, prefix: str, theme
     ]
     add_slider(figure, moving, start=0, prefix=prefix, theme=theme)
     figure.update_layout(
-        {"sliders[0].x": BUTTONS_END, "sliders[0].len": 1 - BUTTONS_END, "sliders[0].pad.t": 44,
-         "sliders[0].font.size": SIZE - 3},
+        {
+            "sliders[0].x": BUTTONS_END,
+            "sliders[0].len": 1 - BUTTONS_END,
+            "sliders[0].pad.t": 44,
+            "sliders[0].font.size": SIZE - 3,
+        },
         updatemenus=[menus[0]],
-    )  # fmt: skip
+    )
 
 
 def _menu(names: Sequence[str], place: int, theme: str) -> dict[str, Any]:
@@ -46,14 +50,26 @@ def _menu(names: Sequence[str], place: int, theme: str) -> dict[str, Any]:
     look, last = THEMES[theme], len(names) - 1
 
     def button(label: str, frames: Any, pause: int = 0) -> dict[str, Any]:
-        how = {"mode": "immediate", "fromcurrent": True, "transition": {"duration": 0},
-               "frame": {"duration": pause, "redraw": True}}  # fmt: skip
+        how = {
+            "mode": "immediate",
+            "fromcurrent": True,
+            "transition": {"duration": 0},
+            "frame": {"duration": pause, "redraw": True},
+        }
         return {"label": label, "method": "animate", "args": [frames, how]}
 
     return {
-        "type": "buttons", "direction": "left", "x": 0, "xanchor": "left", "y": 0,
-        "yanchor": "top", "pad": {"t": 62, "l": 0, "r": 0}, "showactive": False,
-        "bgcolor": look.panel, "bordercolor": look.muted, "font": {"color": look.ink},
+        "type": "buttons",
+        "direction": "left",
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "pad": {"t": 62, "l": 0, "r": 0},
+        "showactive": False,
+        "bgcolor": look.panel,
+        "bordercolor": look.muted,
+        "font": {"color": look.ink},
         "buttons": [
             button(text("rewind"), [names[0]]),
             button(text("◀ step"), [names[max(place - 1, 0)]]),
@@ -61,4 +77,4 @@ def _menu(names: Sequence[str], place: int, theme: str) -> dict[str, Any]:
             button(text("❚❚"), [None]),
             button(text("step ▶"), [names[min(place + 1, last)]]),
         ],
-    }  # fmt: skip
+    }

@@ -60,8 +60,14 @@ def blend(paper: str, color: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
-LEGEND_ABOVE = {"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top",
-                "font": {"size": SIZE - 1}}  # fmt: skip
+LEGEND_ABOVE = {
+    "x": 1,
+    "xanchor": "right",
+    "y": 1,
+    "yref": "container",
+    "yanchor": "top",
+    "font": {"size": SIZE - 1},
+}
 """The legend in the upper right corner, where the captions are at the left."""
 
 
@@ -87,8 +93,17 @@ def method_title(normalizer: Normalizer, more: str = "") -> str:
 
 def above(words: str, x: float, shift: float) -> dict[str, Any]:
     """Return the annotation that puts words above the panels, so many pixels up."""
-    return {"text": words, "x": x, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-            "yanchor": "bottom", "align": "left", "yshift": shift}  # fmt: skip
+    return {
+        "text": words,
+        "x": x,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "yshift": shift,
+    }
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -129,12 +144,20 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
             "yaxis": axis,
             "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
             "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
-            "title": {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container",
-                      "yanchor": "top", "pad": {"t": 8}, "font": {"size": SIZE + 1}},
+            "title": {
+                "x": 0,
+                "xref": "paper",
+                "xanchor": "left",
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"t": 8},
+                "font": {"size": SIZE + 1},
+            },
             "colorway": [*COLORS.values(), OTHER],
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
-    )  # fmt: skip
+    )
     margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
     figure.update_layout(template=template, height=height, margin=margin, title_text=title)
     return figure
@@ -155,8 +178,11 @@ def add_slider(
     """
     look = THEMES[theme]
     figure.frames = tuple(frames)
-    move = {"mode": "immediate", "frame": {"duration": 0, "redraw": True},
-            "transition": {"duration": 0}}  # fmt: skip
+    move = {
+        "mode": "immediate",
+        "frame": {"duration": 0, "redraw": True},
+        "transition": {"duration": 0},
+    }
     figure.update_layout(
         sliders=[
             {

@@ -26,13 +26,20 @@ def values_trace(
 
     """
     return go.Scatter(
-        x=np.arange(first, first + len(values)), y=np.maximum(values, FLOOR * (top or 1.0)),
-        name=name, customdata=values, mode="markers" if null else "lines",
+        x=np.arange(first, first + len(values)),
+        y=np.maximum(values, FLOOR * (top or 1.0)),
+        name=name,
+        customdata=values,
+        mode="markers" if null else "lines",
         line={"color": color, "width": 3, "dash": CLAIM if claim else MEASURED},
         marker={"color": color, "size": 7, "symbol": "diamond-open", "line": {"width": 1.5}},
-        hovertemplate=text("{name}, number {i}: {value}<extra></extra>", name=name, i="%{x}",
-                           value="%{customdata:.3g}"),
-    )  # fmt: skip
+        hovertemplate=text(
+            "{name}, number {i}: {value}<extra></extra>",
+            name=name,
+            i="%{x}",
+            value="%{customdata:.3g}",
+        ),
+    )
 
 
 def values_axes(values: Array, *, domain: tuple[float, float], count: str) -> dict[str, Any]:
@@ -43,7 +50,10 @@ def values_axes(values: Array, *, domain: tuple[float, float], count: str) -> di
     return {
         "xaxis": {"domain": domain, "title": count, "range": [0, 1.01 * len(values) + 1]},
         "yaxis": {
-            "type": "log", "title": text("root of the eigenvalue √λ"), "exponentformat": "power",
-            "range": [np.log10(low * top / 4), np.log10(top * 6)], "nticks": 8,
+            "type": "log",
+            "title": text("root of the eigenvalue √λ"),
+            "exponentformat": "power",
+            "range": [np.log10(low * top / 4), np.log10(top * 6)],
+            "nticks": 8,
         },
-    }  # fmt: skip
+    }

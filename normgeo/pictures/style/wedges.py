@@ -41,19 +41,40 @@ def wedges(
         words = text("loss {low:.4g} to {high:.4g} nats per case", low=below, high=above)
         traces.append(
             go.Scatter(
-                x=_rounded(points[:, 0]), y=_rounded(points[:, 1]), mode="lines", fill="toself",
-                fillcolor=shade, line={"color": shade, "width": 1}, hoveron="fills", name=words,
-                text=words, hoverinfo="text", showlegend=False,
+                x=_rounded(points[:, 0]),
+                y=_rounded(points[:, 1]),
+                mode="lines",
+                fill="toself",
+                fillcolor=shade,
+                line={"color": shade, "width": 1},
+                hoveron="fills",
+                name=words,
+                text=words,
+                hoverinfo="text",
+                showlegend=False,
             )
-        )  # fmt: skip
+        )
     scale = [[(i + j) / LEVELS, shade] for i, shade in enumerate(shades) for j in (0, 1)]
     bar = {
-        "title": {"text": text("loss, nats<br>per case"), "side": "top"}, "thickness": 10,
-        "outlinewidth": 0, "x": bar_x, "xanchor": "left", "y": 0.5, "len": 0.96,
-        "nticks": 5, "tickfont": {"size": SIZE - 2, "color": THEMES[theme].muted},
-    }  # fmt: skip
-    marker = {"colorscale": scale, "cmin": low, "cmax": high, "color": [low], "opacity": 0,
-              "showscale": True, "colorbar": bar}  # fmt: skip
+        "title": {"text": text("loss, nats<br>per case"), "side": "top"},
+        "thickness": 10,
+        "outlinewidth": 0,
+        "x": bar_x,
+        "xanchor": "left",
+        "y": 0.5,
+        "len": 0.96,
+        "nticks": 5,
+        "tickfont": {"size": SIZE - 2, "color": THEMES[theme].muted},
+    }
+    marker = {
+        "colorscale": scale,
+        "cmin": low,
+        "cmax": high,
+        "color": [low],
+        "opacity": 0,
+        "showscale": True,
+        "colorbar": bar,
+    }
     traces.append(
         go.Scatter(x=[0], y=[0], mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
     )

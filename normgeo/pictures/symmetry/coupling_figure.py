@@ -48,8 +48,13 @@ def coupling_figure(
         values_axes(lowest, domain=(0, 1), count=text("number of the eigenvalue, largest first")),
         margin={"l": 8, "r": 8, "t": 66, "b": 44},
         legend={"font": {"size": SIZE - 1}},
-        title_text=text("<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
-                        "N = {N:,}, φ = {phi:g}; {about}",
-                        method=method, N=exact.N, phi=exact.phi, about=about),
-    )  # fmt: skip
+        title_text=text(
+            "<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
+            "N = {N:,}, φ = {phi:g}; {about}",
+            method=method,
+            N=exact.N,
+            phi=exact.phi,
+            about=about,
+        ),
+    )
     return figure

@@ -63,9 +63,12 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
             text(
                 "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
                 "D = {D} features have {count:,}. Use fewer neurons.",
-                most=LARGEST, H=H, D=D, count=H * D,
+                most=LARGEST,
+                H=H,
+                D=D,
+                count=H * D,
             )
-        )  # fmt: skip
+        )
     null = null_space(fisher(model, X))
     terms = expected_terms(model.normalizer, H, D, model.family.key)
     notes = list(null.notes)
@@ -84,10 +87,21 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
             )
         )
     picture = SymmetryPicture(
-        null, None, None, terms, model.normalizer.title, model.normalizer.words,
-        model.normalizer.groups, H, D, model.family.title, model.family.key,
-        unusual(model.normalizer), here.dataset.title, (*notes, *here.notes),
-    )  # fmt: skip
+        null,
+        None,
+        None,
+        terms,
+        model.normalizer.title,
+        model.normalizer.words,
+        model.normalizer.groups,
+        H,
+        D,
+        model.family.title,
+        model.family.key,
+        unusual(model.normalizer),
+        here.dataset.title,
+        (*notes, *here.notes),
+    )
     try:
         if callback is not None:
             callback(1, STAGES)
@@ -121,10 +135,30 @@ def _table(picture: SymmetryPicture) -> Table:
             ("reason", i, None, r.title, r.span, r.held, r.added, r.angle, r.sentence)
             for i, r in enumerate(found.reasons, start=1)
         ]
-        rows.append(("reason", len(found.reasons) + 1, None, text("no known reason"), None, None,
-                     found.unexplained, None, ""))  # fmt: skip
-    columns = ("kind", "index", "singular_value", "reason", "tangents", "null_directions",
-               "new_null_directions", "largest_angle_radians", "meaning")  # fmt: skip
+        rows.append(
+            (
+                "reason",
+                len(found.reasons) + 1,
+                None,
+                text("no known reason"),
+                None,
+                None,
+                found.unexplained,
+                None,
+                "",
+            )
+        )
+    columns = (
+        "kind",
+        "index",
+        "singular_value",
+        "reason",
+        "tangents",
+        "null_directions",
+        "new_null_directions",
+        "largest_angle_radians",
+        "meaning",
+    )
     return Table(columns, tuple(rows), title(picture), notes=(which_fisher(picture.null),))
 
 
@@ -132,15 +166,25 @@ def title(picture: SymmetryPicture) -> str:
     """Return what is counted, and the count."""
     return text(
         "{method}: {k} null directions of {all}, by formula {expected}",
-        method=picture.method, k=picture.null.dimension,
-        all=picture.null.singular_values.size, expected=picture.expected,
-    )  # fmt: skip
+        method=picture.method,
+        k=picture.null.dimension,
+        all=picture.null.singular_values.size,
+        expected=picture.expected,
+    )
 
 
 def _about(picture: SymmetryPicture) -> str:
-    return text("{data}, {family} outputs, H = {H}, D = {D}, G = {G}", data=picture.data,
-                family=picture.family, H=picture.neurons, D=picture.features,
-                G=picture.groups) + picture.setting  # fmt: skip
+    return (
+        text(
+            "{data}, {family} outputs, H = {H}, D = {D}, G = {G}",
+            data=picture.data,
+            family=picture.family,
+            H=picture.neurons,
+            D=picture.features,
+            G=picture.groups,
+        )
+        + picture.setting
+    )
 
 
 SYMMETRY = View(
@@ -149,12 +193,18 @@ SYMMETRY = View(
     USES,
     _symmetry,
     lambda picture, theme: symmetry_figure(
-        picture.null, picture.explanation, picture.terms, method=picture.method,
-        words=picture.words, about=_about(picture), which=which_fisher(picture.null), theme=theme,
+        picture.null,
+        picture.explanation,
+        picture.terms,
+        method=picture.method,
+        words=picture.words,
+        about=_about(picture),
+        which=which_fisher(picture.null),
+        theme=theme,
     ),
     _table,
     watched=_symmetry,
-)  # fmt: skip
+)
 
 
 def _coupling_table(picture: SymmetryPicture) -> Table:
@@ -173,9 +223,13 @@ COUPLING = View(
     USES,
     _symmetry,
     lambda picture, theme: coupling_figure(
-        picture.null, picture.paper, method=picture.method, words=picture.words,
-        about=_about(picture), theme=theme,
+        picture.null,
+        picture.paper,
+        method=picture.method,
+        words=picture.words,
+        about=_about(picture),
+        theme=theme,
     ),
     _coupling_table,
     watched=_symmetry,
-)  # fmt: skip
+)

@@ -46,28 +46,48 @@ def symmetry_figure(
         (values[seen:], seen + 1, text("null"), True),
     ):
         if len(part):
-            figure.add_trace(values_trace(part, first, name, look.ink if is_null else color,
-                                          top=top, null=is_null, claim=False))  # fmt: skip
+            figure.add_trace(
+                values_trace(
+                    part,
+                    first,
+                    name,
+                    look.ink if is_null else color,
+                    top=top,
+                    null=is_null,
+                    claim=False,
+                )
+            )
     bars = _bars(explanation)
     figure.add_bar(
-        x=[count for _, count, _, _ in bars], y=list(range(len(bars))), orientation="h",
-        width=0.36, text=[words for _, _, words, _ in bars], textposition="outside",
+        x=[count for _, count, _, _ in bars],
+        y=list(range(len(bars))),
+        orientation="h",
+        width=0.36,
+        text=[words for _, _, words, _ in bars],
+        textposition="outside",
         marker={"color": [look.muted if not i else color for i in range(len(bars), 0, -1)]},
-        hovertext=[hover for *_, hover in bars], hovertemplate="%{hovertext}<extra></extra>",
-        cliponaxis=False, xaxis="x2", yaxis="y2",
-    )  # fmt: skip
+        hovertext=[hover for *_, hover in bars],
+        hovertemplate="%{hovertext}<extra></extra>",
+        cliponaxis=False,
+        xaxis="x2",
+        yaxis="y2",
+    )
     dress(figure, theme, height=420)
     figure.update_layout(
         values_axes(values, domain=LEFT, count=text("number of the eigenvalue, largest first")),
         showlegend=False,
         margin={"l": 8, "r": 8, "t": 84, "b": 44},
-        xaxis2={"domain": RIGHT, "anchor": "y2", "visible": False,
-                "range": [0, 1.6 * max([1, *(count for _, count, _, _ in bars)])]},
+        xaxis2={
+            "domain": RIGHT,
+            "anchor": "y2",
+            "visible": False,
+            "range": [0, 1.6 * max([1, *(count for _, count, _, _ in bars)])],
+        },
         yaxis2={"anchor": "x2", "visible": False, "range": [max(3.6, len(bars) - 0.4), -0.75]},
         annotations=_heads(null, terms, method, about, which, look.muted)
         + [_bar_title(i, title) for i, (title, *_) in enumerate(bars)]
         + _silence(null, explanation, look.muted),
-    )  # fmt: skip
+    )
     _mark(figure, null, theme)
     return figure
 
@@ -88,8 +108,10 @@ def _bars(explanation: Explanation | None) -> list[tuple[str, int, str, str]]:
             hover = text(
                 "{sentence}<br>{span} independent tangents, at most {angle:.2g} rad<br>from the "
                 "null space (largest principal angle)",
-                sentence=hover, span=reason.span, angle=reason.angle,
-            )  # fmt: skip
+                sentence=hover,
+                span=reason.span,
+                angle=reason.angle,
+            )
         bars.append((reason.title, reason.added, words, _broken(hover)))
     left = explanation.unexplained
     hover = text("null directions that no known reason explains")
@@ -113,28 +135,55 @@ def _mark(figure: go.Figure, null: NullSpace, theme: str) -> None:
     seen = len(values) - k
     if k:
         figure.add_shape(
-            type="rect", x0=seen + 0.5, x1=1.01 * len(values) + 1, yref="y domain", y0=0, y1=1,
-            fillcolor=blend(look.paper, look.ink, 0.08), line={"width": 0}, layer="below",
-        )  # fmt: skip
+            type="rect",
+            x0=seen + 0.5,
+            x1=1.01 * len(values) + 1,
+            yref="y domain",
+            y0=0,
+            y1=1,
+            fillcolor=blend(look.paper, look.ink, 0.08),
+            line={"width": 0},
+            layer="below",
+        )
     low, high = figure.layout.yaxis.range
     if not null.threshold:
         return
     at = log10(null.threshold)
     figure.update_layout(yaxis_range=[min(low, at - 1.5), max(high, at + 0.5)])
-    figure.add_shape(type="line", xref="x domain", x0=0, x1=1, y0=null.threshold,
-                     y1=null.threshold, line={"color": look.muted, "width": 1})  # fmt: skip
+    figure.add_shape(
+        type="line",
+        xref="x domain",
+        x0=0,
+        x1=1,
+        y0=null.threshold,
+        y1=null.threshold,
+        line={"color": look.muted, "width": 1},
+    )
     share = null.threshold / float(values[0]) if values[0] else 1.0
     words = (
-        text("threshold {threshold}, of the size of rounding errors",
-             threshold=_power(null.threshold))
+        text(
+            "threshold {threshold}, of the size of rounding errors",
+            threshold=_power(null.threshold),
+        )
         if share > 2 * null.tolerance
-        else text("threshold {threshold} = {share} × the largest",
-                  threshold=_power(null.threshold), share=_power(share))
-    )  # fmt: skip
+        else text(
+            "threshold {threshold} = {share} × the largest",
+            threshold=_power(null.threshold),
+            share=_power(share),
+        )
+    )
     if isfinite(null.gap) and k:
         words += text("<br>gap across it: a factor of {gap}", gap=_power(null.gap))
-    figure.add_annotation(text=words, xref="x domain", x=0.02, y=at, xanchor="left", yanchor="top",
-                          align="left", font={"color": look.muted, "size": SIZE - 1})  # fmt: skip
+    figure.add_annotation(
+        text=words,
+        xref="x domain",
+        x=0.02,
+        y=at,
+        xanchor="left",
+        yanchor="top",
+        align="left",
+        font={"color": look.muted, "size": SIZE - 1},
+    )
 
 
 def _power(value: float) -> str:
@@ -158,15 +207,25 @@ def _heads(
     left += "<br>" + colored(f"{about}<br>{which}", muted)
     right = text(
         "<b>{k} of {all} directions are null</b><br>by formula {formula} {sign}<br>{note}",
-        k=k, all=all_values, formula=formula, sign=sign,
+        k=k,
+        all=all_values,
+        formula=formula,
+        sign=sign,
         note=colored(text("each counted once, under the first reason that explains it"), muted),
-    )  # fmt: skip
+    )
     return [above(left, LEFT[0], 8), above(right, RIGHT[0], 8)]
 
 
 def _bar_title(i: int, title: str) -> dict[str, Any]:
-    return {"text": title, "xref": "x2", "yref": "y2", "x": 0, "y": i - 0.22, "xanchor": "left",
-            "yanchor": "bottom"}  # fmt: skip
+    return {
+        "text": title,
+        "xref": "x2",
+        "yref": "y2",
+        "x": 0,
+        "y": i - 0.22,
+        "xanchor": "left",
+        "yanchor": "bottom",
+    }
 
 
 def _silence(null: NullSpace, explanation: Explanation | None, muted: str) -> list[dict[str, Any]]:
@@ -176,6 +235,16 @@ def _silence(null: NullSpace, explanation: Explanation | None, muted: str) -> li
     words = text("Every direction changes the model:<br>there is nothing to explain.")
     if null.dimension:
         words = text("Stopped before the null directions<br>were explained.")
-    return [{"text": words, "xref": "paper", "yref": "paper", "x": RIGHT[0], "y": 0.9,
-             "xanchor": "left", "yanchor": "top", "align": "left",
-             "font": {"color": muted}}]  # fmt: skip
+    return [
+        {
+            "text": words,
+            "xref": "paper",
+            "yref": "paper",
+            "x": RIGHT[0],
+            "y": 0.9,
+            "xanchor": "left",
+            "yanchor": "top",
+            "align": "left",
+            "font": {"color": muted},
+        }
+    ]
