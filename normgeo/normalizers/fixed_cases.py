@@ -140,7 +140,7 @@ class FixedCases:
             )
 
     def _rounding(self, W: Array, A: Array, kind: np.dtype[Any]) -> Array:
-        """Return the v below which there is only rounding, for uncentered summed inputs A (…, H)."""
+        """The v below which there is only rounding, for uncentered summed inputs A (…, H)."""
         # NumPy sums float16 in float32.
         unit = float(np.finfo(np.result_type(kind, np.float32)).eps) / 2
         uncentered = self.statistics.scale.uncentered(A, W, self.statistics.groups)
