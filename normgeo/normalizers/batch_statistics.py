@@ -13,18 +13,15 @@ that order a mean over the batch: for small m it is too large where κ is large,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.base.progress import Progress, Report
 from normgeo.normalizers.normalizer import Normalizer
-
-Progress = Callable[[int, int], Any]
 
 ONE_CASE = (
     "A batch of one case is its own mean, so a − μ = 0 and σ = 0: z = 0/0 for every neuron, "
@@ -74,7 +71,7 @@ def batch_noise(
     sizes: ArrayLike | None = None,
     batches: int = 500,
     replacement: bool = False,
-    callback: Progress | None = None,
+    progress: Report | Progress | None = None,
 ) -> BatchNoise:
     """Draw batches of every size from the cases, and measure how far their μ and σ are off.
 
@@ -83,7 +80,7 @@ def batch_noise(
         sizes: m from 1 to N; `batch_sizes(N)` where None.
         batches: how many of each size, from 2 up.
         replacement: whether a case may be twice in a batch.
-        callback: called with (sizes done, sizes); may raise StopIteration to end with those done.
+        progress: told (sizes done, sizes); a stop keeps the sizes that are done.
 
     Raises:
         ValueError: bad numbers, fewer than 2 cases, sizes outside 1 to N, or a neuron with the
@@ -105,15 +102,12 @@ def batch_noise(
     unit = (values - mean) / sigma
     kurtosis = (unit**4).mean(axis=0)
     rows = []
-    with suppress(StopIteration):
-        for m in asked:
-            moments = np.array(
-                [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(int(batches))]
-            )
-            means, deviations = moments[:, 0], moments[:, 1] - 1
-            rows.append([_rms(means), _rms(deviations), deviations.mean(axis=0)])
-            if callback is not None:
-                callback(len(rows), len(asked))
+    for m in Progress.of(progress).over(asked.tolist()):
+        moments = np.array(
+            [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(int(batches))]
+        )
+        means, deviations = moments[:, 0], moments[:, 1] - 1
+        rows.append([_rms(means), _rms(deviations), deviations.mean(axis=0)])
     done = asked[: len(rows)]
     measured = np.reshape(rows, (len(rows), 3, -1)).swapaxes(0, 1) * sigma
     share = _variance_of_mean(done, N, replacement)[:, None]
@@ -160,7 +154,7 @@ def batch_drift(
     *,
     sizes: ArrayLike | None = None,
     batches: int = 50,
-    callback: Progress | None = None,
+    progress: Report | Progress | None = None,
 ) -> BatchDrift:
     """Compare z in batches with z of the same cases under the statistics of all N cases.
 
@@ -171,7 +165,7 @@ def batch_drift(
         normalizer: with current statistics. W: (H, D). X: all cases, (N, D).
         rng: draws the batches, without replacement.
         sizes: m from 1 to N; `batch_sizes(N)` where None. batches: how many of each size.
-        callback: called with (sizes done, sizes); may raise StopIteration to end with those done.
+        progress: told (sizes done, sizes); a stop keeps the sizes that are done.
 
     Raises:
         ValueError: bad arguments, frozen statistics, or z undefined on all cases.
@@ -189,21 +183,18 @@ def batch_drift(
     frozen = normalizer.normalize(weights, inputs).z
     scale = np.sqrt((frozen**2).mean())
     change, reasons = [], []
-    with suppress(StopIteration):
-        for m in asked:
-            squares, reason = [], ""
-            for _ in range(int(batches)):
-                cases = _draw(rng, len(inputs), m, replacement=False)
-                try:
-                    z = normalizer.linearize(weights, inputs[cases]).z
-                except ValueError as error:
-                    reason = str(error)
-                    break
-                squares.append(((z - frozen[cases]) ** 2).mean())
-            change.append(np.nan if reason else np.sqrt(np.mean(squares)) / scale)
-            reasons.append(reason)
-            if callback is not None:
-                callback(len(change), len(asked))
+    for m in Progress.of(progress).over(asked.tolist()):
+        squares, reason = [], ""
+        for _ in range(int(batches)):
+            cases = _draw(rng, len(inputs), m, replacement=False)
+            try:
+                z = normalizer.linearize(weights, inputs[cases]).z
+            except ValueError as error:
+                reason = str(error)
+                break
+            squares.append(((z - frozen[cases]) ** 2).mean())
+        change.append(np.nan if reason else np.sqrt(np.mean(squares)) / scale)
+        reasons.append(reason)
     done = asked[: len(change)]
     return BatchDrift(normalizer, done, batches, np.array(change), tuple(reasons))
 

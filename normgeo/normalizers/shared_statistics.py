@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
-from normgeo.models.family import LARGEST
 from normgeo.normalizers.centers import group_size
+
+LARGEST = 1e150  # squares of it are finite floats
 
 
 @final

@@ -13,11 +13,10 @@ from normgeo import (
     TRANSFORMS,
     Normalizer,
     certify,
-    exact,
-    invariance,
     invariance_table,
     sweep,
 )
+from normgeo.invariance import certificate, exact
 from normgeo.normalizers.centers import CENTERS, BatchCenter, Center
 from normgeo.normalizers.scales import SCALES, Scale
 
@@ -440,7 +439,7 @@ def test_a_shape_that_is_too_small_to_decide_is_refused(shape, groups):
 )
 def test_without_that_refusal_too_small_a_shape_gives_a_false_yes(name, key, shape, monkeypatch):
     """Of two units z keeps only a sign: some draws turn it over and some don't."""
-    monkeypatch.setattr(invariance, "SMALLEST_SHAPE", (1, 1, 1))
+    monkeypatch.setattr(certificate, "SMALLEST_SHAPE", (1, 1, 1))
     verdicts = {
         certify(
             NORMALIZERS[name], TRANSFORMS[key], shape=shape, rng=np.random.default_rng(seed)

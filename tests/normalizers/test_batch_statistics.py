@@ -15,6 +15,7 @@ from normgeo import (
     batch_noise,
     shared_statistics,
 )
+from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES, batch_sizes
 from normgeo.normalizers.shared_statistics import FILTERS, SHARINGS, feature_maps
@@ -286,19 +287,19 @@ def test_drift_of_batch_norm_is_predicted_for_large_batches(digits, rng):
     )
 
 
-def test_callbacks_are_called_and_stop(summed, digits, rng):
+def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
     calls = []
 
     def stop(done, total):
         calls.append((done, total))
         if done == 2:
-            raise StopIteration
+            raise Stop
 
-    found = batch_noise(summed, rng, batches=3, callback=stop)
+    found = batch_noise(summed, rng, batches=3, progress=stop)
     assert found.sizes.tolist() == [1, 2]
     assert found.mean_error.shape == found.predicted_sigma_error.shape == (2, 5)
     W = rng.standard_normal((4, digits.D))
-    assert len(batch_drift(NORMALIZERS["layer"], W, digits.X, rng, callback=stop).change) == 2
+    assert len(batch_drift(NORMALIZERS["layer"], W, digits.X, rng, progress=stop).change) == 2
     assert calls == [(1, 12), (2, 12)] * 2
 
 
