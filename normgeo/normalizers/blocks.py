@@ -1,4 +1,4 @@
-"""Blocks of weights as vectors: their lengths, and angles that stay accurate when tiny."""
+"""Blocks of weights as vectors: which neurons, what they are called, lengths, accurate angles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -36,6 +37,54 @@ class Blocks:
             return cls(np.stack(blocks), True, normalizer)
         return cls(np.arange(neurons)[:, None], False, normalizer)
 
+    def holding(self, neuron: int) -> int:
+        """The number of the block that holds a neuron.
+
+        Raises:
+            ValueError: there is no such neuron.
+
+        """
+        places, _ = np.nonzero(self.neurons == neuron)
+        if not len(places):
+            raise ValueError(
+                text(
+                    "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose "
+                    "another.",
+                    last=self.neurons.size - 1,
+                    neuron=neuron,
+                )
+            )
+        return int(places[0])
+
+    def name(self, block: int) -> str:
+        """What a block is called.
+
+        >>> from normgeo import Normalizer
+        >>> Blocks.of(Normalizer("layer", "layer", groups=2), 6).name(1)
+        'weights of neurons 3 to 5'
+        >>> Blocks.of(Normalizer("batch", "batch"), 6).name(1)
+        'weights of neuron 1'
+
+        """
+        neurons = self.neurons[block].tolist()
+        if len(neurons) == 1:
+            return text("weights of neuron {h}", h=neurons[0])
+        if len(self.neurons) == 1:
+            return text("weights of the layer")
+        return text("weights of neurons {a} to {b}", a=neurons[0], b=neurons[-1])
+
+    @property
+    def symbol(self) -> str:
+        """The norm of a block in letters: w of one neuron, W of several, with a tilde if centered.
+
+        >>> from normgeo import NORMALIZERS
+        >>> [Blocks.of(NORMALIZERS[key], 4).symbol for key in ("batch", "rms", "layer")]
+        ['‖w‖', '‖W‖', '‖W̃‖']
+
+        """
+        symbol = "‖W̃‖" if CENTERS[self.normalizer.center].projects_weights else "‖W‖"
+        return symbol.lower() if self.neurons.shape[1] == 1 else symbol
+
     def vectors(self, W: Array) -> Array:
         """Return W̃ of W (…, H, D), or of its change, as one vector for each block, (…, B, K·D)."""
         center, groups = CENTERS[self.normalizer.center], self.normalizer.groups
@@ -47,8 +96,10 @@ class Blocks:
         """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
         if self.homogeneous and not lengths(self.vectors(W)).all():
             raise ValueError(
-                "A homogeneous block needs a direction to turn from; got one whose centered "
-                "weights are all zero. Start from other weights."
+                text(
+                    "A homogeneous block needs a direction to turn from; got one whose centered "
+                    "weights are all zero. Start from other weights."
+                )
             )
 
     def replaced(self, W: Array, vectors: Array) -> Array:

@@ -54,6 +54,15 @@ class Center(ABC):
         """Return the part of `project_weights` that acts along the features, (…, any, D)."""
         return W
 
+    @property
+    def projects_weights(self) -> bool:
+        """Whether W̃ is not W itself."""
+        own = type(self)
+        return (own.project_neurons, own.project_features) != (
+            Center.project_neurons,
+            Center.project_features,
+        )
+
     def project_inputs(self, X: Array) -> Array:
         """Return X̃ (…, N, D); linear and self-adjoint."""
         return X

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from normgeo.normalizers.blocks import angles_between, angles_turned, cosines, lengths
+from normgeo.normalizers.blocks import Blocks, angles_between, angles_turned, cosines, lengths
+from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.normalizer import GRID, Normalizer
 
 
 def test_measured_angles_keep_their_digits_however_small(rng):
@@ -34,3 +36,45 @@ def test_zero_vectors_have_angle_and_cosine_zero():
     np.testing.assert_array_equal(angles_turned(u, change), [0, 0])
     np.testing.assert_array_equal(cosines(u, change), [0, 0])
     np.testing.assert_array_equal(lengths(u), [0, 5])
+
+
+@pytest.mark.parametrize("words", GRID)
+def test_every_neuron_is_in_one_block_and_found_there(words):
+    blocks = Blocks.of(GRID[words], 4)
+    for neuron in range(4):
+        (block,) = [i for i, neurons in enumerate(blocks.neurons) if neuron in neurons]
+        assert blocks.holding(neuron) == block
+
+
+def test_unknown_neuron_is_refused():
+    sentence = "Neurons are numbered from 0 to 5 here; got neuron=6. Choose another."
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        Blocks.of(Normalizer("layer", "layer", groups=2), 6).holding(6)
+
+
+def test_block_is_called_by_its_neurons():
+    names = {
+        (words, groups): Blocks.of(Normalizer(*words, groups=groups), 6).name(0)
+        for words, groups in (
+            (("none", "batch"), 1),
+            (("none", "none"), 1),
+            (("none", "layer"), 1),
+            (("layer", "layer"), 3),
+        )
+    }
+    assert list(names.values()) == [
+        "weights of neuron 0",
+        "weights of neuron 0",
+        "weights of the layer",
+        "weights of neurons 0 to 1",
+    ]
+    assert Blocks.of(Normalizer("none", "layer"), 1).name(0) == "weights of neuron 0"
+
+
+@pytest.mark.parametrize("center", CENTERS)
+@pytest.mark.parametrize("scale", ["batch", "layer"])
+def test_norm_has_a_tilde_where_the_center_changes_the_weights(center, scale, rng):
+    blocks, W = Blocks.of(GRID[center, scale], 4), rng.normal(size=(4, 3))
+    changed = not np.array_equal(blocks.vectors(W).reshape(W.shape), W)
+    assert ("̃" in blocks.symbol) == changed
+    assert blocks.symbol.isupper() == (len(blocks.neurons) == 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.model_on_data import Scene, scene
 from normgeo.settings import Settings
 
@@ -54,25 +55,17 @@ def subject(settings: Settings) -> Subject:
                 H=H,
             )
         )
-    if settings.neuron >= H:
-        raise ValueError(
-            text(
-                "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose another.",
-                last=H - 1,
-                neuron=settings.neuron,
-            )
-        )
-    blocks = method.homogeneous_blocks(H)
-    if not blocks:
+    blocks = Blocks.of(method, H)
+    block = blocks.holding(settings.neuron)
+    if not blocks.homogeneous:
         raise ValueError(_no_block(method))
-    block = next(i for i, neurons in enumerate(blocks) if settings.neuron in neurons)
     here.model.linearize(here.X)  # undefined z is the better complaint
     model = at_norm(here.model, 1.0)
     objective = BlockObjective(model, here.X, here.y, block)
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
-        raise ValueError(_flat(method, len(blocks[block])))
-    return Subject(here, model, block, objective, *_name(method, blocks[block], len(blocks)))
+        raise ValueError(_flat(method, blocks.neurons.shape[1]))
+    return Subject(here, model, block, objective, blocks.name(block), blocks.symbol)
 
 
 def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
@@ -82,16 +75,6 @@ def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
     vectors = blocks.vectors(model.W)
     W = blocks.replaced(model.W, norm * vectors / lengths(vectors)[:, None])
     return model.unpack(model.layout.pack(W, model.b, model.g))
-
-
-def _name(method: Normalizer, neurons: Array, blocks: int) -> tuple[str, str]:
-    """Return how to call a block, and the symbol of its norm."""
-    symbol = "‖W̃‖" if method.center in ("layer", "weight") else "‖W‖"
-    if len(neurons) == 1:
-        return text("weights of neuron {h}", h=neurons[0]), symbol.lower()
-    if blocks == 1:
-        return text("weights of the layer"), symbol
-    return text("weights of neurons {a}–{b}", a=neurons[0], b=neurons[-1]), symbol
 
 
 def _no_block(method: Normalizer) -> str:
@@ -110,7 +93,8 @@ def _no_block(method: Normalizer) -> str:
 
 
 def _flat(method: Normalizer, neurons: int) -> str:
-    if method.words == ("layer", "layer") and neurons == 2:
+    lost = CENTERS[method.center].neuron_dimensions_lost
+    if SCALES[method.scale].shared_by_neurons and lost and neurons == lost + 1:
         return text(
             "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
             "has no gradient and no step turns anything. Take three neurons or more to a group.",
