@@ -36,7 +36,7 @@ def step(method: str, family: str, batch: int | None, optimizer: str = "gradient
     times: list[tuple[float, float]] = []
     resumed = 0.0
 
-    def after_a_step(number: int, loss: float) -> None:
+    def after_a_step(number: int, steps: int) -> None:
         nonlocal resumed
         stepped = perf_counter()
         X @ W.T
@@ -54,7 +54,7 @@ def step(method: str, family: str, batch: int | None, optimizer: str = "gradient
         steps=STEPS,
         rate=1e-3,
         batch_size=batch,
-        callback=after_a_step,
+        progress=after_a_step,
     )
     ours, theirs = zip(*times, strict=True)
     what = "" if batch is None else f", {optimizer.replace('_', ' ')} in batches of {batch}"

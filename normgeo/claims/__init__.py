@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
+from normgeo.base.progress import Progress, Report
 from normgeo.claims import (
     decay,
     formula,
@@ -52,21 +52,19 @@ PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for cl
 """The part that each claim is in."""
 
 
-def audit(callback: Callable[[int, int], Any] | None = None) -> Iterator[Audited]:
+def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
     """Check every claim, one after the other, and yield it with its finding.
 
     Args:
-        callback: called with (claims done, claims) after each.
+        progress: told (claims done, claims) after each; a stop ends the audit there.
 
     Raises:
         RuntimeError: a check that cannot be computed, with its name.
 
     """
-    for done, claim in enumerate(CLAIMS.values(), start=1):
+    for claim in Progress.of(progress).over(tuple(CLAIMS.values())):
         try:
             finding = claim.check()
         except (ValueError, TypeError, ArithmeticError) as error:
             raise RuntimeError(f"The check of {claim.key!r} could not be done: {error}") from error
         yield Audited(claim, finding)
-        if callback is not None:
-            callback(done, len(CLAIMS))

@@ -12,17 +12,16 @@ Source: section 5.2 of the paper, and van Laarhoven 2017.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import repeat
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
-from normgeo.base.progress import Ended
+from normgeo.base.progress import Ended, Progress, Report
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
 from normgeo.dynamics.schedules import Schedule, schedule_of
@@ -48,7 +47,7 @@ def descend(
     decay: float = 0.0,
     batch_size: int | None = None,
     seed: int = 0,
-    callback: Callable[[int, float], Any] | None = None,
+    progress: Report | Progress | None = None,
 ) -> Trajectory:
     """Train a model from its own parameters, and measure every step.
 
@@ -67,8 +66,7 @@ def descend(
             order for each epoch; the last of an epoch has what is left over, and a single case
             without a z is left out. None for all cases at once.
         seed: of the mini-batches.
-        callback: called with (step, loss) from step 0 on; may raise StopIteration to end the run
-            with what it has.
+        progress: told (step, steps) from step 0 on; a stop ends the run with what it has.
 
     Raises:
         ValueError: bad arguments, or a start with undefined z or a homogeneous block of zeros.
@@ -107,22 +105,22 @@ def descend(
     stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
     loss, turns, kept = [point.at.loss], [], {0: point.theta}
     diverged = None
-    with suppress(StopIteration):
-        if callback is not None:
-            callback(0, loss[0])
-        for step in range(1, len(t)):
-            eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
-            try:
-                point, turn = _advance(next(batches), blocks, update, point, eta)
-            except ValueError as error:
-                diverged = Ended(step, str(error))
-                break
-            loss.append(point.at.loss)
-            turns.append(turn)
-            if step % stride == 0:
-                kept[step] = point.theta
-            if callback is not None:
-                callback(step, loss[-1])
+    progress = Progress.of(progress)
+    going = progress.tell(0, len(t) - 1)
+    for step in range(1, len(t)):
+        if not going:
+            break
+        eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
+        try:
+            point, turn = _advance(next(batches), blocks, update, point, eta)
+        except ValueError as error:
+            diverged = Ended(step, str(error))
+            break
+        loss.append(point.at.loss)
+        turns.append(turn)
+        if step % stride == 0:
+            kept[step] = point.theta
+        going = progress.tell(step, len(t) - 1)
     kept[len(turns)] = point.theta
     by_quantity = np.reshape(turns, (len(turns), 5, len(blocks.neurons))).swapaxes(0, 1)
     norms, gradient_norms, step_norms, angles, radial = by_quantity

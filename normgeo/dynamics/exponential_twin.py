@@ -12,16 +12,15 @@ An Exponential Learning Rate Schedule for Deep Learning, 2019.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Report
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.schedules import Exponential
 from normgeo.dynamics.trajectory import Trajectory
@@ -75,7 +74,7 @@ def exponential_twin(
     batch_size: int | None = None,
     seed: int = 0,
     tolerance: float = 1e-9,
-    callback: Callable[[int, int], Any] | None = None,
+    progress: Report | Progress | None = None,
 ) -> Twin:
     """Run gradient descent with weight decay beside descent with the growing rates of theory.
 
@@ -84,8 +83,7 @@ def exponential_twin(
             takes.
         rate: η. decay: λ > 0, with ηλ < 1. steps, batch_size, seed: as in `descend`.
         tolerance: the angle in radians from which the two are said to have parted.
-        callback: called with (steps done, steps of both runs); may raise StopIteration to end
-            both with what they have.
+        progress: told (steps done, steps of both runs); a stop ends both with what they have.
 
     Raises:
         ValueError: bad arguments, or a normalizer without homogeneous blocks.
@@ -102,18 +100,7 @@ def exponential_twin(
             "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
             f"weights and keeps their direction; got rate={rate} and decay={decay}."
         )
-    kept, stopped = 1 - rate * decay, False
-
-    def watch(before: int, step: int, loss: float) -> None:
-        nonlocal stopped
-        if callback is not None and not stopped:
-            try:
-                callback(before + step, 2 * steps)
-            except StopIteration:
-                stopped = True
-        if stopped:
-            raise StopIteration
-
+    kept, progress = 1 - rate * decay, Progress.of(progress)
     decayed, scheduled = (
         descend(
             model,
@@ -125,11 +112,11 @@ def exponential_twin(
             decay=shrink,
             batch_size=batch_size,
             seed=seed,
-            callback=partial(watch, before),
+            progress=progress.part(place, 2),
         )
-        for before, eta, shrink in (
+        for place, eta, shrink in (
             (0, rate, decay),
-            (steps, Exponential(rate / kept, kept**-2.0), 0.0),
+            (1, Exponential(rate / kept, kept**-2.0), 0.0),
         )
     )
     shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)

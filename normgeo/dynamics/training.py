@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
-from normgeo.base.progress import Ended
+from normgeo.base.progress import Ended, Progress, Report
 from normgeo.datasets.datasets import Dataset
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
@@ -109,7 +107,7 @@ def train(
     optimizer: str | Optimizer = "momentum",
     rate: float = 0.05,
     seed: int = 0,
-    callback: Callable[[int, int, float], Any] | None = None,
+    progress: Report | Progress | None = None,
 ) -> History:
     """Train a network on mini-batches, and test it on the held-out cases after every epoch.
 
@@ -122,8 +120,7 @@ def train(
         batch_size: m, from 1 (2 for batch statistics) to the number of training cases.
         epochs: from 1 up. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
         seed: of the shuffling.
-        callback: called with (step, steps, loss of its batch) after each step; may raise
-            StopIteration to end the run with what it has.
+        progress: told (step, steps) after each step; a stop ends the run with what it has.
 
     Raises:
         ValueError: bad arguments, or a network that has no z on the first batch.
@@ -148,27 +145,27 @@ def train(
     losses: list[float] = []
     tests: list[tuple[int, float, float]] = []
     ended = None
-    with suppress(StopIteration):
-        for cases in islice(plan.draw(seed), steps):
-            X, y = data.X_train[cases], targets[cases]
+    progress = Progress.of(progress)
+    for cases in islice(plan.draw(seed), steps):
+        X, y = data.X_train[cases], targets[cases]
+        try:
+            loss, at, following = _stepped(current, X, y, theta, update, rates)
+        except ValueError as error:
+            if not losses:
+                raise
+            ended = Ended(len(losses) + 1, f"{error} A smaller `rate` may avoid it.")
+            break
+        losses.append(loss)
+        running = _updated(running, current, at, X)
+        theta, current = following, current.unpack(following)
+        if len(losses) % epoch == 0:
             try:
-                loss, at, following = _stepped(current, X, y, theta, update, rates)
+                tests.append((len(losses), *_tested(current, running, data.X_test, held_out)))
             except ValueError as error:
-                if not losses:
-                    raise
-                ended = Ended(len(losses) + 1, f"{error} A smaller `rate` may avoid it.")
+                ended = Ended(len(losses), f"The held-out cases have no loss here. {error}")
                 break
-            losses.append(loss)
-            running = _updated(running, current, at, X)
-            theta, current = following, current.unpack(following)
-            if len(losses) % epoch == 0:
-                try:
-                    tests.append((len(losses), *_tested(current, running, data.X_test, held_out)))
-                except ValueError as error:
-                    ended = Ended(len(losses), f"The held-out cases have no loss here. {error}")
-                    break
-            if callback is not None:
-                callback(len(losses), steps, loss)
+        if not progress.tell(len(losses), steps):
+            break
     epoch_ends, test_loss, accuracy = np.reshape(tests, (len(tests), 3)).T
     return History(
         start=network,

@@ -16,6 +16,11 @@ Progress = Callable[[int, int], Any]
 
 
 @final
+class Ending(base.Stop, StopIteration):
+    """A stop, for computations of the new form and of the old one."""
+
+
+@final
 @dataclass(frozen=True)
 class View:
     """One picture."""
@@ -39,7 +44,7 @@ def picture(view: View) -> Picture:
 
         def tell(done: int, steps: int) -> None:
             if not progress.tell(done, steps):
-                raise StopIteration
+                raise Ending
 
         return watched(settings, tell)
 

@@ -11,6 +11,7 @@ import pytest
 import normgeo.dynamics.exponential_twin
 import normgeo.normalizers.batch_statistics
 from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
+from normgeo.base.progress import Stop
 from normgeo.claims import (
     CLAIMS,
     FAILS,
@@ -482,6 +483,15 @@ def test_audit_checks_every_claim_in_turn_and_tells(monkeypatch: Patch) -> None:
     assert [one.claim for one in found] == list(planted.values())
     assert [one.as_expected for one in found] == [True, False]
     assert told == [(1, 2), (2, 2)]
+
+
+def test_audit_that_is_asked_to_stop_ends_with_what_it_has(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", {"first": claim(), "second": claim(FAILS)})
+
+    def stop(done: int, all: int) -> None:
+        raise Stop
+
+    assert len(list(audit(stop))) == 1
 
 
 def test_check_that_cannot_be_computed_is_named(monkeypatch: Patch) -> None:

@@ -10,6 +10,7 @@ import scipy.optimize
 import statsmodels.api as sm
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
+from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.dynamics import descent as module
 from normgeo.dynamics.comparison import compare
@@ -292,18 +293,18 @@ def test_half_precision_weights_are_trained_in_double(cases):
 # Ends before the last step.
 
 
-def test_callback_sees_every_loss_and_may_stop_the_run(cases):
+def test_progress_is_told_of_every_step_and_may_stop_the_run(cases):
     seen = []
 
-    def stop_at_four(step, loss):
-        seen.append((step, loss))
+    def stop_at_four(step, steps):
+        seen.append((step, steps))
         if step == 4:
-            raise StopIteration
+            raise Stop
 
     model = start(NORMALIZERS["batch"])
-    run = descend(model, *cases, steps=50, callback=stop_at_four)
+    run = descend(model, *cases, steps=50, progress=stop_at_four)
     whole = descend(model, *cases, steps=4)
-    assert seen == list(enumerate(run.loss))
+    assert seen == [(step, 50) for step in range(5)]
     assert run.steps == 4
     assert run.diverged is None
     np.testing.assert_array_equal(run.parameters, whole.parameters)
@@ -311,10 +312,10 @@ def test_callback_sees_every_loss_and_may_stop_the_run(cases):
 
 
 def test_run_stopped_before_its_first_step_keeps_its_start(cases):
-    def stop(step, loss):
-        raise StopIteration
+    def stop(step, steps):
+        raise Stop
 
-    run = descend(start(NORMALIZERS["batch"]), *cases, steps=50, callback=stop)
+    run = descend(start(NORMALIZERS["batch"]), *cases, steps=50, progress=stop)
     assert run.steps == 0
     assert run.loss.shape == (1,)
     assert run.norms.shape == run.predicted_norms.shape == (1, 4)

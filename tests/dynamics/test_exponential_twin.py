@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, descend, exponential_twin
+from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.schedules import Exponential
 
@@ -82,6 +83,20 @@ def test_directions_do_turn_and_without_the_schedule_they_part(cases):
         other = descend(model, *cases, steps=40, rate=rate, affine_rate=0.1).vectors()[:, 0]
         cosine = other[-1] @ u[-1] / np.linalg.norm(other[-1]) / np.linalg.norm(u[-1])
         assert np.arccos(cosine) > 1e-4
+
+
+def test_a_stop_ends_both_runs_with_what_they_have(cases):
+    seen = []
+
+    def stop(done, steps):
+        seen.append((done, steps))
+        if done == 12:
+            raise Stop
+
+    twin = exponential_twin(start(NORMALIZERS["layer"]), *cases, steps=10, progress=stop)
+    assert [twin.decayed.steps, twin.scheduled.steps] == [10, 2]
+    assert seen == [(done, 20) for done in (*range(11), *range(10, 13))]
+    assert twin.kept.tolist() == [0, 1, 2]
 
 
 def test_a_chaotic_run_parts_and_its_step_is_told(digits):

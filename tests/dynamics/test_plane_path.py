@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, NormalizedGLM, descend, plane_path
+from normgeo.base.progress import Stop
 
 every_plane = pytest.mark.parametrize("plane", ["principal", "first_step"])
 
@@ -74,15 +75,15 @@ def test_a_block_of_several_neurons_is_one_path(rng):
 
 @every_plane
 def test_a_path_that_does_not_turn_spans_no_plane(plane, rng):
-    def stop(step, loss):
-        raise StopIteration
+    def stop(step, steps):
+        raise Stop
 
     X, y = rng.normal(0.5, 1, (30, 5)), rng.integers(0, 4, 30)
     model = NormalizedGLM(NORMALIZERS["batch"], "categorical", rng.normal(0.3, 1, (4, 5)))
     with says(
         "The path spans no plane: the weights did not turn. Take more steps or a larger rate."
     ):
-        plane_path(descend(model, X, y, callback=stop), plane=plane)
+        plane_path(descend(model, X, y, progress=stop), plane=plane)
 
 
 def test_unknown_planes_and_blocks_are_named(run):

@@ -63,7 +63,7 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
     runs: list[TrainingRun] = []
     before, stopped = 0, False
 
-    def watch(step: int, steps: int, loss: float) -> None:
+    def watch(step: int, steps: int) -> None:
         nonlocal stopped
         if callback is None:
             return
@@ -87,7 +87,7 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
                 epochs=settings.epochs,
                 rate=rate,
                 seed=settings.seed,
-                callback=watch,
+                progress=watch,
             )
             reason = history.ended.reason if history.ended else ""
             runs.append(TrainingRun(normalizer, m, steps, history, reason))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from normgeo.base.progress import Stop
 from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.optimizers import OPTIMIZERS
@@ -62,7 +63,7 @@ def train_from(
     steps, total, stopped = settings.steps, len(starts) * settings.steps, False
 
     def run(place: int, norm: float) -> Trajectory:
-        def watch(step: int, loss: float) -> None:
+        def watch(step: int, steps: int) -> None:
             nonlocal stopped
             if not stopped:
                 try:
@@ -70,7 +71,7 @@ def train_from(
                     return
                 except StopIteration:
                     stopped = True
-            raise StopIteration
+            raise Stop
 
         return descend(
             at_norm(it.model, norm),
@@ -82,7 +83,7 @@ def train_from(
             decay=decay,
             batch_size=batch,
             seed=settings.seed,
-            callback=watch,
+            progress=watch,
         )
 
     return tuple(run(place, norm) for place, norm in enumerate(starts))

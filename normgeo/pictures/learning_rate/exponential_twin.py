@@ -74,7 +74,7 @@ def _twin(settings: Settings, tell: Progress = silent) -> TwinPicture:
         steps=settings.steps,
         batch_size=batch,
         seed=settings.seed,
-        callback=tell,
+        progress=tell,
     )
     return TwinPicture(
         twin, it.block, it.name, it.symbol, batch_words(batch, cases), twin.decayed.notes
