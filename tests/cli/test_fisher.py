@@ -103,7 +103,15 @@ def test_files_give_what_the_same_arrays_give_from_a_data_set(
     layer, inputs = str(tmp_path / "layer.npz"), str(tmp_path / "x.csv")
     files = ["-W", layer, "-b", layer, "-g", layer, "-X", inputs]
     from_files = records(capsys, "method=layer", "family=bernoulli", *files)
-    assert from_files == records(capsys, "method=layer", *SMALL)
+    from_data = records(capsys, "method=layer", *SMALL)
+    for a, b in zip(from_files, from_data, strict=True):
+        # Up to rounding: arrays laid out otherwise in memory are summed in another order.
+        values = [(each.pop("eigenvalue"), each.pop("share_of_trace")) for each in (a, b)]
+        assert a == b
+        if a["kind"] == "eigenvalue":
+            np.testing.assert_allclose(*values, rtol=1e-9, atol=1e-15)
+        else:
+            assert values == [(None, None)] * 2
     # Without a family they are Gaussian; a bias in a column of its own is a bias.
     np.savetxt(tmp_path / "b.csv", np.arange(4.0))
     found = records(

@@ -14,8 +14,9 @@ import pytest
 
 import normgeo.pictures
 from normgeo.__main__ import main
+from normgeo.base.progress import Progress
 from normgeo.pictures import PICTURES
-from normgeo.pictures.picture import Picture as View
+from normgeo.pictures.picture import Picture, Study
 from normgeo.pictures.style import export
 from normgeo.settings import RULES, Settings
 from normgeo.tables.table import FORMATS, Table, render
@@ -40,7 +41,7 @@ def run(*arguments: str, code: str = "", **environment: str) -> subprocess.Compl
     )
 
 
-def compute(settings: Settings) -> Settings:
+def compute(settings: Settings, progress: Progress) -> Settings:
     if settings.delta == 1:
         raise ValueError("A factor of 1 changes nothing. Use another δ.")
     if settings.delta == 2:
@@ -49,16 +50,19 @@ def compute(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def views(monkeypatch: pytest.MonkeyPatch) -> dict[str, View]:
+def views(monkeypatch: pytest.MonkeyPatch) -> dict[str, Picture]:
     """Two quick views in place of the real ones; their δ makes them fail or be interrupted."""
     views = {
-        name: View(
-            name,
-            f"The {name} one",
-            ("delta", "seed"),
-            compute,
+        name: Picture(
+            Study(
+                name,
+                f"The {name} one",
+                "A bar.",
+                ("delta", "seed"),
+                compute,
+                lambda settings: Table(("delta", "seed"), ((settings.delta, settings.seed),)),
+            ),
             lambda settings, theme: go.Figure(go.Bar(y=[settings.delta]), {"title": theme}),
-            lambda settings: Table(("delta", "seed"), ((settings.delta, settings.seed),)),
         )
         for name in ("first", "second")
     }
@@ -162,7 +166,7 @@ def test_render_draws_a_view_with_settings(tmp_path: Path, capsys: Captured) -> 
 
 @pytest.mark.parametrize("place", ["file", "standard input"])
 def test_render_draws_a_recipe_and_settings_after_it_win(
-    place: str, views: dict[str, View], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, views: dict[str, Picture], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe, numbers = tmp_path / "recipe.json", tmp_path / "a.json"
     made = {**views["second"].recipe(Settings(delta=0.5, seed=3)), "version": "0.1.0"}
@@ -304,7 +308,7 @@ def test_views_lists_every_view_and_every_rule(
 
 
 @pytest.mark.parametrize("view", PICTURES.values(), ids=lambda view: view.name)
-def test_every_view_renders_at_its_defaults(view: View, tmp_path: Path) -> None:
+def test_every_view_renders_at_its_defaults(view: Picture, tmp_path: Path) -> None:
     page, numbers = tmp_path / "a.html", tmp_path / "a.json"
     assert main(["render", view.name, "-o", str(page), "-o", str(numbers)]) == 0
     assert f"<title>{view.title}</title>" in page.read_text("utf-8")

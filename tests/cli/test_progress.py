@@ -13,10 +13,10 @@ import pytest
 
 import normgeo.pictures
 from normgeo.__main__ import main
-from normgeo.cli.progress import Progress
+from normgeo.base.progress import Progress
+from normgeo.cli.progress import Progress as Bar
 from normgeo.pictures import PICTURES
-from normgeo.pictures.picture import Picture as View
-from normgeo.pictures.picture import Progress as Callback
+from normgeo.pictures.picture import Picture, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -26,7 +26,7 @@ Patch = pytest.MonkeyPatch
 
 
 def test_progress_is_silent_for_a_second(capsys: Captured) -> None:
-    with Progress() as progress:
+    with Bar() as progress:
         progress(1, 2)
         progress(2, 2)
     assert capsys.readouterr() == ("", "")
@@ -35,7 +35,7 @@ def test_progress_is_silent_for_a_second(capsys: Captured) -> None:
 def test_progress_is_a_bar_of_the_share_that_is_done(capsys: Captured, monkeypatch: Patch) -> None:
     monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
-    with Progress() as progress:
+    with Bar() as progress:
         for done in (0, 1200, 2400):
             progress(done, 2400)
     assert capsys.readouterr().err == (
@@ -48,7 +48,7 @@ def test_progress_is_a_bar_of_the_share_that_is_done(capsys: Captured, monkeypat
 def test_a_shorter_line_covers_a_longer_one(capsys: Captured, monkeypatch: Patch) -> None:
     monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
-    with Progress() as progress:
+    with Bar() as progress:
         progress(10, 10)
         progress(1, 2)
     *_, long, short = capsys.readouterr().err.rstrip("\n").split("\r")
@@ -58,17 +58,16 @@ def test_a_shorter_line_covers_a_longer_one(capsys: Captured, monkeypatch: Patch
 def test_progress_leaves_no_line_on_a_terminal(capsys: Captured, monkeypatch: Patch) -> None:
     monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Progress("{done} of {all}") as progress:
+    with Bar("{done} of {all}") as progress:
         progress(1, 2)
     line = "[############------------] 1 of 2"
     assert capsys.readouterr().err == f"\r{line}\r{' ' * len(line)}\r"
 
 
-def watched(settings: Settings, progress: Callback | None = None) -> Settings:
+def compute(settings: Settings, progress: Progress) -> Settings:
     """Tell of two steps of four; the δ of 2 is somebody who presses Ctrl-C there."""
-    assert progress is not None, "a view that tells of its progress is listened to"
-    progress(1, 4)
-    progress(2, 4)
+    progress.tell(1, 4)
+    progress.tell(2, 4)
     if settings.delta == 2:
         raise KeyboardInterrupt
     return settings
@@ -78,16 +77,16 @@ def watched(settings: Settings, progress: Callback | None = None) -> Settings:
 def slow(monkeypatch: Patch) -> None:
     monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
-    view = View(
+    study = Study(
         "slow",
         "The slow one",
+        "Nothing.",
         ("delta",),
-        watched,
-        lambda settings, theme: go.Figure(),
+        compute,
         lambda settings: Table(("delta",), ((settings.delta,),)),
-        watched=watched,
     )
-    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"slow": view})
+    picture = Picture(study, lambda settings, theme: go.Figure())
+    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"slow": picture})
 
 
 BARS = "\r[######------------------] Step 1 of 4\r[############------------] Step 2 of 4\n"
@@ -156,6 +155,15 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+class Heard(Exception):
+    """A report has heard of a step: the rest need not be computed."""
+
+
 @pytest.mark.parametrize("name", ["descent", "training", "recurrence", "radii", "symmetry"])
-def test_views_that_may_take_over_a_second_tell_of_their_progress(name: str) -> None:
-    assert PICTURES[name].watched is not None
+def test_pictures_that_may_take_over_a_second_tell_of_their_progress(name: str) -> None:
+    def report(done: int, steps: int) -> None:
+        assert 0 <= done < steps
+        raise Heard
+
+    with pytest.raises(Heard):
+        PICTURES[name].compute(Settings(), report)
