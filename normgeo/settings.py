@@ -51,6 +51,9 @@ TABS = (
     "labels",
 )
 
+RENAMED_METHODS = {"centred_weight": "centered_weight"}
+"""Old name → new name, for links and recipes from before the new one."""
+
 OPEN = "auto"  # the word for a number that is left open
 
 
@@ -70,18 +73,20 @@ class Rule(Protocol):
 @final
 @dataclass(frozen=True)
 class Choice:
-    """One of several words."""
+    """One of several words; `renamed` has the new word for each that old links still hold."""
 
     options: tuple[str, ...]
+    renamed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def sentence(self) -> str:
         return f"one of {', '.join(self.options)}"
 
     def parse(self, value: object) -> str:
-        if value not in self.options:
+        word = self.renamed.get(value, value) if isinstance(value, str) else value
+        if word not in self.options:
             raise ValueError
-        return str(value)
+        return str(word)
 
 
 @final
@@ -152,11 +157,12 @@ class Cell:
 
     def parse(self, value: object) -> str:
         row, _, column = str(value).partition(".")
+        row = RENAMED_METHODS.get(row, row)
         words = row.split("-")
         on_grid = len(words) == 2 and words[0] in CENTERS and words[1] in SCALES
         if column not in TRANSFORMS or not (row in NORMALIZERS or on_grid):
             raise ValueError
-        return str(value)
+        return f"{row}.{column}"
 
 
 def _number(value: object) -> float:
@@ -211,7 +217,7 @@ class Settings:
     seed: int = _setting(0, Whole(0, 2**31 - 1))
     weights: str = _setting("random", Choice(("random", "fitted")))
     ridge: float = _setting(0.01, Number(1e-6, 1e3))
-    method: str = _setting("batch", Choice(tuple(NORMALIZERS)))
+    method: str = _setting("batch", Choice(tuple(NORMALIZERS), RENAMED_METHODS))
     groups: int = _setting(2, Whole(1, 256))
     eps: float = _setting(0.0, Number(0, 1))
     statistics: str = _setting("current", Choice(STATISTICS))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer
 from normgeo.settings import (
+    RENAMED_METHODS,
     RULES,
     Cell,
     Choice,
@@ -26,7 +27,7 @@ from normgeo.settings import (
 def values_of(rule: Rule) -> st.SearchStrategy[object]:
     """Values that the rule allows; a new kind of rule must say what those are."""
     match rule:
-        case Choice(options):
+        case Choice(options, _):
             return st.sampled_from(options)
         case Whole(low, high):
             return st.integers(low, high)
@@ -183,6 +184,18 @@ def test_whatever_a_url_says_there_are_settings(query: dict[str, str]) -> None:
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Settings().delta = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_METHODS.items())
+def test_old_names_of_methods_keep_working(old: str, new: str) -> None:
+    assert old not in NORMALIZERS
+    wanted = Settings(method=new, cell=f"{new}.case_rescaling")
+    query = {"method": old, "cell": f"{old}.case_rescaling"}
+    assert Settings.from_query(query) == (wanted, ())
+    assert Settings.from_recipe(query) == Settings(**query) == wanted
+    assert wanted.to_query() == {"method": new, "cell": f"{new}.case_rescaling"}
+    with pytest.raises(ValueError, match="must be one of"):
+        Settings(method=f"{old}_")
 
 
 def test_describe_states_the_rule() -> None:
