@@ -10,17 +10,9 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.normalizers.shared_statistics import Sharing, Statistics
-from normgeo.pictures.style.template import (
-    OTHER,
-    SIZE,
-    THEMES,
-    add_slider,
-    blend,
-    dress,
-    method_color,
-)
+from normgeo.pictures.style.colors import name_color
+from normgeo.pictures.style.template import SIZE, THEMES, add_slider, blend, dress
 
 # A column for each method: cases × neurons at its left, cases × channels × pixels at its right.
 COLUMN, FLAT, MAPS = 0.2545, (0.0, 0.096), (0.114, 0.2365)
@@ -170,7 +162,7 @@ def _shapes(
     down = _Span(pitch, pitch - 1)
     shapes = []
     for place, panel in enumerate(methods.values()):
-        color = sharing_color(panel.sharing)
+        color = name_color(panel.sharing.title)
         sides = (
             (panel.flat, panel.flat_mark, _Span(1, 1), flat.shape[1]),
             (panel.maps, panel.map_mark, _Span(pitch, pitch - 1), maps.shape[1]),
@@ -233,12 +225,6 @@ def _entry(mark: tuple[int, ...], down: _Span, across: _Span) -> dict[str, float
         return {"x0": x - 0.9, "x1": x + 0.9, "y0": y - 0.9, "y1": y + 0.9}
     y_middle = down.pitch * n + (down.size - 1) / 2
     return {"x0": c - 0.32, "x1": c + 0.32, "y0": y_middle - 1, "y1": y_middle + 1}
-
-
-def sharing_color(sharing: Sharing) -> str:
-    """Return the color of the method of this name, the same as everywhere."""
-    known = NORMALIZERS.get(sharing.key)
-    return OTHER if known is None else method_color(known)
 
 
 def _captions(methods: Mapping[str, Panel], theme: str) -> list[dict[str, Any]]:

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.invariance.certificate import Sweep
+from normgeo.pictures.style.colors import BLUE, GREEN, PINK, VERMILION
 from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
 
 FLOOR = 1e-18
-COLORS = ("#D55E00", "#009469", "#0B7ABD", "#BE5C88")
+COLORS = (VERMILION, GREEN, BLUE, PINK)
 
 
 def floating_point_figure(

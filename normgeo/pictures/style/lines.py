@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, blend
+from normgeo.pictures.style.annotations import note as words
+from normgeo.pictures.style.annotations import wrapped
+from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, blend
+
+__all__ = [
+    "compact",
+    "end_mark",
+    "line",
+    "predicted_style",
+    "scientific",
+    "start_styles",
+    "words",
+    "wrapped",
+]
 
 POINTS = 600  # at most: a screen shows no more
 SHARES = (1.0, 0.72, 0.48)  # of the method's color, from the smallest norm to the largest
 WIDTHS = (2.5, 4.0, 6.0)
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def start_styles(color: str, theme: str) -> list[dict[str, Any]]:
@@ -80,35 +92,5 @@ def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
 
 
 def scientific(value: float) -> str:
-    """Return a small or large number with one digit, "2 · 10⁻¹⁵".
-
-    >>> scientific(1.7e-15), scientific(0.25)
-    ('2 · 10⁻¹⁵', '0.2')
-
-    """
-    mantissa, e, exponent = f"{value:.1g}".partition("e")
-    return f"{mantissa} · 10{str(int(exponent)).translate(RAISED)}" if e else mantissa
-
-
-def wrapped(sentence: str, width: int = 150) -> list[str]:
-    """Return the lines of a sentence in a figure; an equation stays in one."""
-    for sign in "=+−":
-        sentence = sentence.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
-    return textwrap.wrap(sentence, width)
-
-
-def words(lines: list[str] | str, x: float = 0.0, y: float = 1.0, **place: Any) -> dict[str, Any]:
-    """Return the annotation of some lines on the paper, that end at a height."""
-    lines = [lines] if isinstance(lines, str) else lines
-    return {
-        "text": "<br>".join(lines),
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "font": {"size": SIZE},
-        **place,
-    }
+    """Return a number with one digit."""
+    return number(value, 1)

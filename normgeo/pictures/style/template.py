@@ -1,4 +1,4 @@
-"""The common look of all figures: colors, line styles, type, margins, the slider."""
+"""The common look of all figures: papers, line styles, type, margins, the slider."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any, final
 import plotly.graph_objects as go
 
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, OTHER, PAPERS, PINK, VERMILION
+from normgeo.pictures.style.colors import blend as blend  # noqa: PLC0414
+from normgeo.pictures.style.colors import method_color as method_color  # noqa: PLC0414
 
 Figure = go.Figure
 
@@ -34,31 +37,9 @@ class Theme:
 
 
 THEMES: dict[str, Theme] = {
-    "light": Theme("#101418", "#5A636E", "#E3E6EA", "#FFFFFF", "#F5F6F7"),
-    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", "#15181B", "#20252A"),
+    "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS[0], "#F5F6F7"),
+    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A"),
 }
-
-# Okabe and Ito's hues, each shifted until it reaches 3:1 on both papers.
-COLORS: dict[tuple[str, str], str] = {
-    ("none", "none"): "#767F8C",
-    ("batch", "batch"): "#0B7ABD",
-    ("none", "weight"): "#D55E00",
-    ("layer", "layer"): "#009469",
-    ("none", "layer"): "#BE5C88",
-}
-OTHER = "#A56E00"
-
-
-def method_color(normalizer: Normalizer) -> str:
-    """Return the color of a normalizer, the same on every page and on light and dark paper."""
-    return COLORS.get(normalizer.words, OTHER)
-
-
-def blend(paper: str, color: str, share: float) -> str:
-    """Return the mixture of two colors "#rrggbb" with a share of the second."""
-    pairs = ((int(paper[i : i + 2], 16), int(color[i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
-
 
 LEGEND_ABOVE = {
     "x": 1,
@@ -117,7 +98,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 def ink_scale(theme: str) -> list[list[Any]]:
     """Return a color scale for signed values: blue below 0, paper at 0, ink above."""
     look = THEMES[theme]
-    return [[0.0, COLORS["batch", "batch"]], [0.5, look.paper], [1.0, look.ink]]
+    return [[0.0, BLUE], [0.5, look.paper], [1.0, look.ink]]
 
 
 def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.Figure:
@@ -154,7 +135,7 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
                 "pad": {"t": 8},
                 "font": {"size": SIZE + 1},
             },
-            "colorway": [*COLORS.values(), OTHER],
+            "colorway": [GRAY, BLUE, VERMILION, GREEN, PINK, OTHER],
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
     )

@@ -1,0 +1,116 @@
+"""The colors of methods: each named normalizer has one of its own, on light and on dark paper."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+
+PAPERS = ("#FFFFFF", "#15181B")
+LEAST_CONTRAST = 3.0  # of WCAG 2.2, 1.4.11, between a graphical object and what is around it
+
+# Okabe and Ito's hues first, each shifted until it reaches the contrast on both papers.
+GRAY, BLUE, VERMILION, GREEN, PINK = "#767F8C", "#0B7ABD", "#D55E00", "#009469", "#BE5C88"
+PALETTE = (GRAY, BLUE, VERMILION, GREEN, PINK, "#9A55DD", "#D92253", "#6E8B00")
+"""In the order of `NORMALIZERS`, which grows at its end."""
+
+OTHER = "#A56E00"  # of what has no name
+
+
+def method_color(normalizer: Normalizer) -> str:
+    """The color of a normalizer, the same on every page and on light and dark paper.
+
+    ε, frozen statistics and another number of groups leave a method its color; two words without
+    a name share one.
+    """
+    named = [known.name for known in NORMALIZERS.values()]
+    if normalizer.name in named:
+        return name_color(normalizer.name)
+    kinds = [(known.words, known.groups > 1) for known in NORMALIZERS.values()]
+    kind = normalizer.words, normalizer.groups > 1
+    return _colors(len(kinds))[kinds.index(kind)] if kind in kinds else OTHER
+
+
+def name_color(name: str) -> str:
+    """The color of the named normalizer of this name, or that of what has no name."""
+    named = [known.name for known in NORMALIZERS.values()]
+    return _colors(len(named))[named.index(name)] if name in named else OTHER
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colors "#rrggbb", from 1 to 21.
+
+    Source: WCAG 2.2, (L + 0.05)/(L' + 0.05) with the relative luminance L.
+
+    >>> contrast("#000000", "#FFFFFF")
+    21.0
+
+    """
+    low, high = sorted(float(_linear(color) @ (0.2126, 0.7152, 0.0722)) for color in (one, other))
+    return round((high + 0.05) / (low + 0.05), 9)
+
+
+def difference(one: str, other: str) -> float:
+    """How far two colors "#rrggbb" are from each other as people see them: distance in Oklab.
+
+    Source: Ottosson, A perceptual color space for image processing, 2020.
+    """
+    return float(np.linalg.norm(_oklab(one) - _oklab(other)))
+
+
+def blend(paper: str, color: str, share: float) -> str:
+    """The mixture of two colors "#rrggbb" with a share of the second."""
+    pairs = ((int(paper[i : i + 2], 16), int(color[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+@lru_cache
+def _colors(count: int) -> tuple[str, ...]:
+    """The palette, and beyond it one color after the other, far from all before it."""
+    if count <= len(PALETTE):
+        return PALETTE
+    before = _colors(count - 1)
+    apart = {color: min(difference(color, o) for o in (*before, OTHER)) for color in _candidates()}
+    return (*before, max(apart, key=apart.__getitem__))
+
+
+@lru_cache
+def _candidates() -> tuple[str, ...]:
+    """Colors all over the cube that reach the contrast on both papers."""
+    cube = (f"#{r:02X}{g:02X}{b:02X}" for r, g, b in product(range(0, 256, 17), repeat=3))
+    return tuple(
+        color for color in cube if min(contrast(color, p) for p in PAPERS) >= LEAST_CONTRAST
+    )
+
+
+def _linear(color: str) -> Array:
+    """Red, green and blue from 0 to 1, proportional to light."""
+    share = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    light: Array = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return light
+
+
+_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_AXES = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+@lru_cache(maxsize=8192)
+def _oklab(color: str) -> Array:
+    lab: Array = _AXES @ np.cbrt(_CONES @ _linear(color))
+    return lab
