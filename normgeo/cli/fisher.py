@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
             F,
             min(options.k, size),
             weights_only=not options.all,
-            callback=lambda products: progress(0, 3),
+            progress=lambda products, steps: progress(0, 3),
         )
         if size <= LARGEST:
             progress(1, 3)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Report
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
 
 BEYOND = 1.25
@@ -96,7 +97,7 @@ def kl_contours(
     levels: Array,
     *,
     within: float | None,
-    callback: Callable[[], Any] = lambda: None,
+    progress: Report | Progress | None = None,
 ) -> Contours:
     """Find where the KL from a model is c in a plane, for each of some levels c.
 
@@ -105,7 +106,7 @@ def kl_contours(
         levels: c, ascending, nats per case.
         within: how far along the first direction to look where it is nearly flat; None draws
             whole ellipses, which takes curvature in both directions.
-        callback: called after each ray; an exception that it raises ends the search.
+        progress: told (rays done, rays); a stop leaves the others as NaN.
 
     """
     metric = around.F.restrict(plane.T)
@@ -117,10 +118,9 @@ def kl_contours(
         starts, units = _strip(within)
         quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
     true = np.full(quadratic.shape, np.nan)
-    for ray, (start, unit) in enumerate(zip(starts, units, strict=True)):
-        if not np.isfinite(unit).all():
-            continue
-        reach = 0.0
+    rays = np.flatnonzero(np.isfinite(starts).all(axis=1))
+    for ray in Progress.of(progress).over(rays.tolist()):
+        start, unit, reach = starts[ray], units[ray], 0.0
 
         def along(t: float, start: Array = start, unit: Array = unit) -> float:
             return around.kl((start + t * unit) @ plane)
@@ -133,7 +133,6 @@ def kl_contours(
             if not np.isfinite(reach):
                 break
             true[i, ray] = start + reach * unit
-        callback()
     if not strip:  # closed curves
         quadratic, true = (np.append(c, c[:, :1], axis=1) for c in (quadratic, true))
     return Contours(levels, metric, quadratic, true, strip)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.progress import Progress, Report
 from normgeo.fisher.operator import fisher
 from normgeo.models.glm import NormalizedGLM
 
@@ -80,13 +81,13 @@ def gain_metric(
     X: ArrayLike,
     deltas: ArrayLike = (1.0,),
     *,
-    callback: Callable[[int], Any] = lambda done: None,
+    progress: Report | Progress | None = None,
 ) -> GainMetric:
     """Return the metric along the gains of a model over δX, for each δ.
 
     Args:
         model: its parameters stay as they are. X: (N, D). deltas: positive factors, (n,).
-        callback: told how many of them are done; an exception that it raises ends the call.
+        progress: told (factors done, factors); a stop leaves the others out.
 
     Raises:
         ValueError: a δ that is not positive, a standard model with a zero weight vector, or what
@@ -109,7 +110,7 @@ def gain_metric(
     H = len(model.W)
     exact, printed = np.full((2, len(factors), H, H), np.nan)
     problems = []
-    for i, delta in enumerate(factors):
+    for i, delta in enumerate(Progress.of(progress).over(factors.tolist())):
         try:
             exact[i] = _exact(model, delta * inputs)
             if printed_form is not None:
@@ -117,13 +118,13 @@ def gain_metric(
             problems.append("")
         except ValueError as error:
             problems.append(str(error))
-        callback(i + 1)
+    done = len(problems)
     return GainMetric(
         model.normalizer.title,
         model.family.key,
-        factors,
-        exact,
-        None if printed_form is None else printed,
+        factors[:done],
+        exact[:done],
+        None if printed_form is None else printed[:done],
         unscaled,
         tuple(problems),
     )

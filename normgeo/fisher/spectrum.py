@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from normgeo.base.arrays import Array, is_whole
+from normgeo.base.progress import Progress, Report, Stop
 from normgeo.fisher.operator import Fisher
 
 SMALL = 400
 """Parameters up to which the matrix is formed, whatever the form."""
+
+PRODUCTS = 2000
+"""Products with F that Lanczos is told to take, for progress: how many it takes is not known."""
 
 
 @final
@@ -62,7 +65,7 @@ def spectrum(
     weights_only: bool = False,
     *,
     seed: int = 0,
-    callback: Callable[[int], Any] | None = None,
+    progress: Report | Progress | None = None,
 ) -> Spectrum:
     """Return the k largest eigenvalues of F: by Lanczos from products, or densely where F is small.
 
@@ -70,11 +73,11 @@ def spectrum(
         F: of any form. k: from 1 to P (H·D); None for all of them, which forms the matrix.
         weights_only: of F_WW rather than of all of F.
         seed: of the first vector of Lanczos, so that a run can be repeated.
-        callback: called with the number of products so far; an exception it raises ends the run.
+        progress: told (products, PRODUCTS) after each of Lanczos.
 
     Raises:
         ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
-        RuntimeError: Lanczos did not converge.
+        RuntimeError: Lanczos did not converge. Stop: it was asked to, and has nothing to keep.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> from normgeo.fisher.operator import fisher
@@ -90,11 +93,11 @@ def spectrum(
             f"`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}."
         )
     count = size if k is None else int(k)
-    trace, products = float(F.diagonal()[places].sum()), 0
+    watched, trace, products = Progress.of(progress), float(F.diagonal()[places].sum()), 0
     if trace == 0:
         values, found = np.zeros(count), np.eye(size, count)
     elif F.form == "operator" and size > SMALL and count < size // 2:
-        values, found, products = _lanczos(F, places, trace, count, seed, callback)
+        values, found, products = _lanczos(F, places, trace, count, seed, watched)
     else:
         matrix = F.weights() if weights_only else F.to_dense()
         if count == size:
@@ -103,6 +106,7 @@ def spectrum(
             values, found = eigh(matrix, subset_by_index=(size - count, size - 1))
     values, vectors = values[::-1], np.zeros((F.layout.size, count))
     vectors[places] = found[:, ::-1]
+    watched.tell(PRODUCTS, PRODUCTS)
     residuals = np.linalg.norm((F.matmat(vectors) - values * vectors)[places], axis=0)
     return Spectrum(
         values,
@@ -127,7 +131,7 @@ def _lanczos(
     trace: float,
     k: int,
     seed: int,
-    callback: Callable[[int], Any] | None,
+    progress: Progress,
 ) -> tuple[Array, Array, int]:
     """Return eigenvalues, ascending, vectors at `places` of θ, and how many products they took."""
     products = 0
@@ -135,8 +139,8 @@ def _lanczos(
     def product(v: Array) -> Array:
         nonlocal products
         products += 1
-        if callback is not None:
-            callback(products)
+        if not progress.tell(min(products, PRODUCTS - 1), PRODUCTS):
+            raise Stop
         theta = np.zeros(F.layout.size)
         theta[places] = v.reshape(-1)
         # Of trace 1, because the squares of a tiny F underflow.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Report
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
 
@@ -41,7 +42,7 @@ def fit(
     y: ArrayLike,
     *,
     ridge: float = 1e-2,
-    callback: Callable[[int, float], Any] | None = None,
+    progress: Report | Progress | None = None,
     max_iterations: int = 500,
 ) -> Fit:
     """Fit a model by penalized maximum likelihood (scipy's L-BFGS), from the model `start`.
@@ -54,8 +55,7 @@ def fit(
     Args:
         start: the normalizer, family and first parameters. X: (N, D). y: as the family takes.
         ridge: λ ≥ 0.
-        callback: called with (iteration, objective); may raise StopIteration to end the fit
-            with what it has.
+        progress: told (iteration, max_iterations); a stop ends the fit with what it has.
         max_iterations: of L-BFGS.
 
     Raises:
@@ -70,20 +70,18 @@ def fit(
         point, shrunk = objective.at(theta), penalized * theta
         return point.loss + ridge / 2 * float(shrunk @ theta), point.gradient() + ridge * shrunk
 
-    iteration = 0
+    watched, iterations = Progress.of(progress), count(1)
 
-    def report(intermediate_result: optimize.OptimizeResult) -> None:
-        nonlocal iteration
-        iteration += 1
-        if callback is not None:
-            callback(iteration, float(intermediate_result.fun))
+    def tell(intermediate_result: optimize.OptimizeResult) -> None:
+        if not watched.tell(next(iterations), max_iterations):
+            raise StopIteration  # scipy's own word for it
 
     result = optimize.minimize(
         penalized_loss,
         start.pack(),
         jac=True,
         method="L-BFGS-B",
-        callback=report,
+        callback=tell,
         options={"maxiter": max_iterations, "gtol": 1e-7, "ftol": 1e-13},
     )
     penalty = ridge / 2 * float((penalized * result.x) @ result.x)

@@ -7,15 +7,15 @@ J^t is the first of them, from the derivative of the layer in its inputs.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Report
 from normgeo.models.layers import Layer
-from normgeo.models.recurrence import Progress, Run
+from normgeo.models.recurrence import Run
 from normgeo.normalizers.centers import CENTERS, group_size
 from normgeo.normalizers.scales import SCALES
 
@@ -44,7 +44,7 @@ class JacobianNorms:
 
 
 def jacobian_norms(
-    past: Run, *, points: int = 200, callback: Progress | None = None
+    past: Run, *, points: int = 200, progress: Report | Progress | None = None
 ) -> JacobianNorms:
     """Return ‖∂h^T/∂h^t‖ (spectral norm) for t up to T = `past.steps`, for each sequence.
 
@@ -53,8 +53,7 @@ def jacobian_norms(
 
     Args:
         past: the run. points: the most times to report, evenly spread, from 2 up.
-        callback: called with (step, steps), going back from T; may raise StopIteration to end
-            with the times it has.
+        progress: told (step, steps), going back from T; a stop ends with the times it has.
 
     Raises:
         ValueError: points below 2.
@@ -71,17 +70,14 @@ def jacobian_norms(
         )
     product, exponent = np.broadcast_to(np.eye(H), (S, H, H)), np.zeros(S)
     reached, norms = [T], [np.zeros(S)]
-    with suppress(StopIteration):
-        for t in range(T - 1, -1, -1):
-            product, grown = _rescaled(product @ jacobian(past, t + 1))
-            exponent = exponent + grown
-            if t in wanted:
-                with np.errstate(divide="ignore"):
-                    log = np.log10(np.linalg.norm(product, 2, axis=(1, 2)))
-                reached.append(t)
-                norms.append(exponent * np.log10(2) + log)
-            if callback is not None:
-                callback(T - t, T)
+    for t in Progress.of(progress).over(range(T - 1, -1, -1)):
+        product, grown = _rescaled(product @ jacobian(past, t + 1))
+        exponent = exponent + grown
+        if t in wanted:
+            with np.errstate(divide="ignore"):
+                log = np.log10(np.linalg.norm(product, 2, axis=(1, 2)))
+            reached.append(t)
+            norms.append(exponent * np.log10(2) + log)
     logs = np.array(norms[::-1])
     lost = int(np.isneginf(logs).any(axis=0).sum())
     note = (

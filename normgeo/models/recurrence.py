@@ -8,24 +8,20 @@ treats a case by itself serves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
-from normgeo.base.progress import Ended
+from normgeo.base.progress import Ended, Progress, Report
 from normgeo.datasets.datasets import Dataset
 from normgeo.models.activations import Activation
 from normgeo.models.layers import Layer, undefined_for_one_case
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
-
-Progress = Callable[[int, int], Any]
 
 
 @final
@@ -152,7 +148,7 @@ def run_recurrence(
     *,
     steps: int | None = None,
     factors: ArrayLike | None = None,
-    callback: Progress | None = None,
+    progress: Report | Progress | None = None,
 ) -> Run:
     """Run a recurrence over sequences, as many steps as asked for.
 
@@ -164,8 +160,7 @@ def run_recurrence(
         h0: the first state, (S, H); zeros where None.
         steps: T ≥ 1, L where None. A longer run reads the sequences again from their start.
         factors: δ_t > 0, by which all summed inputs of step t are multiplied, (steps,).
-        callback: called with (step, steps) after each step; may raise StopIteration to end the
-            run with what it has.
+        progress: told (step, steps) after each step; a stop ends the run with what it has.
 
     Raises:
         ValueError: bad shapes or numbers, or a first step without z (h⁰ = x¹ = 0).
@@ -201,20 +196,17 @@ def run_recurrence(
     summed, hidden = np.empty((T, S, H)), np.empty((T + 1, S, H))
     hidden[0] = state
     taken, ended = 0, None
-    with suppress(StopIteration):
-        for t in range(1, T + 1):
-            step_inputs = _step_inputs(hidden[t - 1], inputs, t, scale)
-            try:
-                summed[t - 1], hidden[t] = _step(recurrence.layer, step_inputs)
-            except ValueError as error:
-                reason = _reason(recurrence, step_inputs, t, error)
-                if t == 1:
-                    raise ValueError(reason) from error
-                ended = Ended(t, reason)
-                break
-            taken = t
-            if callback is not None:
-                callback(t, T)
+    for t in Progress.of(progress).over(range(1, T + 1)):
+        step_inputs = _step_inputs(hidden[t - 1], inputs, t, scale)
+        try:
+            summed[t - 1], hidden[t] = _step(recurrence.layer, step_inputs)
+        except ValueError as error:
+            reason = _reason(recurrence, step_inputs, t, error)
+            if t == 1:
+                raise ValueError(reason) from error
+            ended = Ended(t, reason)
+            break
+        taken = t
     return Run(recurrence, inputs, scale, summed[:taken], hidden[: taken + 1], ended)
 
 

@@ -15,6 +15,19 @@ __all__ = ["DATA", "Progress", "View", "picture"]
 Progress = Callable[[int, int], Any]
 
 
+def progress_of(callback: Progress | None) -> base.Progress:
+    """Return the progress that tells a callback, which stops it by StopIteration."""
+
+    def report(done: int, steps: int) -> None:
+        try:
+            if callback is not None:
+                callback(done, steps)
+        except StopIteration:
+            raise base.Stop from None
+
+    return base.Progress(report)
+
+
 @final
 class Ending(base.Stop, StopIteration):
     """A stop, for computations of the new form and of the old one."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, gain_metric, kl
+from normgeo.base.progress import Stop
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -160,6 +161,23 @@ def test_a_factor_out_of_range_is_a_gap_with_its_sentence():
     assert np.isnan(metric.printed[1]).all()
     assert np.isfinite(metric.ratio[[0, 2]]).all()
     assert metric.changes
+
+
+def test_a_stop_leaves_the_other_factors_out():
+    told = []
+
+    def stop(done, factors):
+        told.append((done, factors))
+        if done == 2:
+            raise Stop
+
+    model, X = draw(NORMALIZERS["layer"], "gaussian")
+    metric, whole = gain_metric(model, X, DELTAS, progress=stop), gain_metric(model, X, DELTAS)
+    assert told == [(1, len(DELTAS)), (2, len(DELTAS))]
+    assert metric.problems == ("", "")
+    np.testing.assert_array_equal(metric.deltas, DELTAS[:2])
+    np.testing.assert_array_equal(metric.exact, whole.exact[:2])
+    np.testing.assert_array_equal(metric.printed, whole.printed[:2])
 
 
 # Mutations: a wrong computation turns a verdict.

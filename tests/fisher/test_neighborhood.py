@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, kl
+from normgeo.base.progress import Stop
 from normgeo.fisher.contours import LENGTHS, RAYS, block_directions, kl_contours
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
 
@@ -184,19 +185,25 @@ def test_a_level_beyond_all_outputs_leaves_gaps(family):
     assert np.isnan(seen.true[1]).all()
 
 
-def test_callback_is_told_of_every_ray_and_may_end_the_search():
+def test_progress_is_told_of_every_ray_and_may_end_the_search():
     model, X = draw("standard")
     around = Neighborhood.of(model, X)
     plane = block_directions(around, np.array([0]), np.random.default_rng(3))[1:]
     told = []
-    kl_contours(around, plane, np.array([0.01]), within=None, callback=lambda: told.append(1))
-    assert len(told) == RAYS
+    levels = np.array([0.01])
+    whole = kl_contours(
+        around, plane, levels, within=None, progress=lambda *report: told.append(report)
+    )
+    assert told == [(ray, RAYS) for ray in range(1, RAYS + 1)]
 
-    def stop():
-        raise StopIteration
+    def stop(ray, rays):
+        if ray == 5:
+            raise Stop
 
-    with pytest.raises(StopIteration):
-        kl_contours(around, plane, np.array([0.01]), within=None, callback=stop)
+    part = kl_contours(around, plane, levels, within=None, progress=stop)
+    np.testing.assert_array_equal(part.true[:, :5], whole.true[:, :5])
+    assert np.isnan(part.true[:, 5:RAYS]).all()
+    np.testing.assert_array_equal(part.quadratic, whole.quadratic)
 
 
 def test_two_features_leave_one_direction_across_the_weights():
@@ -212,9 +219,9 @@ def test_two_features_leave_one_direction_across_the_weights():
             "layer",
             2,
             None,
-            "An ellipse of equal KL needs curvature across the weights, and there is"
-            " none here: the outputs do not change with them, as where a layer scale has two neurons "
-            "to a group (z = ±1). Choose another method, more neurons or other weights.",
+            "An ellipse of equal KL needs curvature across the weights, and there is none here: "
+            "the outputs do not change with them, as where a layer scale has two neurons to a "
+            "group (z = ±1). Choose another method, more neurons or other weights.",
         ),
         (
             "standard",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
+from normgeo.base.progress import Stop
+from normgeo.fisher.spectrum import PRODUCTS
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -68,16 +70,18 @@ def test_residual_bounds_the_error_of_a_wrong_vector():
 
 def test_a_run_can_be_repeated_watched_and_stopped():
     F, seen = fisher(*draw("batch", "bernoulli")), []
-    first, again = (spectrum(F, 5, callback=seen.append) for _ in range(2))
+    told = lambda *report: seen.append(report)  # noqa: E731
+    first, again = (spectrum(F, 5, progress=told) for _ in range(2))
     np.testing.assert_array_equal(first.values, again.values)
-    assert seen == 2 * list(range(1, first.products + 1))
+    products = [*range(1, first.products + 1), PRODUCTS]
+    assert seen == 2 * [(done, PRODUCTS) for done in products]
 
-    def stop(products):
+    def stop(products, steps):
         if products == 7:
-            raise InterruptedError
+            raise Stop
 
-    with pytest.raises(InterruptedError):
-        spectrum(F, 5, callback=stop)
+    with pytest.raises(Stop):
+        spectrum(F, 5, progress=stop)
 
 
 @pytest.mark.parametrize("form", ["operator", "dense", "blocks"])

@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, fit
+from normgeo.base.progress import Stop
 from normgeo.models.glm import ParameterLayout
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -263,24 +264,24 @@ def test_a_fit_ends_where_the_penalized_gradient_vanishes(name, rng):
 
 def test_a_fit_reports_every_iteration_and_always_falls(rng):
     X, y = noisy_labels(rng)
-    seen = []
-    result = fit(
-        start("layer", "bernoulli", rng), X, y, callback=lambda *report: seen.append(report)
-    )
-    assert [iteration for iteration, _ in seen] == list(range(1, result.iterations + 1))
-    objectives = np.array([objective for _, objective in seen])
+    told = []
+    model = start("layer", "bernoulli", rng)
+    result = fit(model, X, y, progress=lambda *report: told.append(report))
+    assert told == [(iteration, 500) for iteration in range(1, result.iterations + 1)]
+    capped = [fit(model, X, y, max_iterations=most) for most in range(1, result.iterations + 1)]
+    objectives = np.array([found.loss + found.penalty for found in capped])
     assert (np.diff(objectives) <= 0).all()
     assert objectives[-1] == pytest.approx(result.loss + result.penalty)
 
 
-def test_a_callback_ends_a_fit_with_what_it_has(rng):
+def test_a_stop_ends_a_fit_with_what_it_has(rng):
     X, y = noisy_labels(rng)
 
-    def stop(iteration, objective):
+    def stop(iteration, most):
         if iteration == 3:
-            raise StopIteration
+            raise Stop
 
-    result = fit(start("batch", "bernoulli", rng), X, y, callback=stop)
+    result = fit(start("batch", "bernoulli", rng), X, y, progress=stop)
     assert result.iterations == 3
     assert not result.converged
     assert result.loss == pytest.approx(-result.model.log_likelihood(X, y))

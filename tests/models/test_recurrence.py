@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, Recurrence, jacobian_norms, run_recurrence
+from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.jacobian_norms import SIGN_NOTE, jacobian
@@ -349,20 +350,20 @@ def test_batch_statistics_are_refused(key, rng):
         Recurrence.random(NORMALIZERS[key], H, F, rng)
 
 
-def test_callback_is_called_and_stops_both_ways(rng, sequences):
+def test_progress_is_told_and_stops_both_ways(rng, sequences):
     calls = []
 
     def stop(step, steps):
         calls.append((step, steps))
         if step == 3:
-            raise StopIteration
+            raise Stop
 
     recurrence = layer_of(NORMALIZERS["layer"], rng)
-    run = run_recurrence(recurrence, sequences, callback=stop)
+    run = run_recurrence(recurrence, sequences, progress=stop)
     assert (run.steps, calls) == (3, [(1, 5), (2, 5), (3, 5)])
     whole = run_recurrence(recurrence, sequences)
     np.testing.assert_array_equal(run.hidden, whole.hidden[:4])
-    part, full = jacobian_norms(whole, callback=stop), jacobian_norms(whole)
+    part, full = jacobian_norms(whole, progress=stop), jacobian_norms(whole)
     assert part.times.tolist() == [2, 3, 4, 5]
     np.testing.assert_array_equal(part.log10_norms, full.log10_norms[2:])
 

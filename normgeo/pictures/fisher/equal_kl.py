@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.fisher.contours import LENGTHS, RAYS, Contours, kl_contours
+from normgeo.fisher.contours import Contours, kl_contours
 from normgeo.fisher.ellipse import round_number
 from normgeo.pictures.fisher.equal_kl_figure import contours_figure
 from normgeo.pictures.fisher.pair import USES
 from normgeo.pictures.fisher.standing import Standing, standing
 from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.view import Progress, View, progress_of
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -46,34 +45,23 @@ def _equal_kl(settings: Settings, callback: Progress | None = None) -> EqualKLPi
     # In units of ‖w‖, by which the norms of the two models need not agree.
     curvature = last.around.F.quad(last.norm * last.directions[-1])
     levels = round_number(curvature * REACH**2 / 2) * SIZES**2
-    tell = _counter(callback, len(here.stands))
+    progress = progress_of(callback)
     found: dict[str, list[Contours | None]] = {"across": [], "along": []}
-    stopped = False
-    for stand in here.stands:
+    for place, stand in enumerate(here.stands):
         along, *others = stand.norm * stand.directions
-        for part, plane in (("across", others[::-1]), ("along", [along, others[0]])):
+        planes = {"across": others[::-1], "along": [along, others[0]]}
+        for number, (part, plane) in enumerate(planes.items(), start=2 * place):
             contours = None
-            if len(plane) == 2 and not stopped:
-                try:
-                    contours = kl_contours(
-                        stand.around, np.stack(plane), levels, within=WITHIN[part], callback=tell
-                    )
-                except StopIteration:
-                    stopped = True
-            found[part].append(contours)
+            if len(plane) == 2 and not progress.stopped:
+                contours = kl_contours(
+                    stand.around,
+                    np.stack(plane),
+                    levels,
+                    within=WITHIN[part],
+                    progress=progress.part(number, 2 * len(here.stands)),
+                )
+            found[part].append(None if progress.stopped else contours)
     return EqualKLPicture(here, levels, tuple(found["across"]), tuple(found["along"]))
-
-
-def _counter(callback: Progress | None, models: int) -> Callable[[], None]:
-    done, total = 0, models * (RAYS + 2 * LENGTHS)
-
-    def tell() -> None:
-        nonlocal done
-        done = min(done + 1, total)
-        if callback is not None:
-            callback(done, total)
-
-    return tell
 
 
 def _equal_kl_figure(picture: EqualKLPicture, theme: str) -> Figure:

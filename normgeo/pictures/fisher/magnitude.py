@@ -13,7 +13,7 @@ from normgeo.pictures.fisher.magnitude_figure import magnitude_figure
 from normgeo.pictures.fisher.pair import USES, about, unusual
 from normgeo.pictures.model_on_data import independent, scene
 from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.view import Progress, View, progress_of
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -44,23 +44,20 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
     metrics: list[GainMetric] = []
     notes: list[str] = []
     words = which = ""
-    total = len(methods) * len(DELTAS)
+    progress = progress_of(callback)
     for place, method in enumerate(methods.values()):
-
-        def tell(done: int, before: int = place * len(DELTAS)) -> None:
-            if callback is not None:
-                callback(before + done, total)
-
+        part = progress.part(place, len(methods))
         try:
             here = scene(chosen, "standardized", method)
-            metrics.append(gain_metric(here.model, here.X, DELTAS, callback=tell))
-        except StopIteration:
-            break
+            metric = gain_metric(here.model, here.X, DELTAS, progress=part)
         except ValueError as error:
             if method == settings.normalizer:
                 raise
             notes.append(f"{method.title}: {error}")
             continue
+        if progress.stopped:
+            break
+        metrics.append(metric)
         words = about(here)
         which = text(
             "expected Fisher information, per case; N = {N:,}, φ = {phi:g}",

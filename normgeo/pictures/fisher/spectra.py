@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 
+from normgeo.base.progress import Stop
 from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
@@ -14,13 +15,12 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
 from normgeo.pictures.fisher.spectra_figure import spectra_figure
 from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.view import Progress, View, progress_of
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 ALL = 1024  # parameters up to which every eigenvalue is computed
 MOST = 100  # of the largest, above it
-PRODUCTS = 2000  # with F, that Lanczos takes at most, so that a bar can be drawn
 
 
 class SpectraPicture(NamedTuple):
@@ -41,17 +41,15 @@ class SpectraPicture(NamedTuple):
 
 def _spectra(settings: Settings, callback: Progress | None = None) -> SpectraPicture:
     both = pair(settings)
-    models = len(both.scenes)
+    models, progress = len(both.scenes), progress_of(callback)
     found: list[Spectrum | None] = []
     notes = list(both.notes)
     for place, it in enumerate(both.scenes.values()):
         F = fisher(it.model, it.X)
         k = None if F.layout.size <= ALL else MOST
-        try:
-            found.append(spectrum(F, k, callback=_counter(callback, place, models)))
-            if callback is not None:
-                callback((place + 1) * PRODUCTS, models * PRODUCTS)
-        except StopIteration:
+        with suppress(Stop):
+            found.append(spectrum(F, k, progress=progress.part(place, models)))
+        if progress.stopped:
             found += [None] * (models - len(found))
             break
     if any(s is not None and not s.complete for s in found):
@@ -63,12 +61,6 @@ def _spectra(settings: Settings, callback: Progress | None = None) -> SpectraPic
     )
     which = which_fisher(fisher(both.normalized.model, both.normalized.X))
     return SpectraPicture(methods, tuple(found), about(both.normalized), which, tuple(notes))
-
-
-def _counter(callback: Progress | None, place: int, models: int) -> Callable[[int], Any] | None:
-    if callback is None:
-        return None
-    return lambda done: callback(place * PRODUCTS + min(done, PRODUCTS - 1), models * PRODUCTS)
 
 
 def _figure(picture: SpectraPicture, theme: str) -> Figure:
