@@ -131,9 +131,9 @@ def _noted(table: Table, notes: tuple[str, ...]) -> Table:
 
 def _from_data(settings: Settings) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]]:
     """Return the model and cases of a data set, as the Symmetry page has them."""
-    from normgeo.pictures.model_on_data import independent, scene
+    from normgeo.pictures.model_on_data import independent, model_on_data
 
-    here = scene(independent(settings), "standardized")
+    here = model_on_data(independent(settings), "standardized")
     return here.model, here.X, here.dataset.title, here.notes
 
 

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS, Dataset
 from normgeo.models.families import FAMILIES
@@ -22,7 +23,7 @@ SMALLEST_RANDOM_LAYER = 4
 
 @final
 @dataclass(frozen=True, eq=False)
-class Scene:
+class ModelOnData:
     """Real data under a model.
 
     Attributes:
@@ -38,7 +39,9 @@ class Scene:
     notes: tuple[str, ...]
 
 
-def scene(settings: Settings, features: str, normalizer: Normalizer | None = None) -> Scene:
+def model_on_data(
+    settings: Settings, features: str, normalizer: Normalizer | None = None
+) -> ModelOnData:
     """Return the data and weights that the settings ask for.
 
     Args:
@@ -60,8 +63,8 @@ def scene(settings: Settings, features: str, normalizer: Normalizer | None = Non
             )
         )
     family, y = _targets(dataset, settings)
-    H = _neurons(dataset, settings, family)
-    if family != "categorical" and y.shape[1] != H:
+    H = _neurons(dataset, settings)
+    if not FAMILIES[family].coupled and y.shape[1] != H:
         notes.append(_shared_outputs(H, y.shape[1]))
         y = y[:, np.arange(H) % y.shape[1]]
     method = settings.normalizer if normalizer is None else normalizer
@@ -71,7 +74,7 @@ def scene(settings: Settings, features: str, normalizer: Normalizer | None = Non
             settings.dataset, kind, family, learning, ridge=settings.ridge, seed=settings.seed
         )
         notes.append(
-            text("Weights fitted with a ridge penalty, λ = {ridge:g}.", ridge=settings.ridge)
+            text("Weights fitted with a ridge penalty, λ = {ridge}.", ridge=number(settings.ridge))
         )
     else:
         rng = np.random.default_rng(settings.seed)
@@ -79,28 +82,39 @@ def scene(settings: Settings, features: str, normalizer: Normalizer | None = Non
     if method.statistics == "frozen":
         reference = model.W, dataset.X
         model = NormalizedGLM(method, family, model.W, model.b, model.g, reference=reference)
-    return Scene(dataset, dataset.X, y, model, tuple(notes))
+    return ModelOnData(dataset, dataset.X, y, model, tuple(notes))
+
+
+# The old names, until nothing uses them.
+Scene, scene = ModelOnData, model_on_data
 
 
 def independent(settings: Settings) -> Settings:
     """Return the settings with classes one against the rest, where the family is left open."""
-    if settings.family == "auto" and DATASETS[settings.dataset].load().family == "categorical":
-        return replace(settings, family="bernoulli")
+    dataset = DATASETS[settings.dataset].load()
+    if settings.family == "auto" and FAMILIES[dataset.family].coupled:
+        return replace(settings, family=dataset.one_against_rest().family)
     return settings
 
 
 def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     """Return the family's key and the targets it takes."""
-    family = dataset.family if settings.family == "auto" else settings.family
-    if dataset.family == "categorical" != family:
-        return family, dataset.one_against_rest().y
-    if family == "categorical" != dataset.family:
+    key = dataset.family if settings.family == "auto" else settings.family
+    family, own = FAMILIES[key], FAMILIES[dataset.family]
+    if own.coupled and not family.coupled:
+        return key, dataset.one_against_rest().y
+    if family.coupled and not own.coupled:
         raise ValueError(
-            f"A categorical family needs class labels; the targets of {dataset.title} are "
-            f"{dataset.family}. Use family=auto, or a data set with classes, such as the digits."
+            text(
+                "A {family} family needs class labels; the targets of {data} are {own}. "
+                "Use family=auto, or a data set with classes, such as the digits.",
+                family=family.title,
+                data=dataset.title,
+                own=own.title,
+            )
         )
-    FAMILIES[family].encode(dataset.y, dataset.H)
-    return family, dataset.y
+    family.encode(dataset.y, dataset.H)
+    return key, dataset.y
 
 
 def _shared_outputs(neurons: int, outputs: int) -> str:
@@ -114,14 +128,19 @@ def _shared_outputs(neurons: int, outputs: int) -> str:
     return text("The {H} neurons predict the {n} outputs in turn.", H=neurons, n=outputs)
 
 
-def _neurons(dataset: Dataset, settings: Settings, family: str) -> int:
+def _neurons(dataset: Dataset, settings: Settings) -> int:
     """Return H: as asked for, or the number of outputs, at least 4 for random weights."""
     outputs = dataset.H
     if settings.weights == "fitted":
         if settings.neurons not in (0, outputs):
             raise ValueError(
-                f"Fitted weights have one neuron for each of the {outputs} outputs of "
-                f"{dataset.title}; got neurons={settings.neurons}. Use random weights to choose."
+                text(
+                    "Fitted weights have one neuron for each of the {outputs} outputs of {data}; "
+                    "got neurons={neurons}. Use random weights to choose.",
+                    outputs=outputs,
+                    data=dataset.title,
+                    neurons=settings.neurons,
+                )
             )
         return outputs
     return settings.neurons or max(outputs, SMALLEST_RANDOM_LAYER)

@@ -8,7 +8,7 @@ import pytest
 from normgeo import fisher
 from normgeo.fisher.neuron_blocks import SCREEN
 from normgeo.pictures import PICTURES
-from normgeo.pictures.model_on_data import independent, scene
+from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.settings import Settings
 
 SMALL = Settings(dataset="wine")
@@ -24,7 +24,7 @@ def of(rows: list[dict], **wanted: object) -> list[dict]:
 
 
 def matrix(settings: Settings, coupling: str = "exact") -> np.ndarray:
-    it = scene(independent(settings), "standardized")
+    it = model_on_data(independent(settings), "standardized")
     return fisher(it.model, it.X, coupling=coupling).to_dense()
 
 

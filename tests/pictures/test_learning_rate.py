@@ -12,7 +12,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.fisher.kl import kl
 from normgeo.pictures import PICTURES
-from normgeo.pictures.learning_rate.block import subject
+from normgeo.pictures.learning_rate.block_on_data import block_on_data
 from normgeo.settings import Settings
 
 NAMES = ("turn", "descent", "doubling", "ellipse")
@@ -59,12 +59,10 @@ def test_small_turn_is_quartered_in_degrees_too(method: str) -> None:
 
 @pytest.mark.parametrize("method", LAWFUL)
 def test_loss_is_wedges_constant_along_rays(method: str) -> None:
-    it = subject(replace(QUICK, method=method))
+    it = block_on_data(replace(QUICK, method=method))
     (shown,) = picture("turn", replace(QUICK, method=method)).planes
     for norm in (0.25, 4.0):
-        plane = loss_plane(
-            it.model, it.scene.X, it.scene.y, block=it.block, angles=shown.angles, norm=norm
-        )
+        plane = loss_plane(it.model, it.X, it.y, block=it.block, angles=shown.angles, norm=norm)
         np.testing.assert_allclose(plane.loss, shown.loss, rtol=1e-9)
 
 
@@ -250,7 +248,7 @@ def test_no_curvature_along_the_weights(method: str) -> None:
 @pytest.mark.parametrize("method", ["batch", "layer"])
 def test_kl_on_the_contour_and_the_wedge_is_the_level(method: str) -> None:
     settings = replace(QUICK, method=method)
-    it, measured = subject(settings), picture("ellipse", settings).measured
+    it, measured = block_on_data(settings), picture("ellipse", settings).measured
     own, directions = it.objective.own, measured.directions
 
     def model_at(w: np.ndarray) -> Any:
@@ -260,11 +258,11 @@ def test_kl_on_the_contour_and_the_wedge_is_the_level(method: str) -> None:
         here = model_at(at.norm * own)
         for place in (0, 11, 30):
             there = model_at(at.norm * own + at.contour[place] @ directions)
-            assert kl(here, there, it.scene.X) == pytest.approx(measured.level, rel=1e-3)
+            assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
         for angle in at.wedge:
             for radius in (0.5, 7.0):
                 there = model_at(radius * (np.cos(angle) * own + np.sin(angle) * directions[0]))
-                assert kl(here, there, it.scene.X) == pytest.approx(measured.level, rel=1e-3)
+                assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
 
 
 def test_small_contours_are_ellipses() -> None:

@@ -7,16 +7,16 @@ import pytest
 from sklearn.datasets import load_digits
 
 from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.model_on_data import scene
+from normgeo.pictures.model_on_data import model_on_data
 from normgeo.settings import Settings
 
 
 def test_raw_and_standardized_features_are_the_digits():
     pixels = load_digits().data
     varying = pixels[:, np.ptp(pixels, axis=0) > 0]
-    raw = scene(Settings(), "raw")
+    raw = model_on_data(Settings(), "raw")
     np.testing.assert_array_equal(raw.X, varying)
-    standardized = scene(Settings(), "standardized").X
+    standardized = model_on_data(Settings(), "standardized").X
     np.testing.assert_allclose(
         standardized * varying.std(axis=0) + varying.mean(axis=0), varying, atol=1e-12
     )
@@ -26,8 +26,8 @@ def test_raw_and_standardized_features_are_the_digits():
 
 
 def test_settings_choose_the_features_before_the_picture_does():
-    chosen = scene(Settings(features="standardized"), "raw").X
-    np.testing.assert_array_equal(chosen, scene(Settings(), "standardized").X)
+    chosen = model_on_data(Settings(features="standardized"), "raw").X
+    np.testing.assert_array_equal(chosen, model_on_data(Settings(), "standardized").X)
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_settings_choose_the_features_before_the_picture_does():
     [("digits", 0, 10), ("iris", 0, 4), ("breast_cancer", 0, 4), ("iris", 7, 7), ("iris", 1, 1)],
 )
 def test_neurons_are_the_outputs_but_at_least_four(dataset, neurons, expected):
-    here = scene(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
+    here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
     assert len(here.model.W) == expected
 
 
 def test_weights_are_decided_by_the_seed():
-    first, again, other = (scene(Settings(seed=seed), "raw").model.W for seed in (3, 3, 4))
+    first, again, other = (model_on_data(Settings(seed=seed), "raw").model.W for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, again)
     assert not np.allclose(first, other)
 
@@ -55,7 +55,7 @@ def test_weights_are_decided_by_the_seed():
     ],
 )
 def test_targets_are_shared_out_among_the_neurons_and_said_so(dataset, neurons, note):
-    here = scene(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
+    here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
     assert note in here.notes
     outputs = here.dataset.y.shape[1]
     for h in range(len(here.model.W)):
@@ -63,14 +63,16 @@ def test_targets_are_shared_out_among_the_neurons_and_said_so(dataset, neurons, 
 
 
 def test_classes_become_targets_one_against_the_rest():
-    here = scene(Settings(family="bernoulli"), "raw")
+    here = model_on_data(Settings(family="bernoulli"), "raw")
     np.testing.assert_array_equal(here.y.argmax(axis=1), load_digits().target)
     assert here.model.family.key == "bernoulli"
 
 
 def test_fitted_weights_are_better_than_random_ones_and_named():
     settings = Settings(dataset="iris", weights="fitted", ridge=0.1)
-    fitted, random = (scene(s, "standardized") for s in (settings, Settings(dataset="iris")))
+    fitted, random = (
+        model_on_data(s, "standardized") for s in (settings, Settings(dataset="iris"))
+    )
     better = fitted.model.log_likelihood(fitted.X, fitted.y)
     assert better > random.model.log_likelihood(random.X, random.y)
     assert "Weights fitted with a ridge penalty, λ = 0.1." in fitted.notes
@@ -78,10 +80,10 @@ def test_fitted_weights_are_better_than_random_ones_and_named():
 
 
 @pytest.mark.parametrize("weights", ["random", "fitted"])
-def test_frozen_statistics_are_those_of_the_scene_itself(weights):
+def test_frozen_statistics_are_those_of_the_data_itself(weights):
     settings = Settings(dataset="iris", weights=weights, statistics="frozen")
-    frozen = scene(settings, "standardized")
-    current = scene(Settings(dataset="iris", weights=weights), "standardized")
+    frozen = model_on_data(settings, "standardized")
+    current = model_on_data(Settings(dataset="iris", weights=weights), "standardized")
     assert frozen.model.normalizer.statistics == "frozen"
     np.testing.assert_allclose(
         frozen.model.natural_parameter(frozen.X),
@@ -91,7 +93,9 @@ def test_frozen_statistics_are_those_of_the_scene_itself(weights):
 
 
 def test_normalizer_of_the_picture_comes_before_the_method_of_the_settings():
-    assert scene(Settings(), "raw", NORMALIZERS["rms"]).model.normalizer == NORMALIZERS["rms"]
+    assert (
+        model_on_data(Settings(), "raw", NORMALIZERS["rms"]).model.normalizer == NORMALIZERS["rms"]
+    )
 
 
 def test_fitted_weights_refuse_another_number_of_neurons():
@@ -100,13 +104,13 @@ def test_fitted_weights_refuse_another_number_of_neurons():
         "Use random weights to choose."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        scene(Settings(dataset="iris", weights="fitted", neurons=5), "raw")
+        model_on_data(Settings(dataset="iris", weights="fitted", neurons=5), "raw")
 
 
 def test_categorical_family_refuses_targets_without_classes():
     sentence = (
-        "A categorical family needs class labels; the targets of Diabetes are gaussian. "
+        "A categorical family needs class labels; the targets of Diabetes are Gaussian. "
         "Use family=auto, or a data set with classes, such as the digits."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        scene(Settings(dataset="diabetes", family="categorical"), "raw")
+        model_on_data(Settings(dataset="diabetes", family="categorical"), "raw")

@@ -10,7 +10,7 @@ import pytest
 from normgeo import NORMALIZERS, NormalizedGLM
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.learning_rate.block import at_norm, subject
+from normgeo.pictures.learning_rate.block_on_data import at_norm, block_on_data
 from normgeo.settings import Settings
 
 NAMES = ("descent", "equilibrium", "twin", "spiral")
@@ -69,7 +69,7 @@ def test_norm_and_angle_obey_the_law_of_the_optimizer(
 def test_descent_with_decay_is_a_plain_loop() -> None:
     """An own loop: θ ← (1 − ηλ)θ − ηG on W, θ ← θ − ηG on g and b."""
     settings = replace(QUICK, method="layer", decay=0.1, rate=0.3, steps=7)
-    it = subject(settings)
+    it = block_on_data(settings)
     for norm, run in zip((1.0, 2.0, 4.0), picture("descent", settings).runs, strict=True):
         model = at_norm(it.model, norm)
         W, b, g = model.W, model.b, model.g
@@ -77,7 +77,7 @@ def test_descent_with_decay_is_a_plain_loop() -> None:
             mean = W - W.mean(axis=0)
             assert run.norms[step, 0] == pytest.approx(np.linalg.norm(mean), rel=1e-9)
             here = NormalizedGLM(model.normalizer, model.family, W, b, g)
-            dW, db, dg = here.layout.split(here.gradient(it.scene.X, it.scene.y))
+            dW, db, dg = here.layout.split(here.gradient(it.X, it.y))
             # The gradient is that of the log-likelihood, which descent climbs.
             W, b = (1 - 0.3 * 0.1) * W + 0.3 * dW, b + 0.3 * db
             g = g + 0.3 * dg

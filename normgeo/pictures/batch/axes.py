@@ -25,7 +25,7 @@ from normgeo.normalizers.shared_statistics import (
 )
 from normgeo.pictures.batch.axes_figure import Panel, axes_figure
 from normgeo.pictures.batch.noise_figure import noise_figure
-from normgeo.pictures.model_on_data import scene
+from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -198,7 +198,7 @@ def _over_sigma(errors: Array, noise: BatchNoise) -> Array:
 
 
 def _noise(settings: Settings) -> NoisePicture:
-    here = scene(settings, "standardized", NORMALIZERS["standard"])
+    here = model_on_data(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X
     rng = np.random.default_rng((settings.seed, 2))
     batches = int(np.clip(NUMBERS / (len(W) * batch_sizes(len(X)).sum()), 20, BATCHES))

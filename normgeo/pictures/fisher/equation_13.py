@@ -15,7 +15,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.equation_13_figure import equation_13_figure
 from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
-from normgeo.pictures.model_on_data import Scene, independent, scene
+from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.style.template import Figure
 from normgeo.pictures.view import Progress, View
 from normgeo.settings import Settings
@@ -98,7 +98,7 @@ def _equation_13(settings: Settings, callback: Progress | None = None) -> Equati
 
 def _of_width(settings: Settings, method: Normalizer, H: int) -> Difference:
     random = replace(independent(settings), neurons=H, weights="random")
-    it: Scene = scene(random, "standardized", method)
+    it: ModelOnData = model_on_data(random, "standardized", method)
     exact = fisher(it.model, it.X).to_dense()
     return _difference(it.model, exact, fisher(it.model, it.X, coupling="paper").to_dense())
 

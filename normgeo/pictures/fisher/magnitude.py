@@ -11,7 +11,7 @@ from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.fisher.magnitude_figure import magnitude_figure
 from normgeo.pictures.fisher.pair import USES, about, unusual
-from normgeo.pictures.model_on_data import independent, scene
+from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.style.template import Figure
 from normgeo.pictures.view import Progress, View, progress_of
 from normgeo.settings import Settings
@@ -48,7 +48,7 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
     for place, method in enumerate(methods.values()):
         part = progress.part(place, len(methods))
         try:
-            here = scene(chosen, "standardized", method)
+            here = model_on_data(chosen, "standardized", method)
             metric = gain_metric(here.model, here.X, DELTAS, progress=part)
         except ValueError as error:
             if method == settings.normalizer:

@@ -12,7 +12,7 @@ from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 from normgeo.normalizers.blocks import Blocks
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
-from normgeo.pictures.model_on_data import Scene, independent, scene
+from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.view import DATA
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import NullSpace
@@ -30,11 +30,11 @@ class Pair(NamedTuple):
 
     """
 
-    scenes: Mapping[str, Scene]
+    scenes: Mapping[str, ModelOnData]
     notes: tuple[str, ...]
 
     @property
-    def normalized(self) -> Scene:
+    def normalized(self) -> ModelOnData:
         """The scene of the method itself."""
         return list(self.scenes.values())[-1]
 
@@ -48,7 +48,7 @@ def pair(settings: Settings) -> Pair:
     """
     chosen = independent(settings)
     methods = {"standard": NORMALIZERS["standard"], settings.method: settings.normalizer}
-    scenes = {key: scene(chosen, "standardized", each) for key, each in methods.items()}
+    scenes = {key: model_on_data(chosen, "standardized", each) for key, each in methods.items()}
     model = list(scenes.values())[-1].model
     if model.layout.size > LARGEST:
         raise ValueError(
@@ -91,7 +91,7 @@ def neurons_of(normalizer: Normalizer, H: int, neuron: int) -> Array:
     return np.asarray(next(block for block in blocks if neuron in block))
 
 
-def about(it: Scene) -> str:
+def about(it: ModelOnData) -> str:
     """Return what a model is of: data, family and sizes."""
     H, D = it.model.W.shape
     return text(

@@ -12,7 +12,7 @@ from normgeo.fisher.contours import block_directions
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.pair import about, neurons_of, pair, unusual, which_fisher
-from normgeo.pictures.model_on_data import Scene
+from normgeo.pictures.model_on_data import ModelOnData
 from normgeo.settings import Settings
 
 DIRECTIONS = ("along ŵ", "steepest", "at random")
@@ -59,7 +59,7 @@ def standing(settings: Settings) -> Standing:
     return Standing(stands, name, here, which_fisher(stands[-1].around.F), both.notes)
 
 
-def _stand(it: Scene, neurons: Array, seed: int) -> Stand:
+def _stand(it: ModelOnData, neurons: Array, seed: int) -> Stand:
     around = Neighborhood.of(it.model, it.X)
     rng = np.random.default_rng((seed, 3))  # the weights were drawn from the seed itself
     norm = float(np.linalg.norm(it.model.W[neurons]))

@@ -19,7 +19,7 @@ from normgeo.normalizers.averages import (
 )
 from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.pictures.home.averages_figure import averages_figure
-from normgeo.pictures.model_on_data import scene
+from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -38,7 +38,7 @@ class AveragesPicture(NamedTuple):
 
 def _averages(settings: Settings) -> AveragesPicture:
     methods = {key: NORMALIZERS[key] for key in METHODS}
-    here = scene(settings, "standardized", NORMALIZERS["standard"])
+    here = model_on_data(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X[:SHOWN_CASES]
     middle = (min(len(X), SHOWN_CASES) // 2 - 1, len(W) // 2 - 1 if len(W) > 1 else 0)
     example = averages(methods, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)

@@ -15,7 +15,7 @@ from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.invariance.effect_figure import effect_figure
 from normgeo.pictures.invariance.floating_point_figure import floating_point_figure
-from normgeo.pictures.model_on_data import Scene, scene
+from normgeo.pictures.model_on_data import ModelOnData, model_on_data
 from normgeo.pictures.style.template import Figure
 from normgeo.pictures.view import DATA, View
 from normgeo.settings import Settings
@@ -39,7 +39,7 @@ class EffectPicture(NamedTuple):
 
 def _effect(settings: Settings) -> EffectPicture:
     chosen, transform = settings.selected
-    here = scene(settings, "raw", chosen)
+    here = model_on_data(settings, "raw", chosen)
     methods, notes = _compared(settings, chosen, here)
     strengths = FACTORS if transform.rescales else SHIFTS
     result = effect(
@@ -55,7 +55,7 @@ def _effect(settings: Settings) -> EffectPicture:
 
 
 def _compared(
-    settings: Settings, chosen: Normalizer, here: Scene
+    settings: Settings, chosen: Normalizer, here: ModelOnData
 ) -> tuple[dict[str, Normalizer], list[str]]:
     """Return batch and layer norm, whose contrast teaches, and the chosen one; what is missing."""
     methods, notes = {}, []
@@ -74,7 +74,7 @@ def _compared(
     return methods, notes
 
 
-def _shift(settings: Settings, transform: Transform, here: Scene) -> Any:
+def _shift(settings: Settings, transform: Transform, here: ModelOnData) -> Any:
     if transform.rescales:
         return None
     # Not the generator that drew the weights: its first row would be the first weight vector.
@@ -125,7 +125,7 @@ class SweepPicture(NamedTuple):
 
 def _floating_point(settings: Settings) -> SweepPicture:
     chosen, transform = settings.selected
-    here = scene(settings, "standardized", chosen)
+    here = model_on_data(settings, "standardized", chosen)
     W, X = here.model.W, here.X[:SWEPT_CASES]
     reach = 24 if transform.rescales else 8
     strengths = np.logspace(-reach, reach, 4 * reach + 1)

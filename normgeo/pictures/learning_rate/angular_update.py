@@ -12,7 +12,7 @@ from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.learning_rate.angular_update_figure import turn_figure
-from normgeo.pictures.learning_rate.block import BLOCK, subject
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.rates import rate_for_block
 from normgeo.pictures.style.template import Figure
 from normgeo.pictures.view import DATA, View
@@ -41,17 +41,17 @@ class TurnPicture(NamedTuple):
 
 
 def _turn(settings: Settings) -> TurnPicture:
-    it = subject(settings)
+    it = block_on_data(settings)
     rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
     norms = _norms(settings.growth)
-    model, X, y, block = it.model, it.scene.X, it.scene.y, it.block
+    model, X, y, block = it.model, it.X, it.y, it.block
     curve = turn_against_norm(model, X, y, norms, rate, block=block)
     softened = model.normalizer.eps > 0 and SCALES[model.normalizer.scale].takes_eps
     radii, count = ((0.25, 0.5, 1.0, 2.0, 4.0, 16.0), 49) if softened else ((1.0,), 121)
     angles = np.linspace(-np.pi, np.pi, count)
     planes = tuple(loss_plane(model, X, y, block=block, angles=angles, norm=r) for r in radii)
     return TurnPicture(
-        model.normalizer, curve, planes, it.name, it.symbol, settings.growth, it.scene.notes
+        model.normalizer, curve, planes, it.name, it.symbol, settings.growth, it.notes
     )
 
 

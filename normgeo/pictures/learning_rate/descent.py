@@ -11,7 +11,7 @@ from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.pictures.learning_rate.block import BLOCK, Subject, at_norm, subject
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, BlockOnData, at_norm, block_on_data
 from normgeo.pictures.learning_rate.descent_figure import descent_figure
 from normgeo.pictures.learning_rate.rates import batch_for_run, batch_words, rate_for_run
 from normgeo.pictures.style.template import Figure
@@ -46,7 +46,7 @@ def silent(done: int, steps: int) -> None:
 
 def train_from(
     starts: tuple[float, ...],
-    it: Subject,
+    it: BlockOnData,
     settings: Settings,
     tell: Progress,
     *,
@@ -75,8 +75,8 @@ def train_from(
 
         return descend(
             at_norm(it.model, norm),
-            it.scene.X,
-            it.scene.y,
+            it.X,
+            it.y,
             rule,
             steps=steps,
             rate=rate,
@@ -90,8 +90,8 @@ def train_from(
 
 
 def _descent(settings: Settings, tell: Progress = silent) -> DescentPicture:
-    it = subject(settings)
-    cases = len(it.scene.X)
+    it = block_on_data(settings)
+    cases = len(it.X)
     batch = batch_for_run(settings, cases)
     rate = rate_for_run(settings, it, OPTIMIZERS[settings.optimizer])
     runs = train_from(

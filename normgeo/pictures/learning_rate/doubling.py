@@ -11,7 +11,7 @@ from normgeo.base.text import text
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.fisher.ellipse import EqualKLPicture, equal_kl
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.learning_rate.block import BLOCK, subject
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.doubling_figure import doubling_figure
 from normgeo.pictures.learning_rate.ellipse_figure import ellipse_figure
 from normgeo.pictures.style.template import Figure
@@ -37,10 +37,10 @@ class EllipsePicture(NamedTuple):
 
 
 def _ellipse(settings: Settings) -> EllipsePicture:
-    it = subject(settings)
+    it = block_on_data(settings)
     rng = np.random.default_rng((settings.seed, 1))  # the weights were drawn from the seed itself
-    measured = equal_kl(it.model, it.scene.X, it.scene.y, (1.0, 2.0), block=it.block, rng=rng)
-    return EllipsePicture(it.model.normalizer, measured, it.name, it.symbol, it.scene.notes)
+    measured = equal_kl(it.model, it.X, it.y, (1.0, 2.0), block=it.block, rng=rng)
+    return EllipsePicture(it.model.normalizer, measured, it.name, it.symbol, it.notes)
 
 
 def _ellipse_figure(picture: EllipsePicture, theme: str) -> Figure:
@@ -91,9 +91,9 @@ class DoublingPicture(NamedTuple):
 
 
 def _doubling(settings: Settings) -> DoublingPicture:
-    it = subject(settings)
-    rows = doubling_table(it.model, it.scene.X, it.scene.y, it.block)
-    return DoublingPicture(it.model.normalizer, rows, it.name, it.symbol, it.scene.notes)
+    it = block_on_data(settings)
+    rows = doubling_table(it.model, it.X, it.y, it.block)
+    return DoublingPicture(it.model.normalizer, rows, it.name, it.symbol, it.notes)
 
 
 def _doubling_figure(picture: DoublingPicture, theme: str) -> Figure:

@@ -15,7 +15,7 @@ from normgeo.dynamics.equilibrium import Balance, simulate_balance
 from normgeo.dynamics.norm_laws import Equilibrium
 from normgeo.dynamics.optimizers import OPTIMIZERS, AdaptiveMoments
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.pictures.learning_rate.block import BLOCK, subject
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.descent import RUN, STARTS, endings, silent, train_from
 from normgeo.pictures.learning_rate.equilibrium_figure import Course, equilibrium_figure
 from normgeo.pictures.learning_rate.rates import (
@@ -83,8 +83,8 @@ class EquilibriumPicture(NamedTuple):
 
 
 def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPicture:
-    it = subject(settings)
-    cases, optimizer = len(it.scene.X), OPTIMIZERS[settings.optimizer]
+    it = block_on_data(settings)
+    cases, optimizer = len(it.X), OPTIMIZERS[settings.optimizer]
     steps = max(settings.steps, FEWEST)
     adaptive = isinstance(optimizer, AdaptiveMoments)
     rate = rate_for_run(settings, it, optimizer, FIRST_TURN)
@@ -107,7 +107,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
         (run.norms[:-1] * run.gradient_norms)[run.steps // 2 :, it.block] ** 2 for run in whole
     ]
     gradient_norm = float(np.sqrt(np.concatenate(squares).mean()))
-    size = real[0].blocks.neurons.shape[1] * it.scene.X.shape[1]
+    size = real[0].blocks.neurons.shape[1] * it.X.shape[1]
     simulated = tuple(
         simulate_balance(
             optimizer,
@@ -131,7 +131,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
         predicted,
         it.name,
         it.symbol,
-        it.scene.dataset.title,
+        it.data,
         batch_words(batch, cases),
         real[0].notes,
     )

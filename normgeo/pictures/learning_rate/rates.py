@@ -12,7 +12,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.dynamics.optimizers import AdaptiveMoments, Momentum, Optimizer
 from normgeo.normalizers.blocks import Blocks, lengths
-from normgeo.pictures.learning_rate.block import Subject
+from normgeo.pictures.learning_rate.block_on_data import BlockOnData
 from normgeo.settings import Settings
 
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
@@ -26,7 +26,7 @@ def rate_for_block(settings: Settings, gradient: Array) -> float:
 
 
 def rate_for_run(
-    settings: Settings, it: Subject, optimizer: Optimizer, adaptive_turn: float = ADAPTIVE_TURN
+    settings: Settings, it: BlockOnData, optimizer: Optimizer, adaptive_turn: float = ADAPTIVE_TURN
 ) -> float:
     """Return η: as set, or one that suits an optimizer, for all parameters together.
 
@@ -36,7 +36,7 @@ def rate_for_run(
     if settings.rate:
         return settings.rate
     model = it.model
-    dW, db, dg = model.layout.split(model.gradient(it.scene.X, it.scene.y))
+    dW, db, dg = model.layout.split(model.gradient(it.X, it.y))
     blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
     if isinstance(optimizer, AdaptiveMoments):
         return adaptive_turn / float(np.sqrt(blocks.shape[1]))

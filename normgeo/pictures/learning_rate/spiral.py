@@ -11,7 +11,7 @@ from normgeo.base.text import text
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.pictures.learning_rate.block import BLOCK, subject
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.descent import RUN, endings, silent, train_from
 from normgeo.pictures.learning_rate.rates import (
     MINI_BATCH,
@@ -70,8 +70,8 @@ class SpiralPicture(NamedTuple):
 
 
 def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
-    it = subject(settings)
-    cases = len(it.scene.X)
+    it = block_on_data(settings)
+    cases = len(it.X)
     batch = batch_for_run(settings, cases, MINI_BATCH)
     rate = rate_for_run(settings, it, OPTIMIZERS["gradient_descent"])
     (run,) = train_from(

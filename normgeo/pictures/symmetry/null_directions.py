@@ -7,7 +7,7 @@ from typing import NamedTuple
 from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.pictures.fisher.pair import USES, unusual, which_fisher
-from normgeo.pictures.model_on_data import independent, scene
+from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.symmetry.coupling_figure import coupling_figure
 from normgeo.pictures.symmetry.null_directions_figure import symmetry_figure
 from normgeo.pictures.view import Progress, View
@@ -27,7 +27,7 @@ class SymmetryPicture(NamedTuple):
         null: of the exact Fisher information. paper: of Eq. 13.
         explanation: of `null`. Both are None where the computation was stopped before them.
         terms: of the formula for its dimension. method, words: the normalizer's title and words.
-        groups, neurons, features: G, H and D. family, family_key, data: of the scene.
+        groups, neurons, features: G, H and D. family, family_key, data: of the model.
         setting: what is unusual about the normalizer, or "".
         notes: sentences for the reader.
 
@@ -55,7 +55,7 @@ class SymmetryPicture(NamedTuple):
 
 
 def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryPicture:
-    here = scene(independent(settings), "standardized")
+    here = model_on_data(independent(settings), "standardized")
     model, X = here.model, here.X
     H, D = model.W.shape
     if H * D > LARGEST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
@@ -11,39 +12,43 @@ from normgeo.normalizers.blocks import Blocks, lengths
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
-from normgeo.pictures.model_on_data import Scene, scene
+from normgeo.pictures.model_on_data import model_on_data
 from normgeo.settings import Settings
 
 BLOCK = ("method", "groups", "eps", "statistics", "neuron")  # the settings that choose it
 FLAT = 1e-11  # of the loss: a smaller slope, per radian, is rounding
 
 
-class Subject(NamedTuple):
+class BlockOnData(NamedTuple):
     """One homogeneous block of a model on data, all blocks scaled to norm 1.
 
     Attributes:
-        scene: the data, and the model as it was. model: the same function at ‖w‖ = 1.
-        block: the number of the block. objective: the loss as a function of it.
-        name: of the block, "neuron 3". symbol: of its norm.
+        data: the title of the data set. X: (N, D). y: targets.
+        model: with all blocks at ‖w‖ = 1. block: its number. objective: the loss as a function
+            of it. name: of the block, "weights of neuron 3". symbol: of its norm.
+        notes: sentences for the reader.
 
     """
 
-    scene: Scene
+    data: str
+    X: Array
+    y: Array
     model: NormalizedGLM
     block: int
     objective: BlockObjective
     name: str
     symbol: str
+    notes: tuple[str, ...]
 
 
-def subject(settings: Settings) -> Subject:
+def block_on_data(settings: Settings) -> BlockOnData:
     """Return the block that the settings name.
 
     Raises:
         ValueError: no such neuron, no homogeneous block, or a block that nothing can turn.
 
     """
-    here = scene(settings, "standardized")
+    here = model_on_data(settings, "standardized")
     method, H = here.model.normalizer, len(here.model.W)
     if here.model.family.coupled and here.dataset.H > H:
         raise ValueError(
@@ -65,7 +70,17 @@ def subject(settings: Settings) -> Subject:
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
         raise ValueError(_flat(method, blocks.neurons.shape[1]))
-    return Subject(here, model, block, objective, blocks.name(block), blocks.symbol)
+    return BlockOnData(
+        here.dataset.title,
+        here.X,
+        here.y,
+        model,
+        block,
+        objective,
+        blocks.name(block),
+        blocks.symbol,
+        here.notes,
+    )
 
 
 def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
