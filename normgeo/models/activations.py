@@ -8,12 +8,16 @@ from typing import ClassVar, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 
 
 class Activation(ABC):
     """A function f applied neuron by neuron, and its derivative."""
 
     key: ClassVar[str]
+    title: ClassVar[str]
+    latex: ClassVar[str]
+    """Of f, in a formula."""
     weight_variance: ClassVar[float] = 1.0
     """Times 1/D, the variance of random weights that keep the scale of h through many layers."""
 
@@ -30,7 +34,7 @@ class Activation(ABC):
 class Tanh(Activation):
     """f = tanh s, f' = 1/cosh² s."""
 
-    key = "tanh"
+    key, title, latex = "tanh", "f = tanh", r"\tanh"
 
     def value(self, s: Array) -> Array:
         hidden: Array = np.tanh(s)
@@ -47,7 +51,7 @@ class Tanh(Activation):
 class Relu(Activation):
     """f = max(s, 0), f' = 1 above 0 and 0 elsewhere."""
 
-    key = "relu"
+    key, title, latex = "relu", "f = ReLU", r"\mathrm{ReLU}"
     weight_variance = 2.0
 
     def value(self, s: Array) -> Array:
@@ -63,7 +67,7 @@ class Relu(Activation):
 class Identity(Activation):
     """f = s, f' = 1."""
 
-    key = "identity"
+    key, title, latex = "identity", text("f = identity"), r"\mathrm{id}"
 
     def value(self, s: Array) -> Array:
         return s

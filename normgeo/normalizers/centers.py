@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 
 
 def without_mean(M: Array, axis: int) -> Array:
@@ -37,6 +38,9 @@ class Center(ABC):
     """One word of a normalizer: the projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ."""
 
     key: ClassVar[str]
+    title: ClassVar[str]
+    over: ClassVar[str]
+    """What is averaged over, within a sentence; the title says it in a menu."""
     shared_by_cases: ClassVar[bool] = False
     shared_by_neurons: ClassVar[bool] = False
     neuron_dimensions_lost: ClassVar[int] = 0
@@ -95,7 +99,7 @@ class Center(ABC):
 class NoCenter(Center):
     """μ = 0."""
 
-    key = "none"
+    key, title, over = "none", text("nothing"), text("nothing")
 
     def undefined(self, cases: int, features: int, neurons: int) -> str:
         return ""
@@ -105,7 +109,7 @@ class NoCenter(Center):
 class BatchCenter(Center):
     """μ_h = mean of a_nh over the cases n: X̃ is X minus its mean row."""
 
-    key = "batch"
+    key, title, over = "batch", text("cases (batch)"), text("the cases")
     shared_by_cases = True
 
     def project_inputs(self, X: Array) -> Array:
@@ -122,7 +126,7 @@ class BatchCenter(Center):
 class LayerCenter(Center):
     """μ_n = mean of a_nh over the neurons h of a group: W̃ is W minus its mean row."""
 
-    key = "layer"
+    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
     shared_by_neurons = True
     neuron_dimensions_lost = 1
 
@@ -144,7 +148,7 @@ class LayerCenter(Center):
 class WeightCenter(Center):
     """μ_nh = mean_d(w_hd)·Σ_d x_nd: each row of W̃ is a row of W minus its own mean."""
 
-    key = "weight"
+    key, title, over = "weight", text("features (weight)"), text("the features")
 
     def project_features(self, W: Array) -> Array:
         return without_mean(W, axis=-1)
@@ -163,7 +167,7 @@ class WeightCenter(Center):
 class FrozenCenter(Center):
     """μ_h is a constant from a reference batch: C = X Wᵀ − μ (test time)."""
 
-    key = "batch"
+    key, title, over = "batch", text("cases (batch)"), text("the cases")
     mean: Array
 
     def subtract_frozen(self, C: Array) -> Array:
@@ -178,7 +182,7 @@ class FrozenCenter(Center):
 class OwnNeuronLayerCenter(Center):
     """The diagonal of the layer center: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped (Eq. 14)."""
 
-    key = "layer"
+    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
     shared_by_neurons = True
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.normalizers.centers import batch_of_one, group_size, layer_of_one
 
 
@@ -29,6 +30,9 @@ class Scale(ABC):
     """One word of a normalizer: v = σ² of the centered summed inputs C, and its derivative."""
 
     key: ClassVar[str]
+    title: ClassVar[str]
+    over: ClassVar[str]
+    """What is averaged over, within a sentence; the title says it in a menu."""
     divides: ClassVar[bool] = True
     takes_eps: ClassVar[bool] = False
     shared_by_cases: ClassVar[bool] = False
@@ -81,7 +85,7 @@ class Scale(ABC):
 class NoScale(Scale):
     """v = 1."""
 
-    key = "none"
+    key, title, over = "none", text("nothing"), text("nothing")
     divides = False
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
@@ -128,7 +132,7 @@ class AveragingScale(Scale):
 class BatchScale(AveragingScale):
     """v_h = mean of c_nh² over the cases n."""
 
-    key = "batch"
+    key, title, over = "batch", text("cases (batch)"), text("the cases")
     shared_by_cases = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
@@ -153,7 +157,7 @@ class BatchScale(AveragingScale):
 class LayerScale(AveragingScale):
     """v_n = mean of c_nh² over the neurons h of a group."""
 
-    key = "layer"
+    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
     shared_by_neurons = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
@@ -180,7 +184,7 @@ class LayerScale(AveragingScale):
 class WeightScale(Scale):
     """v_h = ‖w̃_h‖², of the centered rows."""
 
-    key = "weight"
+    key, title, over = "weight", text("features (weight)"), text("the features")
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
         squares: Array = (W_centered * W_centered).sum(axis=-1)[..., None, :]
@@ -215,7 +219,7 @@ class WeightScale(Scale):
 class FrozenScale(Scale):
     """v_h is a constant from a reference batch (test time)."""
 
-    key = "batch"
+    key, title, over = "batch", text("cases (batch)"), text("the cases")
     takes_eps = True
     constant: Array
     constant_uncentered: Array
@@ -250,7 +254,7 @@ class OwnNeuronLayerScale(AveragingScale):
     da_h the center's own part has left dc_h = (1 − 1/K) da_h, and z_h da_h/K = z_h dc_h/(K − 1).
     """
 
-    key = "layer"
+    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
     shared_by_neurons = True
     dimensions_lost: int
 
