@@ -9,6 +9,8 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array, weights_and_inputs
+from normgeo.base.text import text
+from normgeo.normalizers.centers import CENTERS, group_size
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
 
@@ -24,7 +26,7 @@ SHOWN_CASES = 12
 @final
 @dataclass(frozen=True, eq=False)
 class Average:
-    """What one method averages for the summed input at one place.
+    """What the scale of one method averages for the summed input at one place.
 
     Attributes:
         normalizer: the method. matrix: "A" or "W", in which the averaged entries are.
@@ -39,6 +41,20 @@ class Average:
     lit: Array
     mark: tuple[int, int] | None
 
+    @property
+    def rule(self) -> str:
+        """What is averaged, in words."""
+        rows, columns = self.lit.any(axis=1), self.lit.any(axis=0)
+        if self.matrix == "W":
+            return text("one weight vector, over its features")
+        if columns.sum() == 1:
+            return text("one neuron, over the cases")
+        if rows.sum() > 1:
+            return text("over cases and neurons")
+        if columns.all():
+            return text("one case, over the neurons")
+        return text("one case, over a group of neurons")
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -46,8 +62,10 @@ class Worked:
     """Eq. 5 at one place, in numbers: z = (a − μ)/σ.
 
     Attributes:
-        a, mu, sigma, z: at the place. averaged: the entries that σ² is made of.
-        divisor: by how much the sum of squares is divided: their number, or 1 for ‖w‖².
+        a, mu, sigma, z: at the place.
+        mean_of: the summed inputs that μ is the mean of; none where it is no such mean.
+        deviations: what σ² is the sum of squares of, over a divisor: their number for a mean,
+            1 for ‖w‖². of_weights: whether they are those of w.
 
     """
 
@@ -55,14 +73,16 @@ class Worked:
     mu: float
     sigma: float
     z: float
-    averaged: Array
-    divisor: int
+    mean_of: Array
+    deviations: Array
+    divisor: float
+    of_weights: bool
 
 
 def averages(
     normalizers: Mapping[str, Normalizer], W: Array, X: Array, place: tuple[int, int]
 ) -> dict[str, Average]:
-    """Return what each normalizer averages for a_nh, the place (n, h); its scale word decides.
+    """What each normalizer averages for a_nh, the place (n, h); its scale word decides.
 
     Args:
         normalizers: by key, each with a scale. W: (H, D); X: (N, D). place: n and h.
@@ -71,30 +91,28 @@ def averages(
         ValueError: a normalizer without a scale.
 
     """
-    n, h = place
     A = X @ W.T
     found = {}
     for key, normalizer in normalizers.items():
         if not SCALES[normalizer.scale].divides:
-            raise ValueError(f"An average needs a scale; {normalizer.title} has none.")
-        matrix = "W" if normalizer.scale == "weight" else "A"
-        values = W if matrix == "W" else A
-        lit = np.zeros(values.shape, dtype=bool)
-        # The word names the index that runs; the others stay.
-        if normalizer.scale == "batch":
-            lit[:, h] = True
-        elif normalizer.scale == "layer":
-            lit[n] = np.arange(len(W)) * normalizer.groups // len(
-                W
-            ) == h * normalizer.groups // len(W)
-        else:
-            lit[h] = True
+            raise ValueError(
+                text("An average needs a scale; {name} has none.", name=normalizer.title)
+            )
+        # σ² is a sum of squares: a single entry leaves something of it where it is averaged.
+        for matrix, values in (("A", A), ("W", W)):
+            units = np.eye(values.size).reshape(-1, *values.shape)
+            C, weights = (units, 0 * W) if matrix == "A" else (0 * A, units)
+            v = SCALES[normalizer.scale].variance(C, weights, normalizer.groups)
+            at_place = np.broadcast_to(v, (*v.shape[:-2], *A.shape))[..., *place]
+            lit = np.broadcast_to(at_place > 0, values.size).reshape(values.shape)
+            if lit.any():
+                break
         found[key] = Average(normalizer, matrix, values, lit, place if matrix == "A" else None)
     return found
 
 
 def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Worked:
-    """Return the numbers of Eq. 5 for a_nh, from the same normalizer as everywhere.
+    """The numbers of Eq. 5 for a_nh, from the same normalizer as everywhere.
 
     Args:
         average: of one method, from `averages`. W: (H, D); X: (N, D). place: n and h.
@@ -104,7 +122,17 @@ def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Work
 
     """
     weights, inputs = weights_and_inputs(W, X)
-    result = average.normalizer.normalize(weights, inputs)
+    normalizer = average.normalizer
+    result = normalizer.normalize(weights, inputs)
     a, mu, sigma, z = (float(np.broadcast_to(value, result.z.shape)[place]) for value in result)
-    entries = average.values[average.lit]
-    return Worked(a, mu, sigma, z, entries, 1 if average.matrix == "W" else len(entries))
+    center = CENTERS[normalizer.center]
+    shared = np.zeros(result.z.shape, dtype=bool)
+    shared[:, place[1]] = center.shared_by_cases
+    if center.shared_by_neurons:
+        size = group_size(len(weights), normalizer.groups)
+        shared[place[0], place[1] // size * size :][:size] = True
+    centered = center.project_weights(weights, normalizer.groups)
+    deviations = (result.z * result.sigma if average.matrix == "A" else centered)[average.lit]
+    divisor = float((deviations**2).sum() / sigma**2)
+    mean_of = result.summed_inputs[shared]
+    return Worked(a, mu, sigma, z, mean_of, deviations, divisor, average.matrix == "W")

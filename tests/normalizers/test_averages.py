@@ -5,6 +5,8 @@ import pytest
 
 from normgeo import NORMALIZERS
 from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, averages, worked
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.scales import SCALES, AveragingScale
 
 METHODS = {key: NORMALIZERS[key] for key in ("batch", "layer", "weight")}
 
@@ -41,8 +43,7 @@ def test_example_is_whole_where_it_can_be(key):
     for value in (numbers.a, numbers.mu, numbers.sigma**2):
         assert value == pytest.approx(round(value), abs=1e-12)
     assert numbers.z == pytest.approx((numbers.a - numbers.mu) / numbers.sigma)
-    squares = np.sum((numbers.averaged - numbers.mu) ** 2)
-    assert squares / numbers.divisor == pytest.approx(numbers.sigma**2)
+    assert numbers.divisor == pytest.approx(1 if average.matrix == "W" else average.lit.sum())
 
 
 def test_example_gives_one_summed_input_three_different_values():
@@ -56,3 +57,56 @@ def test_example_gives_one_summed_input_three_different_values():
 def test_method_without_a_scale_averages_nothing(rng):
     with pytest.raises(ValueError, match=r"^An average needs a scale; standard has none\.$"):
         averages({"standard": NORMALIZERS["standard"]}, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+
+
+@pytest.mark.parametrize("key", NORMALIZERS)
+def test_worked_numbers_are_those_of_every_method_with_a_scale(key, rng):
+    normalizer = NORMALIZERS[key]
+    W, X, place = rng.standard_normal((4, 5)), rng.standard_normal((6, 5)), (2, 1)
+    if SCALES[normalizer.scale].divides:
+        (average,) = averages({key: normalizer}, W, X, place).values()
+        numbers = worked(average, W, X, place)
+        squares = np.sum(numbers.deviations**2)
+        assert numbers.sigma**2 == pytest.approx(squares / round(numbers.divisor))
+        assert numbers.z == pytest.approx((numbers.a - numbers.mu) / numbers.sigma)
+        if numbers.mean_of.size:
+            assert numbers.mu == pytest.approx(numbers.mean_of.mean())
+        else:
+            assert normalizer.center in {"none", "weight"}
+
+
+def test_new_scale_lights_what_it_averages(rng, monkeypatch):
+    """The sum over all cases and neurons, which no branch of ours knows."""
+
+    class Everything(AveragingScale):
+        key = "everything"
+
+        def average(self, U, groups=1):
+            return U.sum(axis=(-2, -1), keepdims=True)
+
+        def radial(self, X_centered, at):
+            return None
+
+    monkeypatch.setitem(SCALES, "everything", Everything())
+    W, X = rng.standard_normal((4, 5)), rng.standard_normal((6, 5))
+    (average,) = averages({"new": Normalizer("none", "everything")}, W, X, (2, 1)).values()
+    assert (average.matrix, average.lit.all(), average.rule) == (
+        "A",
+        True,
+        "over cases and neurons",
+    )
+    assert worked(average, W, X, (2, 1)).divisor == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("key", "rule"),
+    [
+        ("batch", "one neuron, over the cases"),
+        ("layer", "one case, over the neurons"),
+        ("group", "one case, over a group of neurons"),
+        ("weight", "one weight vector, over its features"),
+    ],
+)
+def test_rule_says_what_is_averaged(key, rule, rng):
+    W, X = rng.standard_normal((4, 5)), rng.standard_normal((6, 5))
+    assert averages({key: NORMALIZERS[key]}, W, X, (2, 1))[key].rule == rule

@@ -1,6 +1,6 @@
 """The pictures of the page Home, in their order there."""
 
-from normgeo.pictures.home.averages import AVERAGES
-from normgeo.pictures.view import picture
+from normgeo.pictures.home import averages, averages_figure
+from normgeo.pictures.picture import Picture
 
-PICTURES = tuple(map(picture, (AVERAGES,)))
+PICTURES = (Picture(averages.STUDY, averages_figure.figure),)

@@ -1,11 +1,13 @@
-"""The picture of the Home page: what each method averages."""
+"""What each scale averages, on real data and worked by hand: the first picture of all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.normalizers.averages import (
     EXAMPLE_PLACE,
@@ -17,18 +19,22 @@ from normgeo.normalizers.averages import (
     averages,
     worked,
 )
-from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.home.averages_figure import averages_figure
+from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.model_on_data import model_on_data
-from normgeo.pictures.view import DATA, View
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-METHODS = ("batch", "layer", "weight")
 
+class Averages(NamedTuple):
+    """What a method of each scale averages on real data, and the same by hand.
 
-class AveragesPicture(NamedTuple):
-    """What each method averages on real data, and the same by hand."""
+    Attributes:
+        real, example: by the key or the words of the method. numbers: of the example.
+        notes: sentences for the reader.
+
+    """
 
     real: dict[str, Average]
     example: dict[str, Average]
@@ -36,21 +42,38 @@ class AveragesPicture(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _averages(settings: Settings) -> AveragesPicture:
-    methods = {key: NORMALIZERS[key] for key in METHODS}
+def compute(settings: Settings, progress: Progress) -> Averages:
+    """A method of each scale: the chosen one for its own scale, elsewhere the first by name."""
     here = model_on_data(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X[:SHOWN_CASES]
     middle = (min(len(X), SHOWN_CASES) // 2 - 1, len(W) // 2 - 1 if len(W) > 1 else 0)
-    example = averages(methods, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
-    return AveragesPicture(
-        averages(methods, W, X, middle),
-        example,
-        {key: worked(each, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE) for key, each in example.items()},
-        here.notes,
-    )
+    real, example, numbers = {}, {}, {}
+    notes = list(here.notes)
+    for scale in SCALES.values():
+        for name, method in _methods(scale.key, settings.method) if scale.divides else ():
+            one = {name: method}
+            try:
+                found = averages(one, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+                numbers[name] = worked(found[name], EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+                real.update(averages(one, W, X, middle))
+            except ValueError as error:
+                notes.append(text("No {name} here: {why}", name=method.title, why=error))
+                continue
+            example.update(found)
+            break
+    return Averages(real, example, numbers, tuple(notes))
 
 
-def _table(picture: AveragesPicture) -> Table:
+def _methods(scale: str, chosen: str) -> Iterator[tuple[str, Normalizer]]:
+    """The methods with a scale, the first to be tried first."""
+    if NORMALIZERS[chosen].scale == scale:
+        yield chosen, NORMALIZERS[chosen]
+    yield from ((key, method) for key, method in NORMALIZERS.items() if method.scale == scale)
+    plain = Normalizer("none", scale)
+    yield plain.title, plain
+
+
+def _table(result: Averages) -> Table:
     rows = [
         (
             name,
@@ -61,19 +84,23 @@ def _table(picture: AveragesPicture) -> Table:
             float(each.values[row, column]),
             bool(each.lit[row, column]),
         )
-        for name, grids in (("real", picture.real), ("example", picture.example))
+        for name, grids in (("real", result.real), ("example", result.example))
         for key, each in grids.items()
         for row, column in np.ndindex(each.values.shape)
     ]
     columns = ("grid", "method", "matrix", "row", "column", "value", "averaged")
-    return Table(columns, tuple(rows), title=text("What each method averages"))
+    return Table(columns, tuple(rows), title=STUDY.title)
 
 
-AVERAGES = View(
-    "averages",
-    text("What each method averages"),
-    DATA,
-    _averages,
-    lambda picture, theme: averages_figure(picture.real, picture.example, picture.numbers, theme),
-    _table,
+STUDY = Study(
+    name="averages",
+    title=text("What each method averages"),
+    alt=text(
+        "Three grids with what is averaged lit: one neuron over the cases in batch norm, one case "
+        "over the neurons in layer norm, one weight vector over its features in weight norm. Below "
+        "each the same in integers, with the arithmetic."
+    ),
+    uses=(*DATA, "method"),
+    compute=compute,
+    table=_table,
 )

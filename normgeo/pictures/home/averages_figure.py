@@ -2,77 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.averages import Average, Worked
-from normgeo.pictures.style.template import SIZE, THEMES, dress, ink_scale, method_color
+from normgeo.pictures.home.averages import Averages
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import SIZE, THEMES, dress, ink_scale
 
-WHAT = {
-    "batch": "one neuron, over the cases",
-    "layer": "one case, over the neurons",
-    "weight": "one weight vector, over its features",
-}
 FINE = 30
 """So many columns leave no room for gaps between them."""
 
 AXES = {"A": ("neurons h", "cases n"), "W": ("features d", "neurons h")}
 
 
-def averages_figure(
-    real: Mapping[str, Average],
-    example: Mapping[str, Average],
-    numbers: Mapping[str, Worked],
-    theme: str,
-) -> go.Figure:
+def figure(result: Averages, theme: str) -> go.Figure:
     """Draw a column for each method: real data above, integers and their arithmetic below."""
     look = THEMES[theme]
-    methods = len(real)
-    figure = make_subplots(
+    drawn = make_subplots(
         rows=2,
-        cols=methods,
+        cols=len(result.real),
         row_heights=[0.53, 0.47],
         vertical_spacing=0.17,
         horizontal_spacing=0.09,
     )
-    dress(figure, theme, height=470)
-    figure.update_layout(showlegend=False, margin={"l": 28, "r": 8, "t": 52, "b": 84})
-    for column, (key, average) in enumerate(real.items(), start=1):
-        color = method_color(average.normalizer)
-        _draw_real(figure, average, column, theme)
-        _draw_integers(figure, example[key], column, theme)
-        for row, grid in ((1, average), (2, example[key])):
-            _frame(figure, grid, row, column, color)
-        axis = figure.layout[f"xaxis{column}" if column > 1 else "xaxis"].domain
-        title = f"<b>{average.normalizer.title}</b><br>{text(WHAT[average.normalizer.scale])}"
-        figure.add_annotation(
-            text=title,
-            x=sum(axis) / 2,
-            y=1,
-            xref="paper",
-            yref="paper",
-            xanchor="center",
-            yanchor="bottom",
-            yshift=6,
-            font={"size": SIZE - 1, "color": look.ink},
+    dress(drawn, theme, height=470)
+    drawn.update_layout(showlegend=False, margin={"l": 28, "r": 8, "t": 52, "b": 84})
+    for column, (key, average) in enumerate(result.real.items(), start=1):
+        color, example = method_color(average.normalizer), result.example[key]
+        _draw_real(drawn, average, column, theme)
+        _draw_integers(drawn, example, column, theme)
+        for row, grid in ((1, average), (2, example)):
+            _frame(drawn, grid, row, column, color)
+        middle = sum(drawn.layout[f"xaxis{column}" if column > 1 else "xaxis"].domain) / 2
+        centered: dict[str, Any] = {"xanchor": "center", "align": "center"}
+        title = [f"<b>{average.normalizer.title}</b>", example.rule]
+        font = {"size": SIZE - 1, "color": look.ink}
+        drawn.add_annotation(note(title, middle, yshift=6, font=font, **centered))
+        lines, font = _arithmetic(result.numbers[key]), {"size": SIZE, "color": look.ink}
+        drawn.add_annotation(
+            note(lines, middle, 0, yanchor="top", yshift=-8, font=font, **centered)
         )
-        figure.add_annotation(
-            text=_arithmetic(numbers[key]),
-            x=sum(axis) / 2,
-            y=0,
-            xref="paper",
-            yref="paper",
-            xanchor="center",
-            yanchor="top",
-            yshift=-8,
-            font={"size": SIZE, "color": look.ink},
-        )
-    return figure
+    return drawn
 
 
 def _draw_real(figure: go.Figure, average: Average, column: int, theme: str) -> None:
@@ -184,28 +162,26 @@ def _frame(figure: go.Figure, average: Average, row: int, column: int, color: st
         )
 
 
-def _arithmetic(numbers: Worked) -> str:
-    """Return the three lines of Eq. 5: mean, scale, result."""
-    entries, mu, count = numbers.averaged, numbers.mu, numbers.divisor
-    if count == 1:
-        center = text("no mean is taken off: μ = {mu}", mu=_number(mu))
-        squares = " + ".join(f"{_number(entry)}²" for entry in entries)
-        scale = f"σ = ‖w‖ = √({squares}) = {_number(numbers.sigma)}"
+def _arithmetic(worked: Worked) -> list[str]:
+    """The three lines of Eq. 5: mean, scale, result."""
+    mu, sigma, divisor = number(worked.mu), number(worked.sigma), round(worked.divisor)
+    summands = " + ".join(map(number, worked.mean_of))
+    if worked.mean_of.size:
+        mean = f"μ = ({summands})/{worked.mean_of.size} = {mu}"
+    elif worked.mu == 0:
+        mean = text("no mean is taken off: μ = {mu}", mu=mu)
     else:
-        center = f"μ = ({' + '.join(map(_number, entries))})/{count} = {_number(mu)}"
-        squares = " + ".join(_number((entry - mu) ** 2) for entry in entries)
-        scale = f"σ² = ({squares})/{count} = {_number(numbers.sigma**2)}"
-    sigma = numbers.sigma
-    root = _number(sigma) if count == 1 else f"√{_number(sigma**2)}"
-    return (
-        f"{center}<br>{scale}<br>"
-        f"z = ({_number(numbers.a)} − {_number(mu)})/{root} = <b>{_number(numbers.z)}</b>"
-    )
-
-
-def _number(value: float) -> str:
-    return f"{round(float(value), 2):g}".replace("-", "−")
+        mean = f"μ = {mu}"
+    if worked.of_weights:
+        squares = " + ".join(f"{number(abs(deviation))}²" for deviation in worked.deviations)
+        scale, root = f"σ = ‖w‖ = √({squares}) = {sigma}", sigma
+    else:
+        squares = " + ".join(number(deviation**2) for deviation in worked.deviations)
+        share = f"({squares})/{divisor}" if divisor > 1 else squares
+        scale, root = f"σ² = {share} = {number(worked.sigma**2)}", f"√{number(worked.sigma**2)}"
+    above = f"({number(worked.a)} − {mu})" if worked.mu >= 0 else f"({number(worked.a)} + {mu[1:]})"
+    return [mean, scale, f"z = {above}/{root} = <b>{number(worked.z)}</b>"]
 
 
 def _whole(values: Array) -> list[list[str]]:
-    return [[_number(value) for value in row] for row in values]
+    return [[number(value) for value in row] for row in values]
