@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer
+from normgeo.base.rules import Choice, Number, Open, Rule, Whole, Word
+from normgeo.base.text import translated
+from normgeo.fisher.neuron_blocks import ENTRIES
+from normgeo.normalizers.centers import CENTERS, NoCenter
+from normgeo.normalizers.normalizer import STATISTICS
 from normgeo.settings import (
     RENAMED_METHODS,
     RULES,
+    SETTINGS,
     Cell,
-    Choice,
-    Number,
-    Open,
-    Rule,
     Settings,
-    Whole,
-    describe,
     parse_pairs,
 )
 
@@ -27,8 +27,12 @@ from normgeo.settings import (
 def values_of(rule: Rule) -> st.SearchStrategy[object]:
     """Values that the rule allows; a new kind of rule must say what those are."""
     match rule:
-        case Choice(options, _):
-            return st.sampled_from(options)
+        case Choice():
+            return st.sampled_from(rule.options)
+        case Word():
+            return st.from_regex(
+                "[a-z0-9_]{1,40}", fullmatch=True, alphabet=st.characters(codec="ascii")
+            )
         case Whole(low, high):
             return st.integers(low, high)
         case Number(low, high, nonzero):
@@ -48,6 +52,7 @@ any_settings = st.fixed_dictionaries(
 # One bad value of every kind for every rule.
 BAD = {
     Choice: ["", "no such word", 3, None, [], True],
+    Word: ["", "Why", "two words", "x" * 41, "⟦", 3, None, [], True],
     Whole: [
         "",
         "two",
@@ -198,9 +203,40 @@ def test_old_names_of_methods_keep_working(old: str, new: str) -> None:
         Settings(method=f"{old}_")
 
 
-def test_describe_states_the_rule() -> None:
-    assert describe("eps") == "`eps` is a number from 0 to 1."
-    assert describe("delta") == "`delta` is a number from -100 to 100, not 0."
+def in_brackets(sentence: str) -> str:
+    return f"⟦{sentence}⟧"
+
+
+@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.label])
+def test_widget_is_labeled_in_the_language_in_use(name: str) -> None:
+    setting, rule = SETTINGS[name], RULES[name]
+    with translated(in_brackets):
+        assert str(setting.label) == f"⟦{setting.label.sentence}⟧"
+        assert not setting.help or str(setting.help) == f"⟦{setting.help.sentence}⟧"
+        if isinstance(rule, Choice):
+            titles = [rule.title(option) for option in rule.options]
+            assert all(title[0] + title[-1] == "⟦⟧" for title in titles)
+            assert len(set(titles)) == len(titles)
+
+
+def test_complaint_is_in_the_language_of_its_reader() -> None:
+    _, (problem,) = Settings.from_query({"eps": "2"})
+    with translated(in_brackets):
+        assert str(problem) == (
+            "⟦⟦`eps` must be ⟦a number from 0 to 1⟧; got '2'.⟧ The default, 0.0, is used instead.⟧"
+        )
+
+
+def test_words_that_belong_elsewhere_are_all_offered() -> None:
+    assert RULES["statistics"].options == STATISTICS
+    assert RULES["entries"].options == ENTRIES
+
+
+def test_new_statistic_is_offered_with_its_own_title(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CENTERS, "total", NoCenter())
+    assert Settings(center="total").center == "total"
+    assert RULES["center"].title("total") == NoCenter.title
+    assert RULES["center"].title("layer") == CENTERS["layer"].title
 
 
 def test_pairs_are_split_at_the_first_equals_sign() -> None:

@@ -2,8 +2,6 @@
 
 import pytest
 
-from normgeo.settings import RULES, Cell, Choice
-from normgeo.ui.controls import LABELS, OPTIONS
 from normgeo.ui.frame import PAGES
 
 
@@ -50,11 +48,3 @@ def test_bad_value_goes_away_with_the_next_change(shown):
     session.app.selectbox(key="dataset").select("iris").run()
     assert session.warnings == []
     assert session.query == {"dataset": "iris"}
-
-
-@pytest.mark.parametrize("name", LABELS)
-def test_widget_has_words_for_every_option(name):
-    rule = RULES[name]
-    assert not isinstance(rule, Cell)
-    if isinstance(rule, Choice):
-        assert set(OPTIONS[name]) == set(rule.options)

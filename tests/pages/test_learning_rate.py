@@ -129,7 +129,7 @@ def test_optimizer_goes_into_the_url_and_changes_the_run_only(shown):
 def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
     page = shown("learning_rate", dataset="wine", steps="20")
     assert page.app.number_input(key="descent_decay").value is None
-    assert page.app.number_input(key="descent_decay").placeholder == "as suits"
+    assert page.app.number_input(key="descent_decay").placeholder == "automatic"
     page.app.number_input(key="descent_decay").set_value(0.2).run()
     page.app.number_input(key="descent_mini_batch").set_value(16).run()
     assert page.query == {"dataset": "wine", "steps": "20", "decay": "0.2", "mini_batch": "16"}

@@ -1,0 +1,184 @@
+"""Rules of settings: what a value may be, said in a sentence, read from text or JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from sys import float_info
+from typing import Any, Protocol, final
+
+from normgeo.base.text import text
+
+OPEN = "auto"  # the word for a number that is left open
+
+
+class Rule(Protocol):
+    """What the values of one setting may be."""
+
+    @property
+    def sentence(self) -> str:
+        """The rule, to follow "must be"."""
+        ...
+
+    def parse(self, value: object) -> Any:
+        """Return the value, from text or JSON; raises ValueError or TypeError."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """One of several words.
+
+    Attributes:
+        titles: of each word, or an object of a registry, which has its own `title`.
+        renamed: the new word for each old one that links and recipes still hold.
+
+    """
+
+    titles: Mapping[str, Any] = field(hash=False)
+    renamed: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(self.titles)
+
+    @property
+    def sentence(self) -> str:
+        return text("one of {options}", options=", ".join(self.options))
+
+    def title(self, option: str) -> str:
+        """The title of a word, in the language in use."""
+        titled = self.titles[option]
+        return str(text(titled if isinstance(titled, str) else titled.title))
+
+    def parse(self, value: object) -> str:
+        word = self.renamed.get(value, value) if isinstance(value, str) else value
+        if not isinstance(word, str) or word not in self.titles:
+            raise ValueError
+        return word
+
+
+@final
+@dataclass(frozen=True)
+class Word:
+    """A word in small letters, whose meaning the reader of the setting knows."""
+
+    sentence: str
+
+    def parse(self, value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch("[a-z0-9_]{1,40}", value):
+            raise ValueError
+        return value
+
+
+@final
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range."""
+
+    low: int
+    high: int
+
+    @property
+    def sentence(self) -> str:
+        return text("a whole number from {low} to {high}", low=self.low, high=self.high)
+
+    def parse(self, value: object) -> int:
+        number = int(value) if isinstance(value, str) else _number(value)
+        if number != int(number) or not self.low <= number <= self.high:
+            raise ValueError
+        return int(number)
+
+
+@final
+@dataclass(frozen=True)
+class Number:
+    """A finite number in a range; `nonzero` leaves out 0."""
+
+    low: float
+    high: float
+    nonzero: bool = False
+
+    @property
+    def sentence(self) -> str:
+        if self.nonzero:
+            return text("a number from {low:g} to {high:g}, not 0", low=self.low, high=self.high)
+        return text("a number from {low:g} to {high:g}", low=self.low, high=self.high)
+
+    def parse(self, value: object) -> float:
+        number = float(value) if isinstance(value, str) else _number(value)
+        if not (isfinite(number) and self.low <= number <= self.high):
+            raise ValueError
+        if self.nonzero and number == 0:
+            raise ValueError
+        return number
+
+
+@final
+@dataclass(frozen=True)
+class Open:
+    """What another rule allows, or None, "auto" in text: one that fits the picture."""
+
+    rule: Whole | Number
+
+    @property
+    def sentence(self) -> str:
+        return text("{open}, or {rule}", open=OPEN, rule=self.rule.sentence)
+
+    def parse(self, value: object) -> Any:
+        return None if value in (None, OPEN) else self.rule.parse(value)
+
+
+@final
+class Setting:
+    """A field of a frozen dataclass: its default, its rule, and how a widget asks for it.
+
+    A descriptor, so that each value is parsed where the dataclass is made.
+
+    Attributes:
+        default: of the field. rule: of its values. label: of a widget, "" where there is none.
+        help: what the label leaves open. step: of a widget for numbers.
+
+    Raises:
+        ValueError: a value against the rule, in one sentence.
+
+    """
+
+    def __init__(self, default: Any, rule: Rule, label: str, help: str, step: float) -> None:
+        self.default, self.rule = default, rule
+        self.label, self.help, self.step = label, help, step
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
+        return self.default if instance is None else vars(instance)[self.name]
+
+    def __set__(self, instance: object, value: object) -> None:
+        try:
+            vars(instance)[self.name] = self.rule.parse(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(complaint(self.name, self.rule, value)) from error
+
+
+def complaint(name: str, rule: Rule, value: object) -> str:
+    """What is wrong with the value of a setting, in a sentence."""
+    return text(
+        "`{name}` must be {rule}; got {value!r}.",
+        name=name,
+        rule=rule.sentence,
+        value=str(value)[:60],
+    )
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    if not abs(value) <= float_info.max:  # NaN, infinities, and whole numbers that no float holds
+        raise ValueError
+    return float(value)
