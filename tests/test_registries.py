@@ -1,0 +1,85 @@
+"""What a thing of a registry is called, does or looks like is its own: nobody asks for its key."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from normgeo import FAMILIES, NORMALIZERS, OPTIMIZERS
+from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.scales import SCALES
+
+ROOT = Path(__file__).parents[1]
+
+# The package of a registry may know its members.
+KEYS: Mapping[str, frozenset[str]] = {
+    "normgeo/normalizers/": frozenset(NORMALIZERS) | frozenset(CENTERS) | frozenset(SCALES),
+    "normgeo/models/": frozenset(FAMILIES),
+    "normgeo/dynamics/": frozenset(OPTIMIZERS),
+}
+
+# What is no key of a registry though it reads like one, with the reason.
+OTHER_WORDS: Mapping[tuple[str, str], str] = {}
+
+# The paper speaks of batch, weight and layer norm: what quotes it names them.
+QUOTATIONS = ("normgeo/claims/",)
+
+
+def uses_of_keys(source: str, keys: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """The lines that compare with a key, look one up, or list values by keys; and the key."""
+    for node in ast.walk(ast.parse(source)):
+        asked: list[ast.expr | None] = []
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                asked += side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
+        elif isinstance(node, ast.Dict):
+            asked += node.keys
+        elif isinstance(node, ast.MatchValue):
+            asked.append(node.value)
+        for value in asked:
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            for part in parts:
+                if isinstance(part, ast.Constant) and part.value in keys:
+                    yield node.lineno, str(part.value)
+
+
+def found_in(file: Path) -> list[str]:
+    name = file.relative_to(ROOT).as_posix()
+    keys = frozenset().union(*(k for home, k in KEYS.items() if not name.startswith(home)))
+    return [
+        f"{name}:{line} {key}"
+        for line, key in uses_of_keys(file.read_text("utf-8"), keys)
+        if (name, key) not in OTHER_WORDS
+    ]
+
+
+def test_nobody_asks_for_a_key_outside_its_registry() -> None:
+    files = [*ROOT.glob("normgeo/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"]
+    quoting = [f for f in files if f.relative_to(ROOT).as_posix().startswith(QUOTATIONS)]
+    asked = [found for file in files if file not in quoting for found in found_in(file)]
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if key == "batch": pass',
+        'if "adam" != rule: pass',
+        'x = word in ("none", "layer")',
+        'x = {"poisson": 1}',
+        'x = {("batch", "batch"): "#0B7ABD"}',
+        'match key:\n    case "rms":\n        pass',
+    ],
+)
+def test_checker_finds_a_planted_question(source: str) -> None:
+    assert list(uses_of_keys(source, frozenset().union(*KEYS.values())))
+
+
+def test_exceptions_are_still_needed() -> None:
+    used = set()
+    for file in ROOT.glob("normgeo/**/*.py"):
+        name = file.relative_to(ROOT).as_posix()
+        keys = frozenset().union(*(k for home, k in KEYS.items() if not name.startswith(home)))
+        used |= {(name, key) for _, key in uses_of_keys(file.read_text("utf-8"), keys)}
+    assert set(OTHER_WORDS) <= used
