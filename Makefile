@@ -7,9 +7,9 @@ VENV := .venv/Scripts/
 endif
 
 # Parallel test workers share the cores already.
-test: export OPENBLAS_NUM_THREADS ?= 1
+test core: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint format types bench lock app-environment dev-environment browser clean
+.PHONY: run test check core lint format types docs bench lock app-environment dev-environment browser clean
 
 run: app-environment
 	$(VENV)python -m streamlit run app.py
@@ -19,8 +19,16 @@ run: app-environment
 test: browser
 	$(VENV)python -m pytest -n auto --dist worksteal
 
+# For daily work: everything that needs no browser and no page.
+check: lint types core
+
+CORE := $(addprefix tests/,base datasets normalizers invariance models fisher symmetry dynamics claims tables)
+core: dev-environment
+	$(VENV)python -m pytest -n auto --dist worksteal normgeo $(CORE) tests/test_architecture.py
+
 lint: dev-environment
 	$(VENV)python -m ruff check .
+	$(VENV)python -m ruff format --check .
 
 format: dev-environment
 	$(VENV)python -m ruff format .
@@ -28,6 +36,10 @@ format: dev-environment
 
 types: dev-environment
 	$(VENV)python -m mypy normgeo tools $(wildcard app.py pages)
+
+# Warnings are errors; the notebook runs. The pages are in docs/_build/html.
+docs: dev-environment
+	$(VENV)python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 bench: browser
 	$(VENV)python -m benchmarks
@@ -49,4 +61,4 @@ browser: dev-environment
 	@$(VENV)python -m tools.browser
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
 """How `make docs` builds the pages of this folder."""
 
 import ast
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = str(ROOT)  # of the notebook's kernel
 
 import normgeo  # noqa: E402 - from the checkout
 
@@ -85,7 +87,9 @@ def write_api() -> None:
     (API / "index.rst").write_text("\n".join(contents), "utf-8")
 
 
-def as_restructured(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+def as_restructured(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
     """Show formulas as they are: an indented paragraph literally, a bar or a star as itself."""
     shown: list[str] = []
     in_section = False

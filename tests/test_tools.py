@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import venv
+from tools import kernels, venv
 
 
 @pytest.fixture
@@ -67,3 +67,10 @@ def test_missing_venv_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         "This Python cannot make virtual environments: install its venv module "
         "(Debian and Ubuntu call the package python3-venv) and try again."
     )
+
+
+def test_other_kernels_are_those_the_processor_runs_and_does_not_choose() -> None:
+    assert kernels.others({"avx", "avx2"}, "Haswell") == ["Sandybridge", "Zen"]
+    assert kernels.others({"avx", "avx2", "avx512f"}, "Sandybridge") == ["Zen", "Haswell"]
+    assert kernels.others({"avx"}, "Sandybridge") == []
+    assert kernels.others(set(), "") == []
