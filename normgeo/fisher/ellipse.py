@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
+from normgeo.fisher.operator import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import dots, lengths
@@ -63,14 +64,14 @@ class EqualKLPicture:
     """Equal KL around one block before and after it grows.
 
     Attributes:
-        level: c, nats per case. cases: N, over which F and KL are means.
+        level: c, nats per case. which: the Fisher information; KL is a mean over its cases, too.
         directions: the two tangent unit vectors, (2, K·D): −Ĝ, and one at random.
         at: the norms, in their order.
 
     """
 
     level: float
-    cases: int
+    which: WhichFisher
     directions: Array
     at: tuple[EqualKL, ...]
 
@@ -109,7 +110,8 @@ def equal_kl(
         )
     level = round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
     at = tuple(_equal_kl(objective, directions, float(radius), level) for radius in radii)
-    return EqualKLPicture(level, len(objective.objective.X), directions, at)
+    around, _ = _around(objective, radii[0])
+    return EqualKLPicture(level, around.F.which, directions, at)
 
 
 def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
-from normgeo.fisher.operator import fisher
+from normgeo.fisher.operator import WhichFisher, fisher
 from normgeo.models.glm import NormalizedGLM
 
 UNCHANGED = 1e-9
@@ -28,7 +28,7 @@ class GainMetric:
     """The metric along the gains when the inputs are re-scaled, exact and as the paper prints it.
 
     Attributes:
-        title: of the method. family: its key.
+        title: of the method. family: its key. which: the Fisher information.
         deltas: the factors δ of the inputs, (n,).
         exact: (n, H, H), the Fisher information along the gains; NaN where there is a problem.
         printed: the appendix's formula, (n, H, H); None for a method it leaves out.
@@ -39,6 +39,7 @@ class GainMetric:
 
     title: str
     family: str
+    which: WhichFisher
     deltas: Array
     exact: Array
     printed: Array | None
@@ -122,6 +123,7 @@ def gain_metric(
     return GainMetric(
         model.normalizer.title,
         model.family.key,
+        WhichFisher("exact", len(inputs), model.phi),
         factors[:done],
         exact[:done],
         None if printed_form is None else printed[:done],

@@ -7,6 +7,7 @@ It is the expected Fisher (over y, from the model), per case (E_x is the mean ov
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from typing import Any, final
@@ -23,13 +24,48 @@ from normgeo.models.families import Family
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import OwnNeuronLinearization
 
-COUPLINGS = ("exact", "paper")
+COUPLINGS = {"exact": text("exact coupling"), "paper": text("Eq. 13")}
+"""What of J is in it: all of it, or each neuron's outputs by its own parameters only."""
 
 MAX_BYTES = 2 * 2**30
 """What a matrix may take unless more is asked for."""
 
 SATURATED = 1e-4
 """A variance A'' below which an output is called certain."""
+
+
+@final
+@dataclass(frozen=True)
+class WhichFisher:
+    """Which Fisher information a number is of; as a string, the words that stand beside it.
+
+    Attributes:
+        coupling: of COUPLINGS. N: the number of cases. phi: φ, the dispersion.
+
+    >>> print(WhichFisher("exact", 178, 0.5))
+    expected Fisher information, per case, exact coupling; N = 178, φ = 0.5
+
+    """
+
+    coupling: str
+    N: int
+    phi: float
+
+    @property
+    def kind(self) -> str:
+        """What it is, without its coupling and its scale."""
+        return text("expected Fisher information, per case")
+
+    def __str__(self) -> str:
+        return str(
+            text(
+                "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
+                kind=self.kind,
+                coupling=COUPLINGS[self.coupling],
+                N=self.N,
+                phi=self.phi,
+            )
+        )
 
 
 @final
@@ -42,7 +78,7 @@ class Fisher(LinearOperator):
     `F.matvec(v)`, `F.matmat(V)`, and whatever scipy does with linear operators.
 
     Attributes:
-        kind: what it is, in words.
+        which: it in words, with its coupling and its scale.
         coupling: "exact", all of J; or "paper", each neuron's outputs by its own parameters
             only, as in Eq. 13 with Eq. 14: the same without a layer statistic.
         form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
@@ -56,8 +92,6 @@ class Fisher(LinearOperator):
     Source: sections 5.2.1 and 5.2.2.
 
     """
-
-    kind = "expected Fisher information, per case"
 
     def __init__(
         self,
@@ -73,6 +107,7 @@ class Fisher(LinearOperator):
         self.form = form
         self.phi = phi
         self.N = len(linearization.s)
+        self.which = WhichFisher(self.coupling, self.N, phi)
         self.layout = linearization.layout
         self.max_bytes = max_bytes
         self.structure = FisherStructure(linearization, family, phi)
@@ -81,10 +116,7 @@ class Fisher(LinearOperator):
         super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.kind}; {self.coupling} coupling, {self.form} form, "
-            f"P={self.layout.size}, N={self.N}, phi={self.phi:g}>"
-        )
+        return f"<{self.which}; {self.form} form, P={self.layout.size}>"
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -249,7 +281,7 @@ def fisher(
            [ 4.,  2.]])
 
     """
-    _one_of("coupling", coupling, COUPLINGS)
+    _one_of("coupling", coupling, tuple(COUPLINGS))
     at = model.linearize(X)
     chosen = at if coupling == "exact" else at.own_neuron()
     return Fisher(chosen, model.family, model.phi, form, max_bytes)

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from normgeo.base.arrays import Array, is_whole
 from normgeo.base.progress import Progress, Report, Stop
-from normgeo.fisher.operator import Fisher
+from normgeo.fisher.operator import Fisher, WhichFisher
 
 SMALL = 400
 """Parameters up to which the matrix is formed, whatever the form."""
@@ -30,7 +30,7 @@ class Spectrum:
             alone. residuals: ‖Fv − λv‖, (k,); each value is within its residual of an eigenvalue.
         trace: the sum of all eigenvalues. size: how many there are, P, or H·D of the weights.
         method: "lanczos" or "dense". products: with F, that Lanczos took.
-        kind, coupling, form, phi, N, notes: which Fisher information, as in `Fisher`.
+        form, which, notes: of the Fisher information, as in `Fisher`.
 
     """
 
@@ -41,11 +41,8 @@ class Spectrum:
     size: int
     method: str
     products: int
-    kind: str
-    coupling: str
     form: str
-    phi: float
-    N: int
+    which: WhichFisher
     notes: tuple[str, ...]
 
     @property
@@ -116,11 +113,8 @@ def spectrum(
         size,
         "lanczos" if products else "dense",
         products,
-        F.kind,
-        F.coupling,
         F.form,
-        F.phi,
-        F.N,
+        F.which,
         F.notes,
     )
 

@@ -110,7 +110,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
             f"got one with {null.layout}."
         )
     at = model.linearize(X)
-    chain = NullChain(model, at.own_neuron() if null.coupling == "paper" else at, null)
+    chain = NullChain(model, at.own_neuron() if null.which.coupling == "paper" else at, null)
     reasons: list[Reason] = []
     credited = np.zeros((null.dimension, 0))
     for find in REASONS:

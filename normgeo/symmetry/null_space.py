@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher
+from normgeo.fisher.operator import Fisher, WhichFisher
 from normgeo.fisher.structure import check_size
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import ParameterLayout
@@ -49,7 +49,7 @@ class NullSpace:
         basis: (P, k), orthonormal; zero along b and g for the weights alone.
         threshold: what a singular value must exceed to count. tolerance: its share of the largest.
         weights_only: whether it is the null space of F_WW or of all of F.
-        kind, coupling, phi, N: which Fisher information, as in `Fisher`. layout: of θ.
+        which: it is of, as in `Fisher`. layout: of θ.
         notes: what a reader should know, in sentences.
 
     """
@@ -59,10 +59,7 @@ class NullSpace:
     threshold: float
     tolerance: float
     weights_only: bool
-    kind: str
-    coupling: str
-    phi: float
-    N: int
+    which: WhichFisher
     layout: ParameterLayout
     notes: tuple[str, ...]
 
@@ -152,10 +149,7 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
         threshold,
         tolerance,
         weights_only,
-        F.kind,
-        F.coupling,
-        F.phi,
-        F.N,
+        F.which,
         F.layout,
         _notes(F, singular_values, threshold, weights_only),
     )

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 from normgeo.base.text import text
+from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import Spectrum
 from normgeo.symmetry.explanation import Explanation
-from normgeo.symmetry.null_space import NullSpace
 from normgeo.tables.table import Table
-
-COUPLING = {
-    "exact": text("exact coupling"),
-    "paper": text("coupling of Eq. 13, each neuron's outputs by its own parameters only"),
-}
-
-
-def which_fisher(found: Spectrum | NullSpace) -> str:
-    """Return which Fisher information a result is of, its coupling and its scale, in a sentence."""
-    words = text(
-        "{kind}: a mean over N = {N:,} cases, divided by φ = {phi:g}; {coupling}.",
-        kind=found.kind[0].upper() + found.kind[1:],
-        N=found.N,
-        phi=found.phi,
-        coupling=COUPLING[found.coupling],
-    )
-    if found.coupling != "exact":
-        return words
-    return words + text(" ½ δᵀFδ is the KL of a small step δ, in nats per case.")
 
 
 def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
@@ -44,7 +25,8 @@ def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
             about=about,
         ),
         notes=(
-            which_fisher(found),
+            text("F: {which}.", which=found.which),
+            *_meaning(found.which),
             text(
                 "Together {share:.1%} of the trace {trace:.4g}; {how}.",
                 share=found.share,
@@ -93,7 +75,8 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
 
 def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) -> Table:
     """Return a record for each eigenvalue and each reason, for programs, with all digits."""
-    which = (what, found.kind, found.coupling, found.N, found.phi)
+    of = found.which
+    which = (what, str(of.kind), of.coupling, of.N, of.phi)
     rows: list[tuple[object, ...]] = [
         ("eigenvalue", i, float(value), share, "", None, "", *which)
         for i, (value, share) in _ranked(found)
@@ -120,6 +103,13 @@ def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) 
         "phi",
     )
     return Table(columns, tuple(rows))
+
+
+def _meaning(which: WhichFisher) -> tuple[str, ...]:
+    """What ½ δᵀFδ is; nothing for Eq. 13, which is not the KL's where neurons share a statistic."""
+    if which.coupling != "exact":
+        return ()
+    return (text("½ δᵀFδ is the KL of a small step δ, in nats per case."),)
 
 
 def _ranked(found: Spectrum) -> list[tuple[int, tuple[float, float]]]:

@@ -1,12 +1,14 @@
 """The Fisher information against the KL, explicit Jacobians, statsmodels, sampling and theory."""
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.sparse.linalg import eigsh
 
+import normgeo
 from normgeo import (
     FAMILIES,
     GRID,
@@ -17,6 +19,7 @@ from normgeo import (
     null_space,
     spectrum,
 )
+from normgeo.fisher import structure
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.storage import STORAGES
@@ -191,7 +194,7 @@ def test_fisher_says_what_it_is():
     F = fisher(model, X, "dense", "paper")
     assert (F.coupling, F.form, F.phi, F.N) == ("paper", "dense", 0.7, 9)
     assert repr(F) == (
-        "<expected Fisher information, per case; paper coupling, dense form, P=42, N=9, phi=0.7>"
+        "<expected Fisher information, per case, Eq. 13; N = 9, φ = 0.7; dense form, P=42>"
     )
     assert Fisher(model.linearize(X), model.family, model.phi).coupling == "exact"
 
@@ -201,8 +204,8 @@ def test_fisher_says_what_it_is():
 def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, monkeypatch):
     model, X = random_model(NORMALIZERS[name], family)
     whole = fisher(model, X).to_dense()
-    monkeypatch.setattr("normgeo.fisher.structure.CASES", 4)
-    monkeypatch.setattr("normgeo.fisher.structure.FEATURES", 2)
+    monkeypatch.setattr(structure, "CASES", 4)
+    monkeypatch.setattr(structure, "FEATURES", 2)
     F = fisher(model, X)
     assert relative(F.to_dense() - whole, whole) < 1e-14
     assert relative(F.diagonal() - whole.diagonal(), whole) < 1e-14
@@ -570,3 +573,12 @@ def test_solve_says_when_it_did_not_converge():
 def test_bad_input_is_answered_in_a_full_sentence(ask, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         ask(*random_model(NORMALIZERS["layer"], "gaussian"))
+
+
+def test_the_package_and_the_function_of_one_name_both_work():
+    """`normgeo.fisher` is the function, and import lines find the package of the same name."""
+    from normgeo import fisher as public
+
+    assert normgeo.fisher is public is fisher
+    package = import_module("normgeo.fisher")
+    assert (package.operator.fisher, package.structure) == (fisher, structure)

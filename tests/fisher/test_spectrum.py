@@ -7,6 +7,7 @@ import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
 from normgeo.base.progress import Stop
+from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import PRODUCTS
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -91,8 +92,8 @@ def test_spectrum_of_a_form_is_that_of_its_matrix(form):
     found = spectrum(F, 8)
     dense = np.linalg.eigvalsh(F.to_dense())[::-1]
     np.testing.assert_allclose(found.values, dense[:8], rtol=1e-12)
-    assert (found.form, found.kind, found.coupling) == (form, F.kind, "exact")
-    assert (found.phi, found.N, found.method) == (1.0, 50, "dense")
+    assert (found.form, found.which) == (form, WhichFisher("exact", N=50, phi=1.0))
+    assert found.method == "dense"
 
 
 def test_spectrum_of_the_standard_gaussian_is_that_of_the_second_moments():

@@ -21,6 +21,7 @@ from normgeo import (
     null_space,
 )
 from normgeo.datasets.datasets import load
+from normgeo.fisher.operator import WhichFisher
 from normgeo.symmetry.subspaces import SAME, orthonormal, principal_angles, shared, without
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
@@ -126,7 +127,7 @@ def test_basis_and_spectrum_are_those_of_the_jacobian(words, family, weights_onl
         assert not null.basis[F.layout.biases].any()
     if null.dimension:
         assert np.abs(F.factor_times(null.basis)).max() < 1e-13 * s[0]
-    assert (null.kind, null.coupling, null.phi, null.N) == (F.kind, "exact", 1.0, 40)
+    assert null.which == F.which == WhichFisher("exact", N=40, phi=1.0)
 
 
 @every_normalizer
@@ -243,7 +244,7 @@ def test_tangent_is_a_null_direction_exactly_where_the_change_is_certified(words
 def test_equation_13_of_layer_norm_has_no_null_directions(family):
     model, X = draw(NORMALIZERS["layer"], family)
     null, explanation = found(model, X, coupling="paper")
-    assert null.coupling == "paper"
+    assert null.which.coupling == "paper"
     assert null.dimension == explanation.explained == 0
     for key in ("weight_matrix_rescaling", "weight_matrix_recentering"):
         assert explanation.reason(key).angle == pytest.approx(np.pi / 2)

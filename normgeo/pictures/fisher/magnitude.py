@@ -59,11 +59,7 @@ def _magnitude(settings: Settings, callback: Progress | None = None) -> Magnitud
             break
         metrics.append(metric)
         words = about(here)
-        which = text(
-            "expected Fisher information, per case; N = {N:,}, φ = {phi:g}",
-            N=len(here.X),
-            phi=here.model.phi,
-        )
+        which = text("{which}", which=metric.which)
         notes += here.notes
     drawn = {metric.title for metric in metrics}
     named = tuple((m, unusual(m)) for m in methods.values() if m.title in drawn)

@@ -105,14 +105,7 @@ def about(it: ModelOnData) -> str:
 
 def which_fisher(F: Fisher | NullSpace) -> str:
     """Return which Fisher information it is, or a null space is of, and its scale."""
-    coupling = text("exact coupling") if F.coupling == "exact" else text("Eq. 13")
-    return text(
-        "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
-        kind=F.kind,
-        coupling=coupling,
-        N=F.N,
-        phi=F.phi,
-    )
+    return text("{which}", which=F.which)
 
 
 def unusual(normalizer: Normalizer) -> str:

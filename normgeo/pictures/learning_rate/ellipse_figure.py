@@ -80,7 +80,7 @@ def ellipse_figure(
         "c = {level:g} nats",
         method=normalizer.title,
         name=name,
-        cases=picture.cases,
+        cases=picture.which.N,
         level=picture.level,
     )
     ratio = float(np.sqrt(picture.at[0].metric[0, 0] / picture.at[1].metric[0, 0]))

@@ -52,8 +52,8 @@ def coupling_figure(
             "<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
             "N = {N:,}, φ = {phi:g}; {about}",
             method=method,
-            N=exact.N,
-            phi=exact.phi,
+            N=exact.which.N,
+            phi=exact.which.phi,
             about=about,
         ),
     )
