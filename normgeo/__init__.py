@@ -5,7 +5,6 @@ weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
 from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
-from normgeo.dynamics.comparison import Comparison, compare
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
@@ -14,6 +13,7 @@ from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.schedules import Constant, Exponential
 from normgeo.dynamics.training import History, hold_out, train
+from normgeo.dynamics.trajectory import Comparison, compare
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher

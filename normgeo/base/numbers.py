@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isfinite, log2
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -63,6 +64,22 @@ def fraction(value: float) -> str:
     if whole < 1 or abs(whole * value - 1) > 5e-4 or whole & (whole - 1):
         return number(value)
     return FRACTIONS.get(whole, f"1/{whole}")
+
+
+def latex(value: float | Fraction, digits: int = 3) -> str:
+    r"""Return a number with so many digits as LaTeX, or a fraction as it is.
+
+    >>> print(latex(0.000012345), latex(Fraction(2, 3)), latex(-3.0))
+    1.23 \cdot 10^{-5} \tfrac{2}{3} -3
+
+    """
+    if isinstance(value, Fraction):
+        if value.denominator == 1:
+            return str(value.numerator)
+        sign = "-" if value < 0 else ""
+        return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    mantissa, e, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if e else mantissa
 
 
 def _signed(words: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, numbers, plain
 from normgeo.claims.trial import PAPER, ROUNDING, digits_model, images, with_weights
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
 from normgeo.dynamics.exponential_twin import exponential_twin
+from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.models.glm import NormalizedGLM
 
@@ -21,8 +23,8 @@ STARTS = (0.3, 3.0)
 def _equilibrium() -> Finding:
     """Simulate a gradient of constant norm on the unit sphere, from two norms."""
     runs = {f"‖w‖ = {start:g} at the start": simulate_balance(norm=start) for start in STARTS}
-    norms = {name: run.settled_norm / _law(run)[0] for name, run in runs.items()}
-    angles = {name: run.settled_angle / _law(run)[1] for name, run in runs.items()}
+    norms = {name: float(run.settled.norm / _law(run)[0]) for name, run in runs.items()}
+    angles = {name: float(run.settled.angle / _law(run)[1]) for name, run in runs.items()}
     off = max(abs(ratio - 1) for ratio in (*norms.values(), *angles.values()))
     return plain(
         off < CLOSE,
@@ -57,33 +59,36 @@ def _twin() -> Finding:
 def _turn_by_rule() -> Finding:
     """Take one small step from W and from 2W under each rule, and compare the turns."""
     (X, y), start, slope = images(), digits_model("layer"), {}
-    for key in OPTIMIZERS:
-        turns = [
-            np.tan(descend(with_weights(start, k * start.W), X, y, key, steps=1, rate=1e-4).angles)
-            for k in (1, 2)
-        ]
-        slope[key] = float(np.log2(turns[1] / turns[0]).max())
-    off = {key: abs(found + 2) for key, found in slope.items()}
-    by_title = {OPTIMIZERS[key].title: found for key, found in slope.items()}
+    for optimizer in OPTIMIZERS.values():
+        turns = []
+        for k in (1, 2):
+            model = with_weights(start, k * start.W)
+            turns.append(np.tan(descend(model, X, y, optimizer, steps=1, rate=1e-4).angles))
+        slope[optimizer] = float(np.log2(turns[1] / turns[0]).max())
+    off = {optimizer: abs(found + 2) for optimizer, found in slope.items()}
     return Finding(
         max(off.values()) < CLOSE,
-        max(off["gradient_descent"], off["momentum"]) < CLOSE,
-        numbers("slope of log turn against log norm", by_title),
+        max(found for optimizer, found in off.items() if optimizer.linear) < CLOSE,
+        by_optimizer("slope of log turn against log norm", slope),
     )
 
 
 def _growth_by_rule() -> Finding:
     """Look for a step of each rule in which a norm falls."""
     (X, y), growth = images(), {}
-    for key in ("gradient_descent", "adam"):
-        runs = [descend(digits_model(m), X, y, key, steps=50, rate=0.01) for m in PAPER]
-        least = min(np.diff(run.norms, axis=0).min() for run in runs)
-        growth[OPTIMIZERS[key].title] = float(least)
+    for optimizer in OPTIMIZERS.values():
+        runs = [descend(digits_model(m), X, y, optimizer, steps=50, rate=0.01) for m in PAPER]
+        growth[optimizer] = float(min(np.diff(run.norms, axis=0).min() for run in runs))
     return Finding(
         min(growth.values()) > 0,
-        growth["gradient descent"] > 0,
-        numbers("least growth in a step", growth),
+        min(found for optimizer, found in growth.items() if optimizer.linear) > 0,
+        by_optimizer("least growth in a step", growth),
     )
+
+
+def by_optimizer(quantity: str, values: Mapping[Optimizer, float]) -> Numbers:
+    """Return a quantity as measured of several optimizers."""
+    return numbers(quantity, {optimizer.title: value for optimizer, value in values.items()})
 
 
 def _common_shift() -> Finding:
@@ -140,7 +145,7 @@ CLAIMS = (
         _growth_by_rule,
         HOLDS_IF,
         "learning_rate?tab=descent&optimizer=adam",
-        condition="it is gradient descent without decay",
+        condition="the step is a sum of gradients, and there is no decay",
         remark="A step of Adam has a part along the weights and may shorten them.",
     ),
     Claim(

@@ -6,7 +6,7 @@ is orthogonal to it, and gradient descent with step η obeys
     ‖w_{t+1}‖² = ‖w_t‖² + η²‖G_t‖²,    tan(angle per step) = η‖G_t‖/‖w_t‖,
 
 which on the unit sphere is descent with the effective learning rate η/‖w‖² (w centered: w̃).
-Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². The laws of other rules are in `norm_laws`.
+Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². Other optimizers have laws of their own.
 Source: section 5.2 of the paper, and van Laarhoven 2017.
 """
 
@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended, Progress, Report
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
+from normgeo.dynamics.optimizer import Optimizer, Update
+from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.dynamics.schedules import Schedule, schedule_of
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM

@@ -1,11 +1,12 @@
-"""Where growth and decay of a weight vector balance: a simulation with a gradient as theory has it.
+"""Where growth and decay of a weight vector balance: what a run settles at, and a simulation.
 
-The gradient at w is orthogonal to it, in a direction of its own at every step, and of one length
-√Γ on the unit sphere: G = (√Γ/‖w‖) u, u·w = 0, ‖u‖ = 1.
+The gradient of the simulation at w is orthogonal to it, in a direction of its own at every step,
+and of one length √Γ on the unit sphere: G = (√Γ/‖w‖) u, u·w = 0, ‖u‖ = 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import final
@@ -13,8 +14,10 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.dynamics.norm_laws import Equilibrium
-from normgeo.dynamics.optimizers import Optimizer, optimizer_of
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Equilibrium, Optimizer
+from normgeo.dynamics.optimizers import optimizer_of
+from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import angles_turned, lengths
 
 
@@ -39,14 +42,44 @@ class Balance:
     predicted: Equilibrium | None
 
     @property
-    def settled_norm(self) -> float:
-        """The root mean square of ‖w‖ over the last half of the run."""
-        return float(np.mean(self.norms[len(self.norms) // 2 :] ** 2) ** 0.5)
+    def settled(self) -> Equilibrium:
+        """The norm and the angle that the run has come to."""
+        return settled(self.norms, self.angles)
 
-    @property
-    def settled_angle(self) -> float:
-        """The mean angle over the last half of the run, radians."""
-        return float(self.angles[len(self.angles) // 2 :].mean())
+
+def last_half(values: Array) -> Array:
+    """The last half of a run's values, by step, in which it is taken to have settled."""
+    half: Array = values[len(values) // 2 :]
+    return half
+
+
+def settled(norms: Array, angles: Array) -> Equilibrium:
+    """The norm and the angle that a run has come to, from its last half.
+
+    Args:
+        norms: ‖w‖, (T+1, …), of which the root mean square is taken.
+        angles: radians, (T, …), of which the mean is taken; NaN without a step.
+
+    """
+    half = last_half(angles)
+    angle = half.mean(axis=0) if len(half) else np.full(np.shape(norms)[1:], np.nan)
+    return Equilibrium(np.sqrt((last_half(norms) ** 2).mean(axis=0)), np.asarray(angle))
+
+
+def settled_gradient(runs: Sequence[Trajectory], block: int) -> float:
+    """√Γ, the root mean square of ‖w‖‖G‖ of a block over the last halves of runs."""
+    squares = [last_half(run.norms[:-1] * run.gradient_norms)[:, block] ** 2 for run in runs]
+    return float(np.sqrt(np.concatenate(squares).mean()))
+
+
+def settled_cosine(runs: Sequence[Trajectory], block: int) -> float:
+    """The geometric mean of cos(angle) of a block over the last halves of runs.
+
+    ‖w‖ ← (1 − ηλ)‖w‖/cos(angle) in a tangent step (`Optimizer.tangent`), so it is 1 − ηλ wherever
+    the norm has settled, with any gradient.
+    """
+    halves = [last_half(run.angles)[:, block] for run in runs]
+    return float(np.exp(np.log(np.cos(np.concatenate(halves))).mean()))
 
 
 def simulate_balance(
@@ -78,15 +111,30 @@ def simulate_balance(
         ("norm", norm),
     ):
         if not (isfinite(value) and value > 0):
-            raise ValueError(f"`{name}` must be a finite number above 0; got {value}.")
+            raise ValueError(
+                text(
+                    "`{name}` must be a finite number above 0; got {value}.", name=name, value=value
+                )
+            )
     if rate * decay >= 1:
         raise ValueError(
-            "The product of `rate` and `decay` must be below 1, so that decay keeps the direction; "
-            f"got {rate} × {decay}."
+            text(
+                "The product of `rate` and `decay` must be below 1, so that decay keeps the "
+                "direction; got {rate} × {decay}.",
+                rate=rate,
+                decay=decay,
+            )
         )
     for name, count, lowest in (("weights", weights, 3), ("steps", steps, 2)):
         if count < lowest or not float(count).is_integer():
-            raise ValueError(f"`{name}` must be a whole number from {lowest} up; got {count!r}.")
+            raise ValueError(
+                text(
+                    "`{name}` must be a whole number from {lowest} up; got {count!r}.",
+                    name=name,
+                    lowest=lowest,
+                    count=count,
+                )
+            )
     rule, rng = optimizer_of(optimizer), np.random.default_rng(seed)
     update, rates = rule.start(np.full(weights, decay)), np.full(weights, rate)
     w = rng.standard_normal(weights)
@@ -99,5 +147,5 @@ def simulate_balance(
         angles.append(float(angles_turned(w, following - w)))
         w = following
         norms.append(float(lengths(w)))
-    predicted = rule.law.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
+    predicted = rule.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
     return Balance(rule, rate, decay, gradient_norm, np.array(norms), np.array(angles), predicted)

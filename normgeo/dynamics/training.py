@@ -14,7 +14,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended, Progress, Report
 from normgeo.datasets.datasets import Dataset
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizers import Optimizer, Update, optimizer_of
+from normgeo.dynamics.optimizer import Optimizer, Update
+from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.models.layers import undefined_for_one_case
 from normgeo.models.network import Network, NetworkLinearization
 from normgeo.models.running_averages import Running

@@ -1,4 +1,4 @@
-"""A run of training, measured at every step, beside what theory predicts of it."""
+"""A run of training, measured at every step, beside what theory predicts and assumes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended
-from normgeo.dynamics.norm_laws import Course, Equilibrium
-from normgeo.dynamics.optimizers import Optimizer
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.blocks import Blocks
 
@@ -75,17 +75,17 @@ class Trajectory:
     def effective_learning_rate(self) -> Array:
         """The learning rate on the unit sphere, η/‖w̃‖² for gradient descent, (T+1, B)."""
         norms = self._with_theory(self.norms)
-        return self.optimizer.law.effective_rates(self.rates[:, None], self.decay, norms)
+        return self.optimizer.effective_rates(self.rates[:, None], self.decay, norms)
 
     @cached_property
     def predicted_angles(self) -> Array:
         """The angle of each step from ‖w̃‖ before it, radians, (T, B)."""
-        return self.optimizer.law.angles(self._course)
+        return self.optimizer.angles(self._course)
 
     @cached_property
     def predicted_norms(self) -> Array:
         """‖w̃‖ from its first value and the lengths of gradients or steps, (T+1, B)."""
-        return self.optimizer.law.norms(self._course)
+        return self.optimizer.norms(self._course)
 
     @property
     def equilibrium(self) -> Equilibrium | None:
@@ -99,7 +99,7 @@ class Trajectory:
         sphere_gradient = self.norms[:-1] * self.gradient_norms
         size = self.blocks.neurons.shape[1] * self.start.W.shape[1]
         rates = self.rates[:-1, None]
-        return self.optimizer.law.equilibrium(rates, self.decay, sphere_gradient, size)
+        return self.optimizer.equilibrium(rates, self.decay, sphere_gradient, size)
 
     def model_at(self, step: int) -> NormalizedGLM:
         """Return the model after `step` steps.
@@ -111,8 +111,13 @@ class Trajectory:
         (place,) = np.nonzero(self.kept == step)
         if not len(place):
             raise ValueError(
-                f"`step` must be one of the {len(self.kept)} steps in `kept`, from 0 to "
-                f"{self.steps}; got {step}."
+                text(
+                    "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got "
+                    "{step}.",
+                    kept=len(self.kept),
+                    last=self.steps,
+                    step=step,
+                )
             )
         return self.start.unpack(self.parameters[place[0]])
 
@@ -128,3 +133,65 @@ class Trajectory:
 
     def _with_theory(self, measured: Array) -> Array:
         return measured if self.blocks.homogeneous else measured[:, :0]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One quantity of a run over B blocks.
+
+    Attributes:
+        title: what it is. unit: "" where it has none.
+        measured, predicted: of equal shape, (T, B) or (T+1, B).
+        assumes: a sentence.
+
+    """
+
+    title: str
+    unit: str
+    measured: Array
+    predicted: Array
+    assumes: str
+
+    @property
+    def deviation(self) -> float:
+        """The largest |predicted/measured − 1|; |predicted| where 0 was measured."""
+        off = np.abs(self.predicted - self.measured) / np.where(self.measured, self.measured, 1.0)
+        return float(off.max(initial=0.0))
+
+
+def compare(run: Trajectory) -> dict[str, Comparison]:
+    """Return the quantities of a run that theory predicts, by key.
+
+    norm, angle; where steps are tangent also effective_learning_rate, measured as tan(angle) over
+    the unit-sphere gradient norm ‖w̃‖‖G‖; with weight decay equilibrium_norm and
+    equilibrium_angle, which a run reaches only in time. Empty without a homogeneous block.
+    """
+    if not run.blocks.homogeneous:
+        return {}
+    optimizer, found = run.optimizer, {}
+    if run.predicted_norms.size:
+        found["norm"] = Comparison(
+            text("norm"), "", run.norms, run.predicted_norms, optimizer.assumes
+        )
+    found["angle"] = Comparison(
+        text("angle per step"), "radians", run.angles, run.predicted_angles, optimizer.assumes
+    )
+    sphere_gradient = run.norms[:-1] * run.gradient_norms
+    if optimizer.tangent and sphere_gradient.all():
+        found["effective_learning_rate"] = Comparison(
+            text("effective learning rate"),
+            "",
+            np.tan(run.angles) / sphere_gradient,
+            run.effective_learning_rate[:-1],
+            optimizer.assumes,
+        )
+    if (balance := run.equilibrium) is not None:
+        assumes = optimizer.equilibrium_assumes
+        found["equilibrium_norm"] = Comparison(
+            text("norm at equilibrium"), "", run.norms[:-1], balance.norm, assumes
+        )
+        found["equilibrium_angle"] = Comparison(
+            text("angle at equilibrium"), "radians", run.angles, balance.angle, assumes
+        )
+    return found

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.dynamics.optimizers import AdaptiveMoments, Momentum
 from normgeo.pictures.learning_rate.equilibrium import EquilibriumPicture
 from normgeo.pictures.learning_rate.exponential_twin import TwinPicture
 from normgeo.pictures.learning_rate.spiral import SpiralPicture
@@ -59,7 +58,7 @@ def equilibrium(settings: Settings) -> None:
                 "It sets the angle per step, an effective learning rate."
             ),
         ]
-        if not isinstance(rule, AdaptiveMoments | Momentum):
+        if rule.tangent:
             kept = 1 - picture.real[0].rate * picture.real[0].decay
             lines.append(
                 text(
@@ -70,15 +69,7 @@ def equilibrium(settings: Settings) -> None:
                     kept=kept,
                 )
             )
-        if isinstance(rule, AdaptiveMoments):
-            lines.append(
-                text(
-                    "Adam divides by an average of G² over 1/(1 − β₂) = {memory:,.0f} steps: a "
-                    "shorter run still divides by the gradients of its start, and its norm is "
-                    "off.",
-                    memory=1 / (1 - rule.beta2),
-                )
-            )
+        lines += rule.equilibrium_notes
         for line in lines:
             st.markdown(f"- {line}")
         st.caption(text("van Laarhoven 2017; Wan et al. 2021; Kosson et al. 2024."))
@@ -87,38 +78,12 @@ def equilibrium(settings: Settings) -> None:
 
 def _balance(picture: EquilibriumPicture) -> None:
     """Write the law of the equilibrium with today's numbers in it."""
-    run, n = picture.real[0], tex.number
-    if picture.predicted is None:
+    run, square = picture.real[0], picture.gradient_norm**2
+    lines = run.optimizer.equilibrium_formula(
+        run.rate, run.decay, picture.gradient_norm, picture.size
+    )
+    if not lines:
         return
-    eta, decay, square = run.rate, run.decay, picture.gradient_norm**2
-    norm, angle = float(picture.predicted.norm), float(np.degrees(picture.predicted.angle))
-    rule, share = run.optimizer, eta * decay
-    lines: tuple[str, ...]
-    if isinstance(rule, AdaptiveMoments):
-        size, a, beta = picture.size, 1 - share, rule.beta1
-        memory = (1 - beta) * (1 + a * beta) / ((1 + beta) * (1 - a * beta))
-        lines = (
-            rf"a &= 1 - \eta\lambda = 1 - {n(eta)} \cdot {n(decay)} = {n(a)}",
-            r"\lVert w^*\rVert^2 &= \frac{\eta^2 KD}{1 - a^2} \cdot "
-            r"\frac{(1 - \beta_1)(1 + a\beta_1)}{(1 + \beta_1)(1 - a\beta_1)} = "
-            rf"\frac{{{n(eta)}^2 \cdot {size}}}{{1 - {n(a)}^2}} \cdot {n(memory)}, \quad "
-            rf"\lVert w^*\rVert = {n(norm)}",
-            r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} = "
-            rf"{n(angle)}^\circ",
-        )
-    else:
-        beta = rule.beta if isinstance(rule, Momentum) else 0.0
-        kept, more, less = "", "", ""
-        if beta:
-            kept, more, less = r"(1 - \beta)", r"/(1 + \beta)", rf" \cdot {n(1 - beta)}"
-        lines = (
-            rf"\lVert w^*\rVert^4 &= \frac{{\eta\,\Gamma}}{{\lambda{kept}(2 - \eta\lambda{more})}}"
-            rf" = \frac{{{n(eta)} \cdot {n(square)}}}"
-            rf"{{{n(decay)}{less} \cdot "
-            rf"{n(2 - share / (1 + beta), 4)}}}, \quad \lVert w^*\rVert = {n(norm)}",
-            rf"\theta^* &= \arccos(1 - \eta\lambda{more}) = "
-            rf"\arccos({n(1 - share / (1 + beta), 4)}) = {n(angle)}^\circ",
-        )
     st.latex(r"\begin{aligned}" + r"\\[10pt] ".join(lines) + r"\end{aligned}")
     st.caption(
         text(

@@ -13,10 +13,11 @@ from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.dynamics import descent as module
-from normgeo.dynamics.comparison import compare
 from normgeo.dynamics.descent import descend
-from normgeo.dynamics.norm_laws import GradientLaw
-from normgeo.dynamics.optimizers import OPTIMIZERS, Optimizer
+from normgeo.dynamics.gradient_descent import GradientDescent
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.trajectory import compare
 
 HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
     ("group", "group"): NORMALIZERS["group"]
@@ -410,7 +411,11 @@ class EqualAt(Optimizer):
 
         return update
 
-    law = GradientLaw()
+    def angles(self, course):
+        return GradientDescent().angles(course)
+
+    def effective_rates(self, rates, decay, norms):
+        return GradientDescent().effective_rates(rates, decay, norms)
 
 
 # What is kept.

@@ -7,7 +7,9 @@ import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, descend
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizers import OPTIMIZERS, Adam, AdamW, GradientDescent, Momentum
+from normgeo.dynamics.adam import Adam, AdamW
+from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.schedules import Constant, Exponential
 
 RATE, DECAY = 0.07, 0.3

@@ -10,7 +10,9 @@ import pytest
 from normgeo import GRID, NORMALIZERS, Network, NormalizedGLM, hold_out, train
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
-from normgeo.dynamics.optimizers import OPTIMIZERS, GradientDescent, Optimizer
+from normgeo.dynamics.adam import Adam
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.training import Split
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.layers import Layer
@@ -397,7 +399,7 @@ def test_parameters_beyond_floating_point_end_a_run(few):
 
     class Leap(Optimizer):
         key = title = "leap"
-        law = GradientDescent().law
+        angles, effective_rates = Adam.angles, Adam.effective_rates
 
         def start(self, decays):
             factors = iter((10.0, 10.0, 1e308))

@@ -126,7 +126,7 @@ def test_adam_says_that_its_norm_has_no_law() -> None:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_figure_says_what_the_law_assumes(optimizer: str) -> None:
     drawn = figure("descent", replace(QUICK, optimizer=optimizer))
-    assert OPTIMIZERS[optimizer].law.assumes in words(drawn)
+    assert OPTIMIZERS[optimizer].assumes in words(drawn)
     assert f"{OPTIMIZERS[optimizer].title} on all parameters" in words(drawn)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from normgeo.base.progress import Stop
 from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
+from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, BlockOnData, at_norm, block_on_data
@@ -53,7 +54,7 @@ def train_from(
     rate: float,
     decay: float,
     batch: int | None,
-    optimizer: str = "",
+    optimizer: Optimizer | None = None,
 ) -> tuple[Trajectory, ...]:
     """Train one function from several norms of its weights; one stop ends all runs.
 
@@ -164,7 +165,7 @@ def _descent_table(picture: DescentPicture) -> Table:
         "predicted_angle",
     )
     first = picture.runs[0]
-    notes = (first.optimizer.law.assumes, *endings(picture.runs, block))
+    notes = (first.optimizer.assumes, *endings(picture.runs, block))
     return Table(names, tuple(rows), title=about(first, picture.batches), notes=notes)
 
 

@@ -228,7 +228,7 @@ def _lines(
         )
     ]
     lines += _first_turns(runs, block, symbol)
-    lines += wrapped(first.optimizer.law.assumes)
+    lines += wrapped(first.optimizer.assumes)
     ended = [(run.norms[0, block], run.diverged) for run in runs if run.diverged]
     if ended:
         places = (

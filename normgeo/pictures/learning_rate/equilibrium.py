@@ -11,9 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.dynamics.equilibrium import Balance, simulate_balance
-from normgeo.dynamics.norm_laws import Equilibrium
-from normgeo.dynamics.optimizers import OPTIMIZERS, AdaptiveMoments
+from normgeo.dynamics.equilibrium import (
+    Balance,
+    settled_cosine,
+    settled_gradient,
+    simulate_balance,
+)
+from normgeo.dynamics.optimizer import Equilibrium
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.descent import RUN, STARTS, endings, silent, train_from
@@ -31,9 +36,6 @@ from normgeo.pictures.view import DATA, Progress, View
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-# By how many factors of e the weights decay in a run, where λ is left open. Adam needs more: V̂
-# remembers the gradients of the start for longer than a short run takes.
-DECAYED, ADAPTIVE_DECAYED = 6.0, 8.0
 FEWEST = 4  # steps of a run that has a second half to speak of
 
 
@@ -73,24 +75,16 @@ class EquilibriumPicture(NamedTuple):
         )
 
     def mean_cosine(self) -> float:
-        """Return the geometric mean of cos θ over the second halves of the real runs.
-
-        ‖w‖ ← (1 − ηλ)‖w‖/cos θ in a step of gradient descent, so it is 1 − ηλ wherever the norm
-        has settled, with any gradient.
-        """
-        halves = [run.angles[run.steps // 2 :, self.block] for run in self.real]
-        return float(np.exp(np.log(np.cos(np.concatenate(halves))).mean()))
+        """Return the geometric mean of cos θ over the last halves of the real runs."""
+        return settled_cosine(self.real, self.block)
 
 
 def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPicture:
     it = block_on_data(settings)
     cases, optimizer = len(it.X), OPTIMIZERS[settings.optimizer]
     steps = max(settings.steps, FEWEST)
-    adaptive = isinstance(optimizer, AdaptiveMoments)
     rate = rate_for_run(settings, it, optimizer, FIRST_TURN)
-    decay = decay_for_run(
-        settings, rate, min(0.5, (ADAPTIVE_DECAYED if adaptive else DECAYED) / steps)
-    )
+    decay = decay_for_run(settings, rate, min(0.5, optimizer.settling / steps))
     batch = batch_for_run(settings, cases, MINI_BATCH)
     real = train_from(STARTS, it, settings, tell, rate=rate, decay=decay, batch=batch)
     whole = [run for run in real if run.steps >= FEWEST]
@@ -103,10 +97,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
                 steps=max(run.steps for run in real),
             )
         )
-    squares = [
-        (run.norms[:-1] * run.gradient_norms)[run.steps // 2 :, it.block] ** 2 for run in whole
-    ]
-    gradient_norm = float(np.sqrt(np.concatenate(squares).mean()))
+    gradient_norm = settled_gradient(whole, it.block)
     size = real[0].blocks.neurons.shape[1] * it.X.shape[1]
     simulated = tuple(
         simulate_balance(
@@ -121,7 +112,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
         )
         for norm in STARTS
     )
-    predicted = optimizer.law.equilibrium(rate, decay, np.asarray(gradient_norm), size)
+    predicted = optimizer.equilibrium(rate, decay, np.asarray(gradient_norm), size)
     return EquilibriumPicture(
         simulated,
         real,
@@ -148,7 +139,7 @@ def _equilibrium_figure(picture: EquilibriumPicture, theme: str) -> Figure:
         symbol=picture.symbol,
         about=about(picture),
         data=text("{data}, {batches}", data=picture.data, batches=picture.batches),
-        assumes=first.optimizer.law.equilibrium_assumes,
+        assumes=first.optimizer.equilibrium_assumes,
         theme=theme,
     )
 
@@ -191,7 +182,7 @@ def _equilibrium_table(picture: EquilibriumPicture) -> Table:
         square=picture.gradient_norm**2,
     )
     columns = ("run", "start", "step", "norm", "equilibrium_norm", "angle", "equilibrium_angle")
-    notes = (run.optimizer.law.equilibrium_assumes, *endings(picture.real, picture.block))
+    notes = (run.optimizer.equilibrium_assumes, *endings(picture.real, picture.block))
     return Table(columns, tuple(rows), title=title, notes=notes)
 
 

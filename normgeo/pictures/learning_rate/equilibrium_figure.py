@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended
 from normgeo.base.text import text
-from normgeo.dynamics.norm_laws import Equilibrium
+from normgeo.dynamics.equilibrium import settled
+from normgeo.dynamics.optimizer import Equilibrium
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.lines import (
     end_mark,
@@ -43,13 +44,12 @@ class Course(NamedTuple):
     @property
     def settled_norm(self) -> float:
         """The root mean square of ‖w‖ over the last half of the run."""
-        return float(np.mean(self.norms[len(self.norms) // 2 :] ** 2) ** 0.5)
+        return float(settled(self.norms, self.angles).norm)
 
     @property
     def settled_angle(self) -> float:
         """The mean angle over the last half of the run, radians; NaN without a step."""
-        half = self.angles[len(self.angles) // 2 :]
-        return float(half.mean()) if len(half) else float("nan")
+        return float(settled(self.norms, self.angles).angle)
 
 
 def deviations(courses: Sequence[Course], predicted: Equilibrium) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.dynamics.exponential_twin import Twin, exponential_twin
-from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.descent import RUN, silent
 from normgeo.pictures.learning_rate.exponential_twin_figure import twin_figure
@@ -62,7 +62,7 @@ class TwinPicture(NamedTuple):
 def _twin(settings: Settings, tell: Progress = silent) -> TwinPicture:
     it = block_on_data(settings)
     cases = len(it.X)
-    rate = settings.rate or GENTLE * rate_for_run(settings, it, OPTIMIZERS["gradient_descent"])
+    rate = settings.rate or GENTLE * rate_for_run(settings, it, GradientDescent())
     decay = decay_for_run(settings, rate, min(0.5, DECAYED / settings.steps))
     batch = batch_for_run(settings, cases)
     twin = exponential_twin(

@@ -6,17 +6,14 @@ reader can see: the settings' `rate` where it is not 0.
 
 from __future__ import annotations
 
-import numpy as np
-
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.dynamics.optimizers import AdaptiveMoments, Momentum, Optimizer
+from normgeo.dynamics.optimizer import Optimizer
 from normgeo.normalizers.blocks import Blocks, lengths
 from normgeo.pictures.learning_rate.block_on_data import BlockOnData
 from normgeo.settings import Settings
 
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
-ADAPTIVE_TURN = 0.1  # of Adam, whose law is for small angles
 MINI_BATCH = 32
 
 
@@ -26,23 +23,20 @@ def rate_for_block(settings: Settings, gradient: Array) -> float:
 
 
 def rate_for_run(
-    settings: Settings, it: BlockOnData, optimizer: Optimizer, adaptive_turn: float = ADAPTIVE_TURN
+    settings: Settings, it: BlockOnData, optimizer: Optimizer, first_turn: float = 0.0
 ) -> float:
-    """Return η: as set, or one that suits an optimizer, for all parameters together.
+    """Return η: as set, or the one that an optimizer suggests, for all parameters together.
 
-    That of gradient descent makes the longest first step of a block, of b or of g half as long as
-    ŵ; momentum adds 1/(1 − β) of those up; a first step of Adam has length η√(KD) in a block.
+    With it the longest first step of a block, of b or of g turns by `first_turn`, where that is
+    given, or by what the optimizer itself takes for a first step.
     """
     if settings.rate:
         return settings.rate
     model = it.model
     dW, db, dg = model.layout.split(model.gradient(it.X, it.y))
     blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
-    if isinstance(optimizer, AdaptiveMoments):
-        return adaptive_turn / float(np.sqrt(blocks.shape[1]))
-    kept = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
-    parts = (*blocks, db) if dg is None else (*blocks, db, dg)
-    return (1 - kept) * FIRST_TURN / max(float(lengths(part)) for part in parts)
+    others = (db,) if dg is None else (db, dg)
+    return optimizer.suggested_rate(first_turn or optimizer.first_turn, blocks, others)
 
 
 def decay_for_run(settings: Settings, rate: float, share: float) -> float:

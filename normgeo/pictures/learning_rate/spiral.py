@@ -8,7 +8,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
@@ -73,9 +73,9 @@ def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
     it = block_on_data(settings)
     cases = len(it.X)
     batch = batch_for_run(settings, cases, MINI_BATCH)
-    rate = rate_for_run(settings, it, OPTIMIZERS["gradient_descent"])
+    rate = rate_for_run(settings, it, GradientDescent())
     (run,) = train_from(
-        (1.0,), it, settings, tell, rate=rate, decay=0.0, batch=batch, optimizer="gradient_descent"
+        (1.0,), it, settings, tell, rate=rate, decay=0.0, batch=batch, optimizer=GradientDescent()
     )
     if run.diverged and not run.steps:
         raise ValueError(

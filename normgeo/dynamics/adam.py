@@ -1,0 +1,150 @@
+"""Adam and AdamW, whose steps are as long at any norm: the scale of the gradient is divided out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar, final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import latex, number
+from normgeo.base.text import text
+from normgeo.dynamics.gradient_descent import require_fraction
+from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
+
+
+@dataclass(frozen=True)
+class AdaptiveMoments(Optimizer):
+    """θ ← θ − η M̂/(√V̂ + ε), M and V averages of G and G², M̂ and V̂ without their start at 0.
+
+        angle ≈ ‖step‖/‖w‖, and not 1/‖w‖²
+
+    Source: Kingma and Ba, Adam, 2015, algorithm 1.
+
+    Attributes:
+        beta1, beta2: of the averages M and V. eps: ε > 0.
+        decoupled: whether a weight decay is apart from the step; else it is a part of G.
+
+    Raises:
+        ValueError: a β outside [0, 1), or ε that is not above 0.
+
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-8
+
+    decoupled: ClassVar[bool]
+    first_turn = 0.1  # the law is for small angles
+    settling = 8.0  # V̂ remembers the gradients of the start for longer than a short run takes
+    assumes = text(
+        "The gradient's scale is divided out, so the step is as long at any ‖w‖ and the angle "
+        "falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, and ε far below |G|. "
+        "The norm has no law: a step may have a part along w, and the norm may fall."
+    )
+    equilibrium_assumes = text(
+        "With decoupled decay, for gradients that are uncorrelated from step to step, as large in "
+        "one coordinate as in another and as large as before, with a = 1 − ηλ: each step turns by "
+        "arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of a block."
+    )
+
+    def __post_init__(self) -> None:
+        require_fraction("beta1", self.beta1)
+        require_fraction("beta2", self.beta2)
+        if not (isfinite(self.eps) and self.eps > 0):
+            raise ValueError(
+                text("`eps` must be a finite number above 0; got {eps}.", eps=self.eps)
+            )
+
+    def start(self, decays: Array) -> Update:
+        M, V, weights = np.zeros_like(decays), np.zeros_like(decays), np.ones(2)
+        apart, within = (decays, 0.0) if self.decoupled else (0.0, decays)
+
+        def update(theta: Array, gradient: Array, rates: Array) -> Array:
+            G = gradient + within * theta
+            weights[:] *= self.beta1, self.beta2
+            M[:] += (1 - self.beta1) * (G - M)
+            V[:] += (1 - self.beta2) * (G * G - V)
+            step = M / (1 - weights[0]) / (np.sqrt(V / (1 - weights[1])) + self.eps)
+            following: Array = theta - rates * (apart * theta + step)
+            return following
+
+        return update
+
+    def angles(self, course: Course) -> Array:
+        shrunk = course.rates * course.decay * self.decoupled
+        pushed = np.maximum(course.step_norms**2 - (shrunk * course.norms[:-1]) ** 2, 0) ** 0.5
+        angles: Array = np.arctan2(pushed, (1 - shrunk) * course.norms[:-1])
+        return angles
+
+    def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
+        effective: Array = rates / norms
+        return effective
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium | None:
+        if not self.decoupled:
+            return None
+        kept, beta = 1 - np.broadcast_to(rate * decay, np.shape(sphere_gradient)), self.beta1
+        steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - kept * beta)
+        angle = np.arccos((kept + beta) / (1 + kept * beta))
+        return Equilibrium(rate * np.sqrt(steps / (1 - kept**2)), angle)
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        balance = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
+        if balance is None:
+            return ()
+        a, beta = 1 - rate * decay, self.beta1
+        memory = (1 - beta) * (1 + a * beta) / ((1 + beta) * (1 - a * beta))
+        return (
+            rf"a &= 1 - \eta\lambda = 1 - {latex(rate)} \cdot {latex(decay)} = {latex(a)}",
+            r"\lVert w^*\rVert^2 &= \frac{\eta^2 KD}{1 - a^2} \cdot "
+            r"\frac{(1 - \beta_1)(1 + a\beta_1)}{(1 + \beta_1)(1 - a\beta_1)} = "
+            rf"\frac{{{latex(rate)}^2 \cdot {size}}}{{1 - {latex(a)}^2}} \cdot {latex(memory)}, "
+            rf"\quad \lVert w^*\rVert = {latex(float(balance.norm))}",
+            r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} = "
+            rf"{latex(float(np.degrees(balance.angle)))}^\circ",
+        )
+
+    @property
+    def equilibrium_notes(self) -> tuple[str, ...]:
+        return (
+            text(
+                "Adam divides by an average of G² over 1/(1 − β₂) = {memory} steps: a shorter run "
+                "still divides by the gradients of its start, and its norm is off.",
+                memory=number(1 / (1 - self.beta2)),
+            ),
+        )
+
+    def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
+        # A first step is ±η in every coordinate.
+        return turn / float(np.sqrt(blocks.shape[1]))
+
+
+@final
+@dataclass(frozen=True)
+class Adam(AdaptiveMoments):
+    """Adam; a weight decay is part of the gradient, G + λθ."""
+
+    key = "adam"
+    title = text("Adam")
+    decoupled = False
+
+
+@final
+@dataclass(frozen=True)
+class AdamW(AdaptiveMoments):
+    """Adam with a weight decay apart from it, θ ← (1 − ηλ)θ − η M̂/(√V̂ + ε).
+
+    Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019.
+    """
+
+    key = "adamw"
+    title = text("AdamW")
+    decoupled = True

@@ -1,0 +1,179 @@
+"""Gradient descent and momentum, whose steps are sums of gradients: exact laws of the norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import latex
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
+
+
+@final
+@dataclass(frozen=True)
+class GradientDescent(Optimizer):
+    """θ ← (1 − ηλ)θ − ηG.
+
+    ‖w'‖² = (1 − ηλ)²‖w‖² + η²‖G‖²,    tan(angle) = η‖G‖/((1 − ηλ)‖w‖)
+    """
+
+    key = "gradient_descent"
+    title = text("gradient descent")
+    assumes = text(
+        "Exact where w·G = 0: a homogeneous block at ε = 0, with the statistics of the batch."
+    )
+    equilibrium_assumes = text(
+        "For a gradient whose norm on the unit sphere, √Γ = ‖w‖‖G‖, stays the same: "
+        "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and each step turns by arccos(1 − ηλ)."
+    )
+    linear = tangent = True
+
+    def start(self, decays: Array) -> Update:
+        return lambda theta, gradient, rates: theta - rates * (gradient + decays * theta)
+
+    def norms(self, course: Course) -> Array:
+        squares = [course.norms[0] ** 2]
+        growth = (course.rates * course.gradient_norms) ** 2
+        for kept, grown in zip((1 - course.rates * course.decay) ** 2, growth, strict=True):
+            squares.append(kept * squares[-1] + grown)
+        return np.sqrt(squares)
+
+    def angles(self, course: Course) -> Array:
+        kept = (1 - course.rates * course.decay) * course.norms[:-1]
+        angles: Array = np.arctan2(course.rates * course.gradient_norms, kept)
+        return angles
+
+    def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
+        with np.errstate(divide="ignore"):  # at ηλ = 1 nothing of the old direction is left
+            effective: Array = rates / (1 - rates * decay) / norms**2
+        return effective
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium | None:
+        return Momentum(0.0).equilibrium(rate, decay, sphere_gradient, size)
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        return Momentum(0.0).equilibrium_formula(rate, decay, sphere_gradient, size)
+
+
+@final
+@dataclass(frozen=True)
+class Momentum(Optimizer):
+    """The heavy ball: V ← βV + G + λθ, θ ← θ − ηV, with V = 0 at first (Polyak 1964).
+
+        ‖w'‖² = ‖w‖² − 2η w·V + η²‖V‖²,    w·V = β w·V₋ + λ‖w‖²,    w'·V = w·V − η‖V‖²
+
+    V₋ is the V before. Where ‖w‖ and w·V have settled, these alone give the angle; the norm needs
+    V₋·G = 0 as well.
+
+    Raises:
+        ValueError: β outside [0, 1).
+
+    """
+
+    beta: float = 0.9
+
+    key = "momentum"
+    title = text("momentum")
+    assumes = text(
+        "Exact where w·G = 0, from the lengths of the steps: a homogeneous block at ε = 0, with "
+        "the statistics of the batch."
+    )
+    equilibrium_assumes = text(
+        "For a gradient whose norm on the unit sphere, √Γ = ‖w‖‖G‖, stays the same and that is "
+        "uncorrelated from step to step: ‖w‖⁴ = ηΓ/(λ(1 − β)(2 − ηλ/(1 + β))), and each step turns "
+        "by arccos(1 − ηλ/(1 + β))."
+    )
+    linear = True
+
+    def __post_init__(self) -> None:
+        require_fraction("beta", self.beta)
+
+    def start(self, decays: Array) -> Update:
+        V = np.zeros_like(decays)
+
+        def update(theta: Array, gradient: Array, rates: Array) -> Array:
+            V[:] = self.beta * V + gradient + decays * theta
+            following: Array = theta - rates * V
+            return following
+
+        return update
+
+    def norms(self, course: Course) -> Array:
+        square, along = course.norms[0] ** 2, np.zeros_like(course.norms[0])
+        squares = [square]
+        for rate, step in zip(course.rates, course.step_norms**2, strict=True):
+            along = self.beta * along + course.decay * square
+            square = square - 2 * rate * along + step
+            along = along - step / _positive(rate)
+            squares.append(square)
+        return np.sqrt(squares)
+
+    def angles(self, course: Course) -> Array:
+        along, radial = np.zeros_like(course.norms[0]), []
+        for rate, norm, step in zip(
+            course.rates, course.norms[:-1], course.step_norms, strict=True
+        ):
+            along = self.beta * along + course.decay * norm**2
+            radial.append(-rate * along / norm)
+            along = along - step**2 / _positive(rate)
+        inward = np.reshape(radial, course.step_norms.shape)
+        across = np.sqrt(np.maximum(course.step_norms**2 - inward**2, 0))
+        angles: Array = np.arctan2(across, course.norms[:-1] + inward)
+        return angles
+
+    def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
+        # A gradient that stays is taken 1 + β + β² + … times in the end.
+        effective: Array = rates / (1 - self.beta) / norms**2
+        return effective
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium:
+        shrunk = np.broadcast_to(rate * decay / (1 + self.beta), np.shape(sphere_gradient))
+        fourth = rate * sphere_gradient**2 / (decay * (1 - self.beta) * (2 - shrunk))
+        return Equilibrium(fourth**0.25, np.arccos(1 - shrunk))
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        norm, angle = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
+        shrunk = rate * decay / (1 + self.beta)
+        kept, more, less = "", "", ""
+        if self.beta:
+            kept, more = r"(1 - \beta)", r"/(1 + \beta)"
+            less = rf" \cdot {latex(1 - self.beta)}"
+        return (
+            rf"\lVert w^*\rVert^4 &= \frac{{\eta\,\Gamma}}{{\lambda{kept}(2 - \eta\lambda{more})}}"
+            rf" = \frac{{{latex(rate)} \cdot {latex(sphere_gradient**2)}}}"
+            rf"{{{latex(decay)}{less} \cdot {latex(2 - shrunk, 4)}}}, "
+            rf"\quad \lVert w^*\rVert = {latex(float(norm))}",
+            rf"\theta^* &= \arccos(1 - \eta\lambda{more}) = \arccos({latex(1 - shrunk, 4)}) = "
+            rf"{latex(float(np.degrees(angle)))}^\circ",
+        )
+
+    def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
+        # A gradient that stays adds 1/(1 − β) of its first steps up.
+        return GradientDescent().suggested_rate((1 - self.beta) * turn, blocks, others)
+
+
+def require_fraction(name: str, value: float) -> None:
+    """Raise ValueError for a share that is not from 0 up and below 1."""
+    if not 0 <= value < 1:
+        raise ValueError(
+            text("`{name}` must be from 0 up and below 1; got {value}.", name=name, value=value)
+        )
+
+
+def _positive(rate: Array) -> Array:
+    """Return η, or for one that a schedule has let underflow a number that divides a zero step."""
+    positive: Array = np.maximum(rate, np.finfo(float).tiny)
+    return positive

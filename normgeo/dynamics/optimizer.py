@@ -1,0 +1,131 @@
+"""What an optimizer is: how it changes θ, and what theory says of a block of weights under it.
+
+A homogeneous block w may be scaled without changing z, so the gradient G of the loss is
+orthogonal to it: w·G = 0, on every batch whose own statistics z takes. Written for w; where the
+normalizer has a center, w is the centered w̃. Source: section 5.2 of the paper; van Laarhoven 2017;
+Wan et al. 2021, Spherical Motion Dynamics; Kosson et al. 2024, Rotational Equilibrium.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.normalizers.blocks import lengths
+
+Update = Callable[[Array, Array, Array], Array]
+"""(θ, ∂L/∂θ, η) ↦ next θ, each (P,); keeps what an optimizer remembers of one run."""
+
+
+class Course(NamedTuple):
+    """What a prediction takes from a run of T steps over B blocks.
+
+    Attributes:
+        rates: η_t, (T, 1). decay: λ.
+        norms: ‖w_t‖, (T+1, B). gradient_norms: ‖G_t‖, (T, B).
+        step_norms: ‖w_{t+1} − w_t‖, (T, B).
+
+    """
+
+    rates: Array
+    decay: float
+    norms: Array
+    gradient_norms: Array
+    step_norms: Array
+
+
+class Equilibrium(NamedTuple):
+    """The norm where growth and decay balance and the angle of each step there, in radians.
+
+    Of one shape, that of the unit-sphere gradient norm.
+    """
+
+    norm: Array
+    angle: Array
+
+
+class Optimizer(ABC):
+    """A rule that turns gradients into changes of θ, with what theory predicts of it.
+
+    A new one states its update, the angle of its steps and its effective rate; the norm and the
+    equilibrium have no law until it states one. Sentences and titles are for people.
+
+    Attributes:
+        key: its name in OPTIMIZERS. title: in words.
+        assumes: what its predictions assume. equilibrium_assumes: what its equilibrium does.
+        equilibrium_notes: what else a reader of real runs should know of it.
+        linear: whether its steps are linear in the gradients, so that a gradient twice as long
+            takes a step twice as long.
+        tangent: whether a step adds to (1 − ηλ)w nothing but a vector orthogonal to w, so that
+            cos(angle) is (1 − ηλ) times the norm before it over the norm after it.
+        first_turn: how long a first step should be at ‖w‖ = 1, where the rate is left open.
+        settling: how many times 1/(ηλ) steps it takes to forget the norm of its start.
+
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    assumes: ClassVar[str]
+    equilibrium_assumes: ClassVar[str] = ""
+    linear: ClassVar[bool] = False
+    tangent: ClassVar[bool] = False
+    first_turn: ClassVar[float] = 0.5
+    settling: ClassVar[float] = 6.0
+
+    @abstractmethod
+    def start(self, decays: Array) -> Update:
+        """Begin a run with a weight decay λ for each parameter, (P,)."""
+
+    @abstractmethod
+    def angles(self, course: Course) -> Array:
+        """Return the angle of each step from ‖w_t‖ before it, radians, (T, B)."""
+
+    @abstractmethod
+    def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
+        """Return the learning rate on the unit sphere, (T, B), from η (T, 1) and ‖w‖ (T, B)."""
+
+    def norms(self, course: Course) -> Array:
+        """Return ‖w_t‖ from its first value, (T+1, B), or without columns where there is no law."""
+        return course.norms[:, :0]
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium | None:
+        """Return the equilibrium under weight decay, 0 < ηλ < 1; None where there is no law.
+
+        Args:
+            rate: η. decay: λ. sphere_gradient: √Γ = ‖w‖‖G‖, the gradient's norm on the unit
+                sphere, any shape. size: how many weights are in the block, K·D.
+
+        """
+        return None
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        """Lines of aligned LaTeX: the law of `equilibrium` with these numbers; none without one."""
+        return ()
+
+    @property
+    def equilibrium_notes(self) -> tuple[str, ...]:
+        """Sentences on what real runs do before and beside the equilibrium."""
+        return ()
+
+    def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
+        """η with which the longest first step, of a block or of another part of θ, is `turn` long.
+
+        Args:
+            turn: at ‖w‖ = 1 the tangent of the angle. blocks: ∂L/∂w at the start, (B, K·D).
+            others: the gradients of the other parameters, which have the same rate.
+
+        """
+        return turn / max(self._first_step(part) for part in (*blocks, *others))
+
+    def _first_step(self, gradient: Array) -> float:
+        """The length of the first step by a gradient, at η = 1."""
+        rest = np.zeros_like(gradient)
+        return float(lengths(self.start(rest)(rest, gradient, np.ones_like(gradient))))
