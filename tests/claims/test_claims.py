@@ -329,14 +329,10 @@ def rates_of_the_twin_do_not_grow(patch: Patch) -> None:
     patch.setattr(normgeo.dynamics.exponential_twin, "Exponential", lambda rate, ratio: rate)
 
 
-@breaks("turn_by_rule")
-def momentum_is_adam(patch: Patch) -> None:
-    patch.setitem(OPTIMIZERS, "momentum", OPTIMIZERS["adam"])
-
-
-@breaks("growth_by_rule")
-def adam_is_gradient_descent(patch: Patch) -> None:
-    patch.setitem(OPTIMIZERS, "adam", OPTIMIZERS["gradient_descent"])
+@breaks("turn_by_rule", "growth_by_rule")
+def every_optimizer_is_gradient_descent(patch: Patch) -> None:
+    for key in OPTIMIZERS:
+        patch.setitem(OPTIMIZERS, key, OPTIMIZERS["gradient_descent"])
 
 
 @breaks("mean_row_stays")
