@@ -75,8 +75,8 @@ class Effect:
     methods: Mapping[str, MethodEffect]
 
     @property
-    def told(self) -> int:
-        """The neuron whose numbers are told: the one that changes, or one with a large z."""
+    def neuron(self) -> int:
+        """The neuron whose numbers are written: the one that changes, or one with a large z."""
         if self.transform.matrix == "W":
             return self.index
         return int(np.abs(next(iter(self.methods.values())).before.z).argmax())

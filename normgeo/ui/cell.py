@@ -45,7 +45,7 @@ def why(settings: Settings) -> None:
     effect = picture.effect
     method = next(m for m in effect.methods.values() if m.normalizer == normalizer)
     step = int(np.abs(effect.strengths - picture.start).argmin())
-    after, h = method.after[step], effect.told
+    after, h = method.after[step], effect.neuron
     strength = float(effect.strengths[step])
     if after.problem:
         st.info(after.problem)

@@ -1,14 +1,14 @@
 """The pictures of the page Invariance, in their order there."""
 
-from normgeo.pictures.invariance.effect import EFFECT, FLOATING_POINT
-from normgeo.pictures.view import picture
+from normgeo.pictures.invariance import (
+    effect,
+    effect_figure,
+    floating_point,
+    floating_point_figure,
+)
+from normgeo.pictures.picture import Picture
 
-PICTURES = tuple(
-    map(
-        picture,
-        (
-            EFFECT,
-            FLOATING_POINT,
-        ),
-    )
+PICTURES = (
+    Picture(effect.STUDY, effect_figure.figure),
+    Picture(floating_point.STUDY, floating_point_figure.figure),
 )

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.datasets.datasets import Dataset
 from normgeo.invariance.effect import Effect, MethodEffect, Moments
-from normgeo.pictures.style.template import SIZE, THEMES, add_slider, dress, ink_scale, method_color
+from normgeo.pictures.invariance.effect import EffectOnData
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import SIZE, THEMES, add_slider, dress, ink_scale
 
 
-def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) -> go.Figure:
+def figure(result: EffectOnData, theme: str) -> go.Figure:
     """Draw an effect: the changed row at the left, z of one case before (hollow) and after.
 
-    The frames of its slider are the strengths; it opens at the one nearest `start`.
+    The frames of its slider are the strengths.
     """
-    opening = int(np.abs(effect.strengths - start).argmin())
+    effect, dataset, opening = result.effect, result.dataset, result.opening
     methods = list(effect.methods.values())
     last = _rows(effect)
     alone = [[{}, {"rowspan": 2}], [{}, None]] if len(methods) == 1 else None
-    figure = make_subplots(
+    drawn = make_subplots(
         rows=last,
         cols=2,
         column_widths=[0.24, 0.76],
@@ -31,15 +38,15 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
         vertical_spacing=0.3 / last + 0.06,
     )
     limit = float(np.abs(effect.row_before).max()) or 1.0
-    figure.add_trace(_row(effect.row_before, dataset, limit, theme), row=1, col=1)
-    figure.add_trace(_row(effect.row_after[opening], dataset, limit, theme), row=last, col=1)
+    drawn.add_trace(_row(effect.row_before, dataset, limit, theme), row=1, col=1)
+    drawn.add_trace(_row(effect.row_after[opening], dataset, limit, theme), row=last, col=1)
     for place, method in enumerate(methods, start=1):
         for trace in _dots(method, opening, theme):
-            figure.add_trace(trace, row=place, col=2)
-    dress(figure, theme, height=460 if last < 3 else 530)
-    figure.update_layout(margin={"l": 16, "r": 8, "t": 44, "b": 40})
-    _axes(figure, effect, dataset)
-    figure.update_layout(showlegend=False, annotations=_captions(figure, effect, opening, theme))
+            drawn.add_trace(trace, row=place, col=2)
+    dress(drawn, theme, height=460 if last < 3 else 530)
+    drawn.update_layout(margin={"l": 16, "r": 8, "t": 44, "b": 40})
+    _axes(drawn, effect, dataset)
+    drawn.update_layout(showlegend=False, annotations=_captions(drawn, effect, opening, theme))
 
     moving = [1, *(i for m in range(len(methods)) for i in (2 + 3 * m + 1, 2 + 3 * m + 2))]
     frames = [
@@ -50,17 +57,17 @@ def effect_figure(effect: Effect, dataset: Dataset, start: float, theme: str) ->
                 _row(effect.row_after[step], dataset, limit, theme),
                 *(trace for method in methods for trace in _dots(method, step, theme)[1:]),
             ],
-            layout={"annotations": _captions(figure, effect, step, theme)},
+            layout={"annotations": _captions(drawn, effect, step, theme)},
         )
         for step, strength in enumerate(effect.strengths)
     ]
     prefix = "δ = " if effect.transform.rescales else text("strength of γ: ")
-    add_slider(figure, frames, start=opening, prefix=prefix, theme=theme)
-    return figure
+    add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
+    return drawn
 
 
 def _rows(effect: Effect) -> int:
-    """Return the number of rows: one for a method, at least two for before and after."""
+    """The number of rows: one for a method, at least two for before and after."""
     return max(2, len(effect.methods))
 
 
@@ -155,40 +162,29 @@ def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
         )
 
 
-def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[dict[str, object]]:
-    """Return the caption of every panel at one step: verdict, movement, Eq. 5 in numbers."""
+def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[dict[str, Any]]:
+    """The caption of every panel at one step: verdict, movement, Eq. 5 in numbers."""
     look = THEMES[theme]
-    strength = float(effect.strengths[step])
-    captions = []
-    what = _row_name(effect)
-    for place, words in ((1, what), (_rows(effect), _changed_name(effect, strength))):
-        captions.append(_caption(figure, 2 * place - 1, words, look.muted))
-    neuron = effect.told
+    sides = ((1, _row_name(effect)), (_rows(effect), _changed_name(effect, step)))
+    captions = [_caption(figure, 2 * place - 1, words, look.muted) for place, words in sides]
     for place, method in enumerate(effect.methods.values(), start=1):
+        numbers = _numbers(method, step, effect.neuron)
         lines = (
             f"<b>{method.normalizer.title}</b>  {_verdict(method, effect, step)}",
-            f'<span style="color:{look.muted}">{_numbers(method, step, neuron)}</span>',
+            f'<span style="color:{look.muted}">{numbers}</span>',
         )
-        captions.append(_caption(figure, 2 * place, "<br>".join(lines), look.ink))
+        captions.append(_caption(figure, 2 * place, lines, look.ink))
     return captions
 
 
-def _caption(figure: go.Figure, axis: int, words: str, color: str) -> dict[str, object]:
-    number = "" if axis == 1 else str(axis)
-    x, y = figure.layout[f"xaxis{number}"].domain, figure.layout[f"yaxis{number}"].domain
-    return {
-        "text": words,
-        "x": x[0],
-        "y": y[1],
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "yshift": 4,
-        "showarrow": False,
-        "font": {"size": SIZE - 1, "color": color},
-    }
+def _caption(
+    figure: go.Figure, axis: int, words: str | Sequence[str], color: str
+) -> dict[str, Any]:
+    """Words above the panel of an axis."""
+    place = "" if axis == 1 else str(axis)
+    x, y = figure.layout[f"xaxis{place}"].domain, figure.layout[f"yaxis{place}"].domain
+    font = {"size": SIZE - 1, "color": color}
+    return note(words, x[0], y[1], yshift=4, showarrow=False, font=font)
 
 
 def _row_name(effect: Effect) -> str:
@@ -197,9 +193,9 @@ def _row_name(effect: Effect) -> str:
     return text("case {n}", n=effect.index)
 
 
-def _changed_name(effect: Effect, strength: float) -> str:
+def _changed_name(effect: Effect, step: int) -> str:
     sign = "×" if effect.transform.rescales else "+ γ ×"
-    return text("the same, {sign} {strength:g}", sign=sign, strength=strength)
+    return text("the same, {sign} {strength:g}", sign=sign, strength=effect.strengths[step])
 
 
 def _verdict(method: MethodEffect, effect: Effect, step: int) -> str:
@@ -212,16 +208,12 @@ def _verdict(method: MethodEffect, effect: Effect, step: int) -> str:
     verdict = method.verdict
     if verdict.sign_flip and strength < 0:
         return text("± sign flip: a negative δ turns z over")
-    moved = _percent(after.change)
+    moved = number(after.change, 1) if after.change < 0.01 else f"{after.change:.0%}"
     if verdict.invariant:
         return text("✓ invariant (z moves by {moved})", moved=moved)
     if verdict.only_without_eps:
         return text("≈ only at ε = 0 (z moves by {moved})", moved=moved)
     return text("✗ not invariant: z moves by up to {moved}", moved=moved)
-
-
-def _percent(change: float) -> str:
-    return f"{change:.0%}" if change >= 0.01 else f"{change:.0e}" if change else "0"
 
 
 def _numbers(method: MethodEffect, step: int, neuron: int) -> str:
@@ -238,5 +230,5 @@ def _numbers(method: MethodEffect, step: int, neuron: int) -> str:
 
 def _fraction(case: Moments, h: int) -> str:
     a, mu, sigma, z = (float(v[h]) for v in (case.summed_inputs, case.mu, case.sigma, case.z))
-    sign = "−" if mu >= 0 else "+"
-    return f"({a:.3g} {sign} {abs(mu):.3g})/{sigma:.3g} = <b>{z:.3g}</b>".replace("-", "−")
+    difference = f"{number(a)} {'−' if mu >= 0 else '+'} {number(abs(mu))}"
+    return f"({difference})/{number(sigma)} = <b>{number(z)}</b>"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import groupby
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.invariance.certificate import Sweep
+from normgeo.pictures.invariance.floating_point import Sweeps
 from normgeo.pictures.style.colors import BLUE, GREEN, PINK, VERMILION
 from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
 
@@ -17,20 +16,18 @@ FLOOR = 1e-18
 COLORS = (VERMILION, GREEN, BLUE, PINK)
 
 
-def floating_point_figure(
-    sweeps: Mapping[str, Sweep], title: str, rescales: bool, theme: str
-) -> go.Figure:
-    """Draw max|z' − z| / max|z| against δ or ‖γ‖, one line for each number type and ε.
+def figure(result: Sweeps, theme: str) -> go.Figure:
+    """Draw max|z′ − z| / max|z| against δ or ‖γ‖, one line for each number type and ε.
 
     Unchanged z stands at the foot of the axis; a strength without a number is a cross there, with
     its reason on hover and named once.
     """
-    look = THEMES[theme]
-    figure = go.Figure()
-    for row, (name, sweep) in enumerate(sweeps.items()):
+    look, rescales = THEMES[theme], result.transform.rescales
+    drawn = go.Figure()
+    for row, (name, sweep) in enumerate(result.curves):
         color = COLORS[row % len(COLORS)]
         known = ~np.isnan(sweep.change)
-        figure.add_scatter(
+        drawn.add_scatter(
             x=sweep.strengths,
             y=np.where(known, np.maximum(sweep.change, FLOOR), np.nan),
             name=name,
@@ -44,7 +41,7 @@ def floating_point_figure(
         if known.all():
             continue
         height = FLOOR * 10 ** (0.9 * row)
-        figure.add_scatter(
+        drawn.add_scatter(
             x=sweep.strengths[~known],
             y=np.full((~known).sum(), height),
             mode="markers",
@@ -56,17 +53,18 @@ def floating_point_figure(
         for word, run in groupby(zip(sweep.reasons, sweep.strengths, strict=True), _first_word):
             places = [strength for _, strength in run]
             if word:
-                figure.add_annotation(
+                drawn.add_annotation(
                     x=np.log10(np.sqrt(places[0]) * np.sqrt(places[-1])),
                     y=np.log10(height),
                     text=f"{sweep.dtype} {word}",
                     yshift=9,
                     font={"size": SIZE - 3, "color": color},
                 )
-    dress(figure, theme, height=420, title=title)
+    title = f"{result.normalizer.title}: {result.transform.label}"
+    dress(drawn, theme, height=420, title=title)
     if rescales:
-        figure.add_vline(x=1, line={"color": look.muted, "dash": "dot", "width": 1})
-        figure.add_annotation(
+        drawn.add_vline(x=1, line={"color": look.muted, "dash": "dot", "width": 1})
+        drawn.add_annotation(
             x=0,
             y=1,
             yref="paper",
@@ -77,15 +75,15 @@ def floating_point_figure(
             font={"size": SIZE - 2, "color": look.muted},
         )
     name = text("factor δ") if rescales else text("factor on the shift γ")
-    figure.update_xaxes(type="log", exponentformat="power", title=name)
-    figure.update_yaxes(
+    drawn.update_xaxes(type="log", exponentformat="power", title=name)
+    drawn.update_yaxes(
         type="log",
         exponentformat="power",
         dtick=3,
         range=[np.log10(FLOOR) - 0.5, 3],
         title=text("largest change of z, max|z′ − z| / max|z|"),
     )
-    return figure
+    return drawn
 
 
 def _first_word(pair: tuple[str, float]) -> str:

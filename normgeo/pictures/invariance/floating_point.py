@@ -1,0 +1,96 @@
+"""How exact a verdict is in floating point, by number type and ε."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.invariance.certificate import Sweep, sweep
+from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.scales import SCALES
+from normgeo.pictures.invariance.effect import CHANGE, shift
+from normgeo.pictures.model_on_data import model_on_data
+from normgeo.pictures.picture import DATA, Study
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+SWEPT_CASES = 200
+NUMBER_TYPES = ("float16", "float32", "float64")
+USUAL_EPS = 1e-5
+
+
+class Sweeps(NamedTuple):
+    """One change of one method at many strengths, a curve for each number type and ε.
+
+    Attributes:
+        normalizer, transform: the method and the change. curves: name and sweep of each.
+
+    """
+
+    normalizer: Normalizer
+    transform: Transform
+    curves: tuple[tuple[str, Sweep], ...]
+
+
+def compute(settings: Settings, progress: Progress) -> Sweeps:
+    """Sweeps of the selected change, over decades at both sides of no change."""
+    chosen, transform = settings.selected
+    here = model_on_data(settings, "standardized", chosen)
+    W, X = here.model.W, here.X[:SWEPT_CASES]
+    reach = 24 if transform.rescales else 8
+    strengths = np.logspace(-reach, reach, 4 * reach + 1)
+    gamma = shift(settings, here)
+    if gamma is not None:
+        gamma = gamma[: transform.gamma_shape(W, X)[0]]
+    ideal = replace(chosen, eps=0.0)
+    planned = [(text("{dtype}, ε = 0", dtype=dtype), ideal, dtype) for dtype in NUMBER_TYPES]
+    if SCALES[chosen.scale].takes_eps:
+        eps = chosen.eps or USUAL_EPS
+        name = text("float64, ε = {eps}", eps=number(float(eps)))
+        planned.append((name, replace(chosen, eps=eps), "float64"))
+    curves = [
+        (
+            name,
+            sweep(
+                normalizer,
+                transform,
+                W,
+                X,
+                strengths,
+                gamma=gamma,
+                index=min(settings.index, len(X) - 1),
+                dtype=dtype,
+            ),
+        )
+        for name, normalizer, dtype in progress.over(planned)
+    ]
+    return Sweeps(chosen, transform, tuple(curves))
+
+
+def _table(result: Sweeps) -> Table:
+    rows = tuple(
+        (name, curve.dtype, float(strength), None if reason else float(change), reason)
+        for name, curve in result.curves
+        for strength, change, reason in zip(
+            curve.strengths, curve.change, curve.reasons, strict=True
+        )
+    )
+    return Table(("curve", "dtype", "strength", "change", "reason"), rows)
+
+
+STUDY = Study(
+    name="floating_point",
+    title=text("Invariance in floating point"),
+    alt=text(
+        "Largest change of z against the strength of the change, a line for each number type."
+    ),
+    uses=(*DATA, *CHANGE),
+    compute=compute,
+    table=_table,
+)
