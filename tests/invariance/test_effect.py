@@ -6,8 +6,6 @@ import pytest
 from normgeo.invariance.effect import effect, shift_pattern
 from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.normalizer import GRID, NORMALIZERS
-from normgeo.pictures import PICTURES
-from normgeo.settings import Settings
 
 SHIFTS = [key for key, transform in TRANSFORMS.items() if not transform.rescales]
 
@@ -92,27 +90,3 @@ def test_overlay_of_the_data_is_the_mean_case_or_random_where_that_is_rounding(l
     random = shift_pattern(overlay, W, centered, np.random.default_rng(0))
     drawn = np.random.default_rng(0).standard_normal(5)
     assert np.corrcoef(random, drawn)[0, 1] == pytest.approx(1)
-
-
-def test_picture_shifts_the_weights_along_none_of_their_own():
-    picture = PICTURES["effect"].compute(Settings(cell="layer.weight_matrix_recentering"))
-    gamma = picture.effect.row_after[-1] - picture.effect.row_before
-    cosine = gamma @ picture.effect.row_before
-    cosine /= np.linalg.norm(gamma) * np.linalg.norm(picture.effect.row_before)
-    assert abs(cosine) < 0.5
-
-
-def test_sweep_picture_has_every_type_and_an_epsilon_where_it_acts():
-    sweeps = PICTURES["floating_point"].compute(Settings(cell="layer.case_rescaling")).sweeps
-    assert list(sweeps) == [
-        "float16, ε = 0",
-        "float32, ε = 0",
-        "float64, ε = 0",
-        "float64, ε = 1e-05",
-    ]
-    assert np.nanmax(sweeps["float64, ε = 0"].change) < 1e-14
-    assert np.nanmax(sweeps["float64, ε = 1e-05"].change) > 0.1
-    weight = (
-        PICTURES["floating_point"].compute(Settings(cell="weight.weight_vector_rescaling")).sweeps
-    )
-    assert len(weight) == 3
