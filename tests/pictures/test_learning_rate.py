@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS
+from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.fisher.kl import kl
@@ -137,6 +138,31 @@ def test_opening_frame_is_what_the_figure_shows() -> None:
     assert [a.text for a in figure.layout.annotations] == [a.text for a in frame.layout.annotations]
 
 
+@pytest.mark.parametrize("growth", [1.0, 64.0])
+def test_frames_have_equally_many_words_and_say_all_that_another_changes(growth: float) -> None:
+    frames = PICTURES["turn"].figure(picture("turn", replace(QUICK, growth=growth)), "light").frames
+    slots = [[set(a.to_plotly_json()) for a in frame.layout.annotations] for frame in frames]
+    assert all(slot == slots[0] for slot in slots)
+
+
+@pytest.mark.parametrize("growth", [0.125, 1.0, 64.0])
+def test_words_of_a_step_are_in_the_part_of_the_plane_that_is_seen(growth: float) -> None:
+    for frame in (
+        PICTURES["turn"].figure(picture("turn", replace(QUICK, growth=growth)), "dark").frames
+    ):
+        feet = [a for a in frame.layout.annotations if a.visible and a.yanchor == "top"]
+        assert feet
+        assert all(a.x < frame.layout.xaxis.range[1] for a in feet)
+        assert len({a.x for a in feet}) == len(feet)
+
+
+def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
+    figure = PICTURES["turn"].figure(picture("turn", QUICK), "light")
+    styles = re.findall(r'style="([^"]*)"', "".join(a.text for a in figure.layout.annotations))
+    assert len(styles) == 8
+    assert {style.split(":")[0] for style in styles} == {"font-size", "color"}
+
+
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = PICTURES["turn"].figure(picture("turn", QUICK), "light")
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.line.dash}
@@ -184,9 +210,9 @@ def test_stopped_descent_keeps_what_it_has_and_is_still_drawn() -> None:
     def stop(done: int, steps: int) -> None:
         told.append((done, steps))
         if done >= 25:
-            raise StopIteration
+            raise Stop
 
-    result = PICTURES["descent"].watched(QUICK, stop)
+    result = PICTURES["descent"].compute(QUICK, stop)
     assert [run.steps for run in result.runs] == [20, 5, 0]
     assert told[:2] == [(0, 60), (1, 60)]
     assert told[-1] == (25, 60)
@@ -283,7 +309,7 @@ def test_eps_bends_the_wedge_and_says_so() -> None:
 def test_fisher_and_its_scale_are_named_on_the_figure() -> None:
     figure = PICTURES["ellipse"].figure(picture("ellipse", QUICK), "light")
     words = " ".join(a.text for a in figure.layout.annotations)
-    assert "expected Fisher information, mean over N = 178 cases, nats" in words
+    assert "expected Fisher information, per case, exact coupling; N = 178, φ = 1" in words
 
 
 # Every state has a picture or a sentence.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, NormalizedGLM
+from normgeo.base.progress import Stop
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block_on_data import at_norm, block_on_data
@@ -386,9 +387,9 @@ def test_wild_runs_are_drawn_or_explained(name: str, rate: float, optimizer: str
 def test_stopped_runs_keep_what_they_have(name: str) -> None:
     def stop(done: int, steps: int) -> None:
         if done >= 15:
-            raise StopIteration
+            raise Stop
 
-    result = PICTURES[name].watched(QUICK, stop)
+    result = PICTURES[name].compute(QUICK, stop)
     assert PICTURES[name].figure(result, "light").data
     assert PICTURES[name].table(result).rows
 
@@ -396,7 +397,7 @@ def test_stopped_runs_keep_what_they_have(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_progress_ends_where_it_is_done(name: str) -> None:
     told: list[tuple[int, int]] = []
-    PICTURES[name].watched(QUICK, lambda *progress: told.append(progress))
+    PICTURES[name].compute(QUICK, lambda *progress: told.append(progress))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 

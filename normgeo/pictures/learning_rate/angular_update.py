@@ -1,26 +1,50 @@
-"""How far one step of gradient descent turns the weights."""
+"""By how much one step of gradient descent turns the weights, at several of their norms."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
-from normgeo.pictures.learning_rate.angular_update_figure import turn_figure
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.rates import rate_for_block
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import DATA, View
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
+# Norms at which the plane of the loss is measured, where ε makes it depend on the norm.
+SOFTENED = (0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
 
-class TurnPicture(NamedTuple):
+
+class Change(NamedTuple):
+    """How a quantity changes from the first norm to another one.
+
+    Attributes:
+        quantity: in words. before, after: its values. unit: of these.
+        factor, predicted: by which it changes, measured and in theory; that of the angle is of
+            its tangent.
+
+    """
+
+    quantity: str
+    before: float
+    after: float
+    factor: float
+    predicted: float
+    unit: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AngularUpdate:
     """One step of gradient descent at several norms of a block.
 
     Attributes:
@@ -39,18 +63,54 @@ class TurnPicture(NamedTuple):
     start: float
     notes: tuple[str, ...]
 
+    @property
+    def opening(self) -> int:
+        """The place among the norms of the one at which the slider opens."""
+        return self.place(self.start)
 
-def _turn(settings: Settings) -> TurnPicture:
+    def place(self, norm: float) -> int:
+        """The place of a norm among those of the slider."""
+        return int(np.abs(self.curve.norms - norm).argmin())
+
+    def changes(self, step: int) -> tuple[Change, ...]:
+        """How norm, gradient, angle and loss change from the first norm to one of the slider."""
+        curve, k = self.curve, float(self.curve.factors[step])
+        here, angle = curve.here, float(curve.angles[step])
+        gradient, loss = float(curve.gradient_norms[step]), float(curve.loss[step])
+        return (
+            Change(self.symbol, 1.0, k, k, k),
+            Change(
+                text("gradient ‖G‖"),
+                here.gradient_norm,
+                gradient,
+                gradient / here.gradient_norm,
+                1 / k,
+            ),
+            Change(
+                text("turn per step, tan θ"),
+                float(np.degrees(here.angle)),
+                float(np.degrees(angle)),
+                float(np.tan(angle) / np.tan(here.angle)),
+                1 / k**2,
+                "°",
+            ),
+            Change(text("loss"), here.loss, loss, loss / here.loss, 1.0),
+        )
+
+
+def _compute(settings: Settings, progress: Progress) -> AngularUpdate:
     it = block_on_data(settings)
-    rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
-    norms = _norms(settings.growth)
     model, X, y, block = it.model, it.X, it.y, it.block
-    curve = turn_against_norm(model, X, y, norms, rate, block=block)
+    rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
+    curve = turn_against_norm(model, X, y, _norms(settings.growth), rate, block=block)
     softened = model.normalizer.eps > 0 and SCALES[model.normalizer.scale].takes_eps
-    radii, count = ((0.25, 0.5, 1.0, 2.0, 4.0, 16.0), 49) if softened else ((1.0,), 121)
+    radii, count = (SOFTENED, 49) if softened else ((1.0,), 121)
     angles = np.linspace(-np.pi, np.pi, count)
-    planes = tuple(loss_plane(model, X, y, block=block, angles=angles, norm=r) for r in radii)
-    return TurnPicture(
+    planes = tuple(
+        loss_plane(model, X, y, block=block, angles=angles, norm=radius)
+        for radius in progress.over(radii)
+    )
+    return AngularUpdate(
         model.normalizer, curve, planes, it.name, it.symbol, settings.growth, it.notes
     )
 
@@ -63,20 +123,8 @@ def _norms(start: float) -> list[float]:
     return norms if np.isclose(start, norms, rtol=1e-3).any() else sorted([*norms, start])
 
 
-def _turn_figure(picture: TurnPicture, theme: str) -> Figure:
-    return turn_figure(
-        picture.curve,
-        picture.planes,
-        picture.normalizer,
-        name=picture.name,
-        symbol=picture.symbol,
-        start=picture.start,
-        theme=theme,
-    )
-
-
-def _turn_table(picture: TurnPicture) -> Table:
-    curve = picture.curve
+def _table(result: AngularUpdate) -> Table:
+    curve = result.curve
     columns = {
         "norm": curve.norms,
         "loss": curve.loss,
@@ -88,19 +136,23 @@ def _turn_table(picture: TurnPicture) -> Table:
     }
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     title = text(
-        "{method}, {name}, η = {rate:g}; angles in radians, losses in nats per case",
-        method=picture.normalizer.title,
-        name=picture.name,
-        rate=curve.rate,
+        "{method}, {name}, η = {rate}; angles in radians, losses in nats per case",
+        method=result.normalizer.title,
+        name=result.name,
+        rate=number(curve.rate, 6),
     )
     return Table(tuple(columns), tuple(rows), title=title)
 
 
-TURN = View(
-    "turn",
-    text("One gradient step turns a large weight vector less"),
-    (*DATA, *BLOCK, "rate", "growth"),
-    _turn,
-    _turn_figure,
-    _turn_table,
+STUDY = Study(
+    name="turn",
+    title=text("One gradient step turns a large weight vector less"),
+    alt=text(
+        "Left: the plane of a weight vector and its negative gradient. The loss is constant along "
+        "rays; at norms 1, 2 and 4 the gradient is 1, ½ and ¼ as long and turns the vector by ever "
+        "smaller angles. Right: the angle per step falls with slope −2 on logarithmic axes."
+    ),
+    uses=(*DATA, *BLOCK, "rate", "growth"),
+    compute=_compute,
+    table=_table,
 )

@@ -1,131 +1,85 @@
-"""What doubling the weights does to the Fisher information, and to where the KL is equal."""
+"""What doubling the weights does to the loss, its gradient, and the Fisher information."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import final
 
-import numpy as np
-
+from normgeo.base.numbers import fraction
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
-from normgeo.fisher.ellipse import EqualKLPicture, equal_kl
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
-from normgeo.pictures.learning_rate.doubling_figure import doubling_figure
-from normgeo.pictures.learning_rate.ellipse_figure import ellipse_figure
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import DATA, View
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-
-class EllipsePicture(NamedTuple):
-    """Equal KL around a block before and after it doubles.
-
-    Attributes:
-        normalizer: the method. measured: at ‖w‖ = 1 and 2.
-        name, symbol: of the block and its norm. notes: sentences for the reader.
-
-    """
-
-    normalizer: Normalizer
-    measured: EqualKLPicture
-    name: str
-    symbol: str
-    notes: tuple[str, ...]
+CLAIMED = Fraction(1, 2)  # the paper's factor
 
 
-def _ellipse(settings: Settings) -> EllipsePicture:
-    it = block_on_data(settings)
-    rng = np.random.default_rng((settings.seed, 1))  # the weights were drawn from the seed itself
-    measured = equal_kl(it.model, it.X, it.y, (1.0, 2.0), block=it.block, rng=rng)
-    return EllipsePicture(it.model.normalizer, measured, it.name, it.symbol, it.notes)
-
-
-def _ellipse_figure(picture: EllipsePicture, theme: str) -> Figure:
-    return ellipse_figure(
-        picture.measured,
-        picture.normalizer,
-        name=picture.name,
-        symbol=picture.symbol,
-        theme=theme,
-    )
-
-
-def _ellipse_table(picture: EllipsePicture) -> Table:
-    rows = tuple(
-        (at.norm, *quadratic, *true)
-        for at in picture.measured.at
-        for quadratic, true in zip(at.ellipse.tolist(), at.contour.tolist(), strict=True)
-    )
-    names = ("norm", "ellipse_along_gradient", "ellipse_across", "kl_along_gradient", "kl_across")
-    title = text("Steps dw with KL = {c:g} nats", c=picture.measured.level)
-    return Table(names, rows, title=title)
-
-
-ELLIPSE = View(
-    "ellipse",
-    text("Equal KL around the weights, before and after they double"),
-    (*DATA, *BLOCK),
-    _ellipse,
-    _ellipse_figure,
-    _ellipse_table,
-)
-
-
-class DoublingPicture(NamedTuple):
+@final
+@dataclass(frozen=True)
+class Doubling:
     """What doubling a block does.
 
     Attributes:
         normalizer: the method. rows: a quantity each, predicted and measured.
-        name, symbol: of the block and its norm. notes: sentences for the reader.
+        name: of the block. notes: sentences for the reader.
 
     """
 
     normalizer: Normalizer
     rows: tuple[DoublingRow, ...]
     name: str
-    symbol: str
     notes: tuple[str, ...]
 
+    @property
+    def title(self) -> str:
+        """What is doubled."""
+        return text("{method}, {name} doubled", method=self.normalizer.title, name=self.name)
 
-def _doubling(settings: Settings) -> DoublingPicture:
+
+def factor_words(factor: Fraction) -> str:
+    """A factor in words: "× ½", or "0" of what is 0 before and after.
+
+    >>> factor_words(Fraction(1, 4)), factor_words(Fraction(0))
+    ('× ¼', '0')
+
+    """
+    return f"× {fraction(float(factor))}" if factor else "0"
+
+
+def _compute(settings: Settings, progress: Progress) -> Doubling:
     it = block_on_data(settings)
     rows = doubling_table(it.model, it.X, it.y, it.block)
-    return DoublingPicture(it.model.normalizer, rows, it.name, it.symbol, it.notes)
+    return Doubling(it.model.normalizer, rows, it.name, it.notes)
 
 
-def _doubling_figure(picture: DoublingPicture, theme: str) -> Figure:
-    return doubling_figure(picture.rows, picture.normalizer, name=picture.name, theme=theme)
-
-
-def _doubling_table(picture: DoublingPicture) -> Table:
-    half = Fraction(1, 2)
+def _table(result: Doubling) -> Table:
     rows = tuple(
         (
             text(row.quantity),
-            _factor(row.predicted),
+            factor_words(row.predicted),
             row.measured,
-            "✓" if row.predicted == half else "✗",
+            "✓" if row.predicted == CLAIMED else "✗",
             text(row.reason),
         )
-        for row in picture.rows
+        for row in result.rows
     )
-    title = text("{method}, {name} doubled", method=picture.normalizer.title, name=picture.name)
     names = ("quantity", "predicted", "measured", "½ fits", "why no measurement")
-    return Table(names, rows, title)
+    return Table(names, rows, result.title)
 
 
-def _factor(predicted: Fraction) -> str:
-    return {"1/4": "× ¼", "1/2": "× ½", "1": "× 1"}.get(str(predicted), str(predicted))
-
-
-DOUBLING = View(
-    "doubling",
-    text("What doubling the weights does"),
-    (*DATA, *BLOCK),
-    _doubling,
-    _doubling_figure,
-    _doubling_table,
+STUDY = Study(
+    name="doubling",
+    title=text("What doubling the weights does"),
+    alt=text(
+        "The factor of each quantity when the norm doubles, predicted and measured; the table "
+        "beside has the same numbers."
+    ),
+    uses=(*DATA, *BLOCK),
+    compute=_compute,
+    table=_table,
 )

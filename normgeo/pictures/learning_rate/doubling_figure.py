@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from fractions import Fraction
 
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.dynamics.doubling import DoublingRow
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style.template import CLAIM, SIZE, THEMES, dress, method_color
+from normgeo.pictures.learning_rate.doubling import CLAIMED, Doubling, factor_words
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import CLAIM, SIZE, THEMES, dress
 
-TICKS = {0.0: "0", 0.25: "× ¼", 0.5: "× ½", 1.0: "× 1"}
+TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))
 
 
-def doubling_figure(
-    rows: Sequence[DoublingRow], normalizer: Normalizer, *, name: str, theme: str
-) -> go.Figure:
-    """Draw a line for each quantity, with the factor by which it changed.
-
-    Args:
-        rows: of the table. normalizer: for its color. name: of the doubled block.
-        theme: of the figure.
-
-    """
-    look, color = THEMES[theme], method_color(normalizer)
-    figure = go.Figure()
-    figure.add_trace(
+def figure(result: Doubling, theme: str) -> go.Figure:
+    """Draw a line for each quantity, with the factor by which it changed."""
+    look, color, rows = THEMES[theme], method_color(result.normalizer), result.rows
+    drawn = go.Figure()
+    drawn.add_trace(
         go.Scatter(
             x=[float(row.predicted) for row in rows],
-            y=[row.quantity for row in rows],
+            y=[text(row.quantity) for row in rows],
             mode="markers",
             name=text("predicted"),
             hoverinfo="skip",
@@ -37,10 +30,10 @@ def doubling_figure(
         )
     )
     known = [row for row in rows if row.measured is not None]
-    figure.add_trace(
+    drawn.add_trace(
         go.Scatter(
             x=[row.measured for row in known],
-            y=[row.quantity for row in known],
+            y=[text(row.quantity) for row in known],
             mode="markers",
             name=text("measured"),
             marker={"size": 9, "color": color},
@@ -51,38 +44,42 @@ def doubling_figure(
     )
     for row in rows:
         if row.reason:
-            figure.add_annotation(
+            drawn.add_annotation(
                 x=float(row.predicted),
-                y=row.quantity,
+                y=text(row.quantity),
                 text=text("not measured"),
                 xanchor="left",
                 xshift=14,
-                hovertext=row.reason,
+                hovertext=text(row.reason),
                 font={"size": SIZE - 2, "color": look.muted},
             )
-    figure.add_vline(x=0.5, line={"color": look.muted, "dash": CLAIM, "width": 2}, layer="below")
-    title = text("<b>{method}</b>, {name} doubled", method=normalizer.title, name=name)
-    dress(figure, theme, height=90 + 27 * len(rows), title=title)
-    figure.update_layout(
+    drawn.add_vline(
+        x=float(CLAIMED), line={"color": look.muted, "dash": CLAIM, "width": 2}, layer="below"
+    )
+    title = text(
+        "<b>{method}</b>, {name} doubled", method=result.normalizer.title, name=result.name
+    )
+    dress(drawn, theme, height=90 + 27 * len(rows), title=title)
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 62, "b": 40},
         hovermode="closest",
         legend={"x": 1, "xanchor": "right"},
     )
-    figure.add_annotation(
-        x=0.5,
-        y=0,
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        xshift=6,
-        text=text("the paper’s “½”"),
-        font={"size": SIZE - 1, "color": look.muted},
+    drawn.add_annotation(
+        note(
+            text("the paper’s “½”"),
+            float(CLAIMED),
+            0,
+            xref="x",
+            xshift=6,
+            font={"size": SIZE - 1, "color": look.muted},
+        )
     )
-    figure.update_xaxes(
+    drawn.update_xaxes(
         title=text("factor (F: expected Fisher information, mean over cases)"),
-        tickvals=list(TICKS),
-        ticktext=list(TICKS.values()),
+        tickvals=[float(factor) for factor in TICKS],
+        ticktext=[factor_words(factor) for factor in TICKS],
         range=[-0.06, 1.1],
     )
-    figure.update_yaxes(autorange="reversed", showgrid=True, tickfont={"color": look.ink})
-    return figure
+    drawn.update_yaxes(autorange="reversed", showgrid=True, tickfont={"color": look.ink})
+    return drawn

@@ -8,52 +8,39 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.ellipse import EqualKL, EqualKLPicture
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style.template import (
-    MEASURED,
-    PREDICTED,
-    SIZE,
-    THEMES,
-    blend,
-    dress,
-    method_color,
-)
+from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, dress
 
 LEFT, RIGHT = (0.0, 0.4), (0.5, 1.0)
-FLAT = 1e-9  # of the curvature across: less along ŵ is rounding
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
 
 
-def ellipse_figure(
-    picture: EqualKLPicture, normalizer: Normalizer, *, name: str, symbol: str, theme: str
-) -> go.Figure:
-    """Draw where the KL is c before and after doubling, in a tangent plane and in one with ŵ.
-
-    Args:
-        picture: at two norms. normalizer: for its color. name, symbol: of the block and its norm.
-        theme: of the figure.
-
-    """
-    look, color = THEMES[theme], method_color(normalizer)
-    figure = go.Figure()
-    farthest = 1.25 * picture.at[-1].norm
-    for at, share, width in reversed(list(zip(picture.at, SHARES, WIDTHS, strict=True))):
+def figure(result: Ellipse, theme: str) -> go.Figure:
+    """Draw where the KL is c before and after doubling, in a tangent plane and in one with ŵ."""
+    look, color = THEMES[theme], method_color(result.normalizer)
+    measured, symbol = result.measured, result.symbol
+    drawn = go.Figure()
+    farthest = 1.25 * measured.at[-1].norm
+    for at, share, width in reversed(list(zip(measured.at, SHARES, WIDTHS, strict=True))):
         shade = blend(look.paper, color, share)
-        kl = text("KL = c at {symbol} = {norm:g}", symbol=symbol, norm=at.norm)
-        figure.add_trace(_outline(at.contour, kl, {"color": shade, "width": width}, 1, True))
-        figure.add_trace(_wedge(at, farthest, kl, {"color": shade, "width": width}, look.paper))
-    for place, at in enumerate(picture.at):
+        kl = text("KL = c at {symbol} = {norm}", symbol=symbol, norm=number(at.norm))
+        drawn.add_trace(_outline(at.contour, kl, {"color": shade, "width": width}, 1, True))
+        drawn.add_trace(_wedge(at, farthest, kl, {"color": shade, "width": width}, look.paper))
+    for place, at in enumerate(measured.at):
         words, style = text("½ dwᵀF dw = c"), {"color": look.ink, "width": 1.5, "dash": PREDICTED}
-        figure.add_trace(_outline(at.ellipse, words, style, 1, place == 0))
-        figure.add_trace(_outline(_strip(at), words, style, 2))
-    figure.add_trace(
+        drawn.add_trace(_outline(at.ellipse, words, style, 1, place == 0))
+        drawn.add_trace(_outline(_strip(at), words, style, 2))
+    drawn.add_trace(
         go.Scatter(
-            x=[at.norm for at in picture.at],
-            y=[0] * len(picture.at),
+            x=[at.norm for at in measured.at],
+            y=[0] * len(measured.at),
             mode="markers+text",
-            text=[f" {symbol} = {at.norm:g}" for at in picture.at],
+            text=[f" {symbol} = {number(at.norm)}" for at in measured.at],
             textposition="middle right",
             marker={"size": 9, "color": look.ink},
             xaxis="x2",
@@ -63,7 +50,7 @@ def ellipse_figure(
             hoverinfo="skip",
         )
     )
-    figure.add_trace(
+    drawn.add_trace(
         go.Scatter(
             x=[0],
             y=[0],
@@ -73,24 +60,22 @@ def ellipse_figure(
             hoverinfo="skip",
         )
     )
-    dress(figure, theme, height=500)
-    _axes(figure, picture, farthest, symbol)
+    dress(drawn, theme, height=500)
+    _axes(drawn, measured, farthest, symbol)
     title = text(
-        "<b>{method}</b>, {name}: expected Fisher information, mean over N = {cases} cases, nats; "
-        "c = {level:g} nats",
-        method=normalizer.title,
-        name=name,
-        cases=picture.which.N,
-        level=picture.level,
+        "<b>{method}</b>, {name}: {which}; c = {level} nats",
+        method=result.normalizer.title,
+        name=result.name,
+        which=measured.which,
+        level=number(measured.level),
     )
-    ratio = float(np.sqrt(picture.at[0].metric[0, 0] / picture.at[1].metric[0, 0]))
-    radial = max(at.radial / at.metric[0, 0] for at in picture.at)
     across = text(
-        "A plane across the weights: F × {quarter:.3g}, so the ellipse × {ratio:.3g}",
-        quarter=ratio**-2,
-        ratio=ratio,
+        "A plane across the weights: F × {factor}, so the ellipse × {growth}",
+        factor=number(result.growth**-2),
+        growth=number(result.growth),
     )
-    figure.update_layout(
+    small: dict[str, Any] = {"yshift": 8, "font": {"size": SIZE, "color": look.muted}}
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 48},
         legend={
             "x": 0,
@@ -100,20 +85,20 @@ def ellipse_figure(
             "font": {"size": SIZE - 1},
         },
         annotations=[
-            _paper(title, LEFT[0], yshift=56),
-            _paper(across, LEFT[0], yshift=8, color=look.muted),
-            _paper(_radial(radial), RIGHT[0], yshift=8, color=look.muted),
+            note(title, LEFT[0], yshift=56),
+            note(across, LEFT[0], **small),
+            note(_along(result), RIGHT[0], **small),
         ],
     )
-    return figure
+    return drawn
 
 
-def _radial(share: float) -> str:
-    if abs(share) < FLAT:
+def _along(result: Ellipse) -> str:
+    if result.is_flat:
         return text("A plane with the weights in it: a wedge, no curvature along ŵ")
     return text(
-        "A plane with the weights in it: for ε > 0, curvature along ŵ is {share:.2g} × that across",
-        share=share,
+        "A plane with the weights in it: for ε > 0, curvature along ŵ is {share} × that across",
+        share=number(result.radial_share, 2),
     )
 
 
@@ -139,7 +124,7 @@ def _wedge(
     at: EqualKL, farthest: float, name: str, style: dict[str, Any], paper: str
 ) -> go.Scatter:
     """Return the two rays that bound the wedge, from the origin; a part of them for ε > 0."""
-    flat = abs(at.radial) < FLAT * at.metric[0, 0]
+    flat = flat_along(at)
     inner, outer = (0.0, 2 * farthest) if flat else (0.8 * at.norm, 1.2 * at.norm)
     low, high = np.column_stack([np.cos(at.wedge), np.sin(at.wedge)])
     gap = np.full(2, np.nan)
@@ -158,11 +143,11 @@ def _strip(at: EqualKL) -> Array:
     return np.array([[left, half], [right, half], gap, [left, -half], [right, -half]])
 
 
-def _axes(figure: go.Figure, picture: EqualKLPicture, farthest: float, symbol: str) -> None:
-    points = np.concatenate([part for at in picture.at for part in (at.ellipse, at.contour)])
+def _axes(drawn: go.Figure, measured: EqualKLPicture, farthest: float, symbol: str) -> None:
+    points = np.concatenate([part for at in measured.at for part in (at.ellipse, at.contour)])
     reach = 1.08 * float(np.nanmax(np.abs(points)))
     plain = {"zeroline": False}
-    figure.update_layout(
+    drawn.update_layout(
         xaxis={
             "domain": LEFT,
             "range": [-reach, reach],
@@ -192,19 +177,3 @@ def _axes(figure: go.Figure, picture: EqualKLPicture, farthest: float, symbol: s
             **plain,
         },
     )
-
-
-def _paper(words: str, x: float, yshift: int, color: str | None = None) -> dict[str, Any]:
-    font = {"size": SIZE} if color is None else {"size": SIZE, "color": color}
-    return {
-        "text": words,
-        "x": x,
-        "y": 1,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "yshift": yshift,
-        "font": font,
-    }
