@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.subspaces import part_across
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import dots, lengths
@@ -79,9 +80,9 @@ def loss_plane(
     if not (isfinite(radius) and radius > 0):
         raise ValueError(f"`norm` must be a finite number above 0; got {radius}.")
     along = objective.own / objective.own_norm
-    across = -objective.at(objective.own).gradient
+    gradient = objective.at(objective.own).gradient
     # The gradient is orthogonal to the weights but for rounding and ε.
-    across = across - dots(across, along) * along
+    across = part_across(-gradient, along[None])
     if not across.any():
         raise ValueError(
             "The plane is spanned by the weights and their gradient, which is zero here: "

@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.subspaces import part_across
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import dots, lengths
 
@@ -87,7 +88,7 @@ def _of_first_step(path: Array) -> Array:
     if len(path) < 2:
         raise _on_a_line()
     step = path[1] - path[0]
-    across = step - (step @ along) * along
+    across = part_across(step, along[None])
     if lengths(across) <= np.finfo(float).eps * lengths(path[0]):
         raise _on_a_line()
     return np.stack([along, across / lengths(across)])

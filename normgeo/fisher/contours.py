@@ -15,6 +15,7 @@ from scipy.sparse.linalg import eigsh
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.subspaces import gram_schmidt
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
 
 BEYOND = 1.25
@@ -79,13 +80,8 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
             "group (z = ±1). Choose another method, more neurons or other weights."
         )
     _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))
-    found = [along]
-    for candidate in (steepest[:, 0], rng.standard_normal(len(w)))[: len(w) - 1]:
-        rest = candidate
-        for _ in range(2):  # once more for the rounding of the first time
-            for unit in found:
-                rest = rest - (rest @ unit) * unit
-        found.append(rest / np.linalg.norm(rest))
+    wanted = (along, steepest[:, 0], rng.standard_normal(len(w)))
+    found = gram_schmidt(wanted[: len(w)], CURVED)
     directions = np.zeros((len(found), layout.size))
     directions[:, places] = found
     return directions

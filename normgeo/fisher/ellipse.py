@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.subspaces import gram_schmidt
+from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
 from normgeo.fisher.operator import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
-from normgeo.normalizers.blocks import dots, lengths
 
 ROUND = 1e-9  # of the larger: a smaller curvature, or rest of a direction, is rounding
 RAYS = 48
@@ -121,23 +122,21 @@ def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> A
         ValueError: there are no two.
 
     """
-    found = [objective.own / objective.own_norm]
     shape = (len(objective.neurons), objective.objective.X.shape[1])
     noise = np.zeros(objective.objective.model.W.shape)
     noise[objective.neurons] = rng.standard_normal(shape)
-    for candidate in (-objective.at(objective.own).gradient, objective.blocks.vectors(noise)[0]):
-        rest = candidate
-        for _ in range(2):  # once more for the rounding of the first time
-            for unit in found:
-                rest = rest - dots(rest, unit) * unit
-        if not lengths(rest) > ROUND * lengths(candidate):
-            raise ValueError(
-                "An ellipse needs two directions across the weights, and this block has "
-                f"{len(found) - 1}. Choose data with more features, or a layer statistic with more "
-                "neurons."
+    gradient = objective.at(objective.own).gradient
+    wanted = (objective.own, -gradient, objective.blocks.vectors(noise)[0])
+    _, *found = gram_schmidt(wanted, ROUND)
+    if len(found) < 2:
+        raise ValueError(
+            text(
+                "An ellipse needs two directions across the weights, and this block has {n}. "
+                "Choose data with more features, or a layer statistic with more neurons.",
+                n=len(found),
             )
-        found.append(rest / lengths(rest))
-    return np.stack(found[1:])
+        )
+    return np.stack(found)
 
 
 def _around(objective: BlockObjective, radius: float) -> tuple[Neighborhood, Array]:

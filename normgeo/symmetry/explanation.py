@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.subspaces import without
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_chain import NullChain
 from normgeo.symmetry.null_space import NullSpace
 from normgeo.symmetry.reasons import REASONS
-from normgeo.symmetry.subspaces import without
 
 
 @final

@@ -12,10 +12,10 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.subspaces import mapped_to_zero
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import Linearization
 from normgeo.symmetry.null_space import NullSpace
-from normgeo.symmetry.subspaces import mapped_to_zero
 
 
 @final

@@ -9,12 +9,12 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.subspaces import SAME, orthonormal, principal_angles, shared, without
 from normgeo.base.text import text
 from normgeo.fisher.operator import SATURATED
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.symmetry.null_chain import NullChain
 from normgeo.symmetry.null_space import TOLERANCE
-from normgeo.symmetry.subspaces import SAME, orthonormal, principal_angles, shared, without
 
 WEIGHT_CHANGES = tuple(change for change in TRANSFORMS.values() if change.matrix == "W")
 

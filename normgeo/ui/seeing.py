@@ -7,12 +7,12 @@ from math import degrees
 
 import streamlit as st
 
+from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import GRID
 from normgeo.pictures.symmetry.null_directions import SymmetryPicture
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import expected_dimension
-from normgeo.symmetry.subspaces import SAME
 from normgeo.tables.table import Table, render
 from normgeo.ui import progress
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.linalg import subspace_angles
 
 from normgeo import (
     FAMILIES,
@@ -20,9 +19,9 @@ from normgeo import (
     fisher,
     null_space,
 )
+from normgeo.base.subspaces import orthonormal, principal_angles, without
 from normgeo.datasets.datasets import load
 from normgeo.fisher.operator import WhichFisher
-from normgeo.symmetry.subspaces import SAME, orthonormal, principal_angles, shared, without
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -456,26 +455,6 @@ def test_reasons_are_credited_once_and_overlaps_are_told(words):
     keys = [reason.key for reason in explanation.reasons]
     assert keys[:5] == [t.key for t in WEIGHT_CHANGES]
     assert keys[-2:] == ["softmax", "saturation"] or keys[-1] == "softmax"
-
-
-# Subspaces.
-
-
-@pytest.mark.parametrize(("k", "m"), [(2, 3), (3, 2), (1, 4), (4, 4)])
-def test_principal_angles_are_those_of_scipy(k, m, rng):
-    S, Q = orthonormal(rng.standard_normal((9, k))), orthonormal(rng.standard_normal((9, m)))
-    Q[:, :1] = S[:, :1] + 1e-9 * Q[:, :1]
-    Q = orthonormal(Q)
-    angles, vectors = principal_angles(S, Q)
-    expected = np.sort(subspace_angles(S, Q))
-    np.testing.assert_allclose(angles[: min(k, m)], expected, rtol=1e-6, atol=2e-8)
-    np.testing.assert_allclose(angles[min(k, m) :], np.pi / 2)
-    measured = np.linalg.norm(vectors - Q @ (Q.T @ vectors), axis=0)
-    # The smaller ones only by their sines: scipy's are 1.5e-8 where they should be 1e-9.
-    np.testing.assert_allclose(measured, np.sin(angles), rtol=1e-6, atol=1e-15)
-    assert shared(S, Q).shape[1] == 1
-    assert angles[0] == pytest.approx(1e-9, rel=0.9)
-    assert angles[0] < SAME
 
 
 # Bad input.

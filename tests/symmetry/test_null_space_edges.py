@@ -18,7 +18,7 @@ from normgeo import (
     null_space,
     spectrum,
 )
-from normgeo.symmetry.subspaces import orthonormal, principal_angles
+from normgeo.base.subspaces import orthonormal, principal_angles
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)

@@ -1,9 +1,12 @@
 """Linear subspaces by their bases: angles between them, what they share, what a map takes to zero.
 
-A basis is a matrix (P, k) whose columns are orthonormal; k may be 0.
+A basis is a matrix (P, k) whose columns are orthonormal; k may be 0. Directions in an order of
+their own, as the axes of a plane are, are the rows of a matrix (k, P).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,6 +14,32 @@ from normgeo.base.arrays import Array
 
 SAME = 1e-6
 """Radians below which directions count as the same: roots of rounding errors are 1e-8."""
+
+
+def part_across(v: Array, directions: Array) -> Array:
+    """The part of v (n,) at right angles to orthonormal directions (k, n)."""
+    for _ in range(2):  # once more for the rounding of the first time
+        v = v - (directions @ v) @ directions
+    return v
+
+
+def gram_schmidt(vectors: Iterable[Array], tolerance: float) -> Array:
+    """Unit vectors (k, n) at right angles to each other: each vector's part across those before.
+
+    A vector with no more than `tolerance` of its length across those before is left out.
+
+    >>> gram_schmidt(np.array([[2.0, 0.0], [3.0, 0.0], [1.0, -4.0]]), 1e-9)
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+
+    """
+    found: list[Array] = []
+    for v in vectors:
+        rest = part_across(v, np.stack(found)) if found else v
+        length = np.linalg.norm(rest)
+        if length > tolerance * np.linalg.norm(v):
+            found.append(rest / length)
+    return np.stack(found)
 
 
 def orthonormal(V: Array, tolerance: float = SAME) -> Array:

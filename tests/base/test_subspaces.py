@@ -1,0 +1,124 @@
+"""Angles between subspaces that were built with known angles, and Gram–Schmidt."""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+
+from normgeo.base.subspaces import (
+    SAME,
+    gram_schmidt,
+    mapped_to_zero,
+    orthonormal,
+    part_across,
+    principal_angles,
+    shared,
+    without,
+)
+
+P = 9
+ANGLES = np.array([1e-9, 0.05, 0.4, 1.3])
+SIZES = [(2, 3), (3, 2), (1, 4), (4, 4), (4, 1)]
+EPS = np.finfo(float).eps
+
+
+def rotation(n, rng):
+    return np.linalg.qr(rng.standard_normal((n, n)))[0]
+
+
+def with_angles(k, m, rng):
+    """Bases (P, k) and (P, m) with the first angles of ANGLES between them, in any coordinates.
+
+    S = [u_i], Q = [cos θ_i u_i + sin θ_i v_i] with all u and v orthonormal, and both rotated
+    within themselves.
+    """
+    both = min(k, m)
+    theta, U = ANGLES[:both], rotation(P, rng)
+    S = U[:, :k]
+    Q = np.cos(theta) * U[:, :both] + np.sin(theta) * U[:, k : k + both]
+    Q = np.concatenate([Q, U[:, k + both : k + m]], axis=1)
+    return S @ rotation(k, rng), Q @ rotation(m, rng), theta
+
+
+@pytest.mark.parametrize(("k", "m"), SIZES)
+def test_principal_angles_are_those_that_were_put_in(k, m, rng):
+    S, Q, theta = with_angles(k, m, rng)
+    angles, vectors = principal_angles(S, Q)
+    # Entries of S and Q are off by some ε, and so is the sine of every angle below 1.4.
+    np.testing.assert_allclose(angles[: len(theta)], theta, rtol=0, atol=2 * P * EPS)
+    np.testing.assert_allclose(angles[len(theta) :], np.pi / 2)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=2 * P * EPS)
+    measured = np.linalg.norm(vectors - Q @ (Q.T @ vectors), axis=0)
+    np.testing.assert_allclose(measured, np.sin(angles), rtol=0, atol=2 * P * EPS)
+    np.testing.assert_allclose(shared(S, Q), vectors[:, angles < SAME])
+
+
+@pytest.mark.parametrize(("k", "m"), SIZES)
+def test_principal_angles_are_those_of_scipy(k, m, rng):
+    """Scipy takes some angles from cosines, which rounding moves by up to P·ε, a sum of P terms.
+
+    Near 1 a cosine of 1 − x is an angle of √(2x): below √(2Pε) = 6e-8 it tells nothing.
+    """
+    S, Q, theta = with_angles(k, m, rng)
+    angles, _ = principal_angles(S, Q)
+    expected = np.sort(subspace_angles(S, Q))
+    bound = np.sqrt(2 * P * EPS)
+    np.testing.assert_allclose(angles[: len(theta)], expected, rtol=1e-12, atol=bound)
+
+
+def test_a_cosine_would_lose_the_small_angles(rng):
+    """Negative control: an arccosine cannot tell 1e-9 from 0, and `SAME` lies above its errors."""
+    S, Q, _ = with_angles(2, 2, rng)
+    cosines = np.linalg.svd(S.T @ Q, compute_uv=False)
+    assert not np.isclose(np.arccos(np.minimum(cosines, 1.0))[0], 1e-9, rtol=0.1, atol=0)
+    assert principal_angles(S, Q)[0][0] == pytest.approx(1e-9, rel=1e-5)
+    assert np.sqrt(2 * P * EPS) < SAME
+
+
+def test_what_is_shared_and_what_is_beyond_make_the_whole(rng):
+    U = rotation(P, rng)
+    S, Q = U[:, :5] @ rotation(5, rng), U[:, 3:7] @ rotation(4, rng)
+    common, rest = shared(S, Q), without(S, Q)
+    assert (common.shape, rest.shape) == ((P, 2), (P, 3))
+    np.testing.assert_allclose(Q @ (Q.T @ common), common, atol=1e-14)
+    np.testing.assert_allclose(Q.T @ rest, 0, atol=1e-14)
+    np.testing.assert_allclose(common @ common.T + rest @ rest.T, S @ S.T, atol=1e-14)
+
+
+def test_an_orthonormal_basis_leaves_out_dependent_columns_and_zeros(rng):
+    V = rng.standard_normal((P, 3))
+    columns = np.column_stack([V, V @ [1.0, -2.0, 0.5], 1e-200 * V[:, 0], np.zeros(P)])
+    basis = orthonormal(columns)
+    assert basis.shape == (P, 3)
+    np.testing.assert_allclose(basis @ (basis.T @ V), V, atol=1e-13)
+    assert orthonormal(np.zeros((P, 2))).shape == (P, 0)
+
+
+def test_the_kernel_of_a_map_within_a_span_is_found(rng):
+    Q, A = rotation(P, rng)[:, :4], rng.standard_normal((2, P))
+    kernel = mapped_to_zero(Q, A @ Q, float(np.linalg.norm(A)))
+    assert kernel.shape == (P, 2)
+    np.testing.assert_allclose(A @ kernel, 0, atol=1e-13)
+    np.testing.assert_allclose(Q @ (Q.T @ kernel), kernel, atol=1e-14)
+
+
+def test_gram_schmidt_is_the_factor_q_of_qr_with_a_positive_diagonal(rng):
+    V = rng.standard_normal((4, P))
+    Q, R = np.linalg.qr(V.T)
+    np.testing.assert_allclose(gram_schmidt(V, 1e-9), (Q * np.sign(R.diagonal())).T, atol=1e-14)
+
+
+def test_gram_schmidt_stays_orthogonal_where_vectors_nearly_agree(rng):
+    """One pass loses as many digits as the vectors share; two leave rounding."""
+    first, other = rng.standard_normal((2, P))
+    found = gram_schmidt([first, first + 1e-7 * other], 1e-9)
+    np.testing.assert_allclose(found @ found.T, np.eye(2), atol=4 * EPS)
+    unit = found[:1]
+    once = (first + 1e-7 * other) - (unit @ (first + 1e-7 * other)) @ unit
+    assert abs(unit[0] @ once) / np.linalg.norm(once) > 100 * abs(found[0] @ found[1])
+    np.testing.assert_allclose(part_across(other, unit) @ unit[0], 0, atol=4 * EPS)
+
+
+def test_gram_schmidt_leaves_out_what_adds_no_direction(rng):
+    first, second = rng.standard_normal((2, P))
+    found = gram_schmidt([first, -3 * first, np.zeros(P), second, first - second], 1e-9)
+    np.testing.assert_array_equal(found, gram_schmidt([first, second], 1e-9))
