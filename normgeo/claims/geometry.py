@@ -144,7 +144,7 @@ def _equation_13() -> Finding:
         )
         for name in NORMALIZERS
     }
-    own = max(error for name, error in errors.items() if "layer" not in NORMALIZERS[name].words)
+    own = max(error for name, error in errors.items() if not NORMALIZERS[name].shared_by_neurons)
     return Finding(
         max(errors.values()) < ROUNDING, own < ROUNDING, by_method("error of Eq. 13", errors)
     )

@@ -166,7 +166,7 @@ def _dataset_rescaling() -> Finding:
     restricted = all(
         _verdict(method, "dataset_rescaling").invariant
         for method, normalizer in NORMALIZERS.items()
-        if normalizer.scale in {"batch", "layer"}
+        if normalizer.scaling.takes_eps
     )
     return Finding(all(found.values()), restricted, by_method("invariant", found))
 

@@ -42,7 +42,7 @@ def small_model(method: str, family: str, neurons: int = 6, features: int = 5) -
     normalizer = NORMALIZERS[method]
     W = NormalizedGLM.random(normalizer, family, neurons, features, rng).W
     b = 0.3 * rng.standard_normal(neurons)
-    g = None if normalizer.words == ("none", "none") else rng.uniform(0.5, 1.5, neurons)
+    g = None if normalizer.is_standard else rng.uniform(0.5, 1.5, neurons)
     return NormalizedGLM(normalizer, family, W, b, g, phi=OUTPUTS[family])
 
 

@@ -76,10 +76,10 @@ def laws(normalizer: Normalizer, transform: Transform) -> Laws:
     moved = C1 * C1 * v != C * C * v1
     return Laws(
         _law(A[here], A1[here], delta, (A1 - A)[here]),
-        Law.ABSENT
-        if normalizer.center == "none"
-        else _law((A - C)[here], (A1 - C1)[here], delta, (A1 - A)[here]),
-        Law.ABSENT if normalizer.scale == "none" else _law(v[here], v1[here], delta * delta, None),
+        _law((A - C)[here], (A1 - C1)[here], delta, (A1 - A)[here])
+        if normalizer.centering.subtracts
+        else Law.ABSENT,
+        _law(v[here], v1[here], delta * delta, None) if normalizer.scaling.divides else Law.ABSENT,
         elsewhere=bool(moved[~here].any()),
     )
 

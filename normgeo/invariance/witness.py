@@ -113,11 +113,11 @@ class _Search:
 
     def shapes(self) -> Iterator[list[Shape]]:
         """Return the shapes with equally many entries, fewest first."""
-        words, G = self.normalizer.words, self.normalizer.groups
+        normalizer, G = self.normalizer, self.normalizer.groups
         smallest = (
-            3 if "batch" in words else 1,
-            3 if "layer" in words else 1,
-            2 if self.normalizer.center == "weight" else 1,
+            3 if normalizer.shared_by_cases else 1,
+            3 if normalizer.shared_by_neurons else 1,
+            1 + normalizer.centering.feature_dimensions_lost,
         )
         ranges = (range(least, least + SIZES_TRIED) for least in smallest)
         every = [Shape(N, K * G, D) for N, K, D in product(*ranges)]

@@ -155,7 +155,7 @@ class NormalizedGLM:
     ) -> None:
         weights = real_array("W", W, 2)
         H = len(weights)
-        has_gain = normalizer.words != ("none", "none")
+        has_gain = not normalizer.is_standard
         if g is not None and not has_gain:
             raise ValueError(
                 "The standard model (none, none) has no gain: w carries the scale already. "

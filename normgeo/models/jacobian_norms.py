@@ -14,10 +14,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
-from normgeo.models.layers import Layer
 from normgeo.models.recurrence import Run
-from normgeo.normalizers.centers import CENTERS, group_size
-from normgeo.normalizers.scales import SCALES
 
 SIGN_NOTE = (
     "With two neurons in a group z is only a sign, so no small change of a state reaches the next: "
@@ -63,7 +60,8 @@ def jacobian_norms(
         raise ValueError(f"`points` must be a whole number from 2 up; got {points}.")
     T, S, H = past.summed_inputs.shape
     wanted = set(np.linspace(0, T, min(int(points), T + 1)).round().astype(int).tolist())
-    if _only_a_sign(past.recurrence.layer):
+    layer = past.recurrence.layer
+    if layer.normalizer.leaves_only_signs(len(layer.W)):
         times = np.array(sorted(wanted))
         return JacobianNorms(
             times, np.where(times[:, None] < T, -np.inf, np.zeros(S)), (SIGN_NOTE,)
@@ -97,14 +95,6 @@ def jacobian(past: Run, t: int) -> Array:
     columns = replace(at, normalized=cases).jvp_inputs(directions[None])
     rows: Array = layer.activation.slope(at.s)[:, :, None] * columns.swapaxes(1, 2)
     return rows
-
-
-def _only_a_sign(layer: Layer) -> bool:
-    """Return whether a layer statistic leaves one dimension of a group, where z is only a sign."""
-    normalizer = layer.normalizer
-    K = group_size(len(layer.W), normalizer.groups)
-    left = K - CENTERS[normalizer.center].neuron_dimensions_lost
-    return SCALES[normalizer.scale].shared_by_neurons and left == 1 and not normalizer.eps
 
 
 def _rescaled(product: Array) -> tuple[Array, Array]:

@@ -21,7 +21,6 @@ from normgeo.datasets.datasets import Dataset
 from normgeo.models.activations import Activation
 from normgeo.models.layers import Layer, undefined_for_one_case
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
 
 
 @final
@@ -246,7 +245,7 @@ def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: ValueErro
     """Return why step t has no state; the rule about h = x = 0 in its own words."""
     normalizer = recurrence.layer.normalizer
     still = ~step_inputs.any(axis=1)
-    if still.any() and SCALES[normalizer.scale].takes_eps and not normalizer.eps:
+    if still.any() and normalizer.scaling.takes_eps and not normalizer.eps:
         return (
             f"At step {t} sequence {np.flatnonzero(still)[0]} has h = 0 and x = 0, so its summed "
             "inputs are all 0 and σ = 0: there is nothing to divide by. "

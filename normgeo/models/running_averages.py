@@ -12,13 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
 from normgeo.base.arrays import Array
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.layers import UnitsLinearization
-from normgeo.normalizers.centers import CENTERS, BatchCenter, FrozenCenter
-from normgeo.normalizers.scales import SCALES, BatchScale, FrozenScale
 
 LEAST_SHARE = 0.1
 
@@ -29,8 +25,8 @@ class Running:
     """The running averages of one layer.
 
     Attributes:
-        mean: μ (1, H), None for a center other than batch.
-        variance: v (1, H), without ε; None for a scale other than batch.
+        mean: μ (1, H), None for a center that does not average over the cases.
+        variance: v (1, H), without ε; None for a scale that does not.
         batches: how many were averaged.
 
     """
@@ -43,14 +39,14 @@ class Running:
         """Return the averages with one more batch, inputs (m, D) at which `at` was taken."""
         normalized = at.normalized
         share = max(LEAST_SHARE, 1 / (self.batches + 1))
-        mean = variance = None
-        if isinstance(normalized.center, BatchCenter):
-            mean = _blend(self.mean, inputs.mean(axis=0, keepdims=True) @ units.W.T, share)
-        if isinstance(normalized.scale, BatchScale):
-            m = len(inputs)
-            C = normalized.z * normalized.sigma
-            v = normalized.scale.variance(C, normalized.centered_weights)
+        mean = normalized.center.mean_over_cases(units.W, inputs, normalized.groups)
+        variance = None
+        if normalized.scale.shared_by_cases:
+            C, m = normalized.z * normalized.sigma, len(inputs)
+            v = normalized.scale.variance(C, normalized.centered_weights, normalized.groups)
             variance = _blend(self.variance, v if mean is None else v * m / (m - 1), share)
+        if mean is not None:
+            mean = _blend(self.mean, mean, share)
         return Running(mean, variance, self.batches + 1)
 
     def natural_parameter(self, units: NormalizedGLM, X: Array) -> Array:
@@ -62,21 +58,8 @@ class Running:
         """
         if self.mean is None and self.variance is None:
             return units.natural_parameter(X)
-        words = units.normalizer
-        center, scale = CENTERS[words.center], SCALES[words.scale]
-        if self.mean is not None:
-            center = FrozenCenter(self.mean)
-        if self.variance is not None:
-            scale = FrozenScale(self.variance, self.variance)
-        W, X = center.project(units.W, X, words.groups)
-        C = center.subtract_frozen(X @ W.T)
-        v = scale.variance(C, W, words.groups) + (float(words.eps) if scale.takes_eps else 0.0)
-        if (v <= 0).any():
-            raise ValueError(
-                f"σ must not vanish, but {scale.zero_place(v <= 0)}, so there is nothing to divide "
-                "by. Use a larger eps."
-            )
-        z = C / np.sqrt(v)
+        cases = units.normalizer.over_test_time(X, len(units.W), self.mean, self.variance)
+        z = cases.linearize(units.W).z
         s: Array = z + units.b if units.g is None else units.g * z + units.b
         return s
 

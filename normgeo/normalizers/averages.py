@@ -10,9 +10,8 @@ import numpy as np
 
 from normgeo.base.arrays import Array, weights_and_inputs
 from normgeo.base.text import text
-from normgeo.normalizers.centers import CENTERS, group_size
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
+from normgeo.normalizers.statistic import group_size
 
 EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
 EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
@@ -94,7 +93,7 @@ def averages(
     A = X @ W.T
     found = {}
     for key, normalizer in normalizers.items():
-        if not SCALES[normalizer.scale].divides:
+        if not normalizer.scaling.divides:
             raise ValueError(
                 text("An average needs a scale; {name} has none.", name=normalizer.title)
             )
@@ -102,7 +101,7 @@ def averages(
         for matrix, values in (("A", A), ("W", W)):
             units = np.eye(values.size).reshape(-1, *values.shape)
             C, weights = (units, 0 * W) if matrix == "A" else (0 * A, units)
-            v = SCALES[normalizer.scale].variance(C, weights, normalizer.groups)
+            v = normalizer.scaling.variance(C, weights, normalizer.groups)
             at_place = np.broadcast_to(v, (*v.shape[:-2], *A.shape))[..., *place]
             lit = np.broadcast_to(at_place > 0, values.size).reshape(values.shape)
             if lit.any():
@@ -125,7 +124,7 @@ def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Work
     normalizer = average.normalizer
     result = normalizer.normalize(weights, inputs)
     a, mu, sigma, z = (float(np.broadcast_to(value, result.z.shape)[place]) for value in result)
-    center = CENTERS[normalizer.center]
+    center = normalizer.centering
     shared = np.zeros(result.z.shape, dtype=bool)
     shared[:, place[1]] = center.shared_by_cases
     if center.shared_by_neurons:

@@ -9,7 +9,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -82,12 +81,12 @@ class Blocks:
         ['‖w‖', '‖W‖', '‖W̃‖']
 
         """
-        symbol = "‖W̃‖" if CENTERS[self.normalizer.center].projects_weights else "‖W‖"
+        symbol = "‖W̃‖" if self.normalizer.centering.projects_weights else "‖W‖"
         return symbol.lower() if self.neurons.shape[1] == 1 else symbol
 
     def vectors(self, W: Array) -> Array:
         """Return W̃ of W (…, H, D), or of its change, as one vector for each block, (…, B, K·D)."""
-        center, groups = CENTERS[self.normalizer.center], self.normalizer.groups
+        center, groups = self.normalizer.centering, self.normalizer.groups
         rows = center.project_weights(W, groups)[..., self.neurons, :]
         vectors: Array = rows.reshape(*rows.shape[:-2], -1)
         return vectors

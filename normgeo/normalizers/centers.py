@@ -10,208 +10,206 @@ type with + − × and division by an integer: floats of every width, `Fraction`
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
+from normgeo.normalizers.statistic import Statistic, group_size
 
 
 def without_mean(M: Array, axis: int) -> Array:
-    """Return M minus its mean along `axis`."""
+    """M minus its mean along an axis."""
     centered: Array = M - M.mean(axis=axis, keepdims=True)
     return centered
 
 
-def group_size(neurons: int, groups: int) -> int:
-    """Return K = H/G, the number of neurons that share a layer statistic."""
-    if neurons % groups:
-        raise ValueError(
-            "`groups` must divide the number of neurons; "
-            f"got groups={groups} for {neurons} neurons."
-        )
-    return neurons // groups
+def without_group_mean(W: Array, groups: int) -> Array:
+    """W (…, H, D) minus the mean row of each of G equal groups of rows."""
+    if groups == 1:
+        return without_mean(W, axis=-2)
+    *stack, H, D = W.shape
+    K = group_size(H, groups)
+    return without_mean(W.reshape(*stack, groups, K, D), axis=-2).reshape(W.shape)
 
 
-class Center(ABC):
-    """One word of a normalizer: the projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ."""
+class Center(Statistic):
+    """The projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ.
 
-    key: ClassVar[str]
-    title: ClassVar[str]
-    over: ClassVar[str]
-    """What is averaged over, within a sentence; the title says it in a menu."""
-    shared_by_cases: ClassVar[bool] = False
-    shared_by_neurons: ClassVar[bool] = False
-    neuron_dimensions_lost: ClassVar[int] = 0
-    """How many of the K dimensions of a group of neurons the projection takes away."""
+    A class states those that are not the identity: along the neurons, along the features, or over
+    the cases, where it says what is taken off every case (`mean_case`).
 
-    def project_weights(self, W: Array, groups: int = 1) -> Array:
-        """Return W̃ (…, H, D); linear and self-adjoint, over neurons and over features apart."""
-        return self.project_features(self.project_neurons(W, groups))
+    Attributes:
+        subtracts: whether there is a mean at all.
+        neuron_dimensions_lost: how many of the K dimensions of a group of neurons
+            `project_neurons` takes away. feature_dimensions_lost: the same of D features.
+
+    """
+
+    subtracts: bool = True
+    neuron_dimensions_lost: int = 0
+    feature_dimensions_lost: int = 0
+
+    @property
+    def quantity(self) -> str:
+        """What is taken."""
+        return text("mean")
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
-        """Return the part of `project_weights` that acts along the neurons, (…, H, any)."""
+        """W (…, H, any) projected along the neurons; linear and self-adjoint."""
         return W
 
     def project_features(self, W: Array) -> Array:
-        """Return the part of `project_weights` that acts along the features, (…, any, D)."""
+        """W (…, any, D) projected along the features; linear and self-adjoint."""
         return W
+
+    def mean_case(self, X: Array) -> Array | None:
+        """What is taken off every case of X (…, N, D), (…, 1, D); None for nothing."""
+        return None
 
     @property
     def projects_weights(self) -> bool:
         """Whether W̃ is not W itself."""
-        own = type(self)
-        return (own.project_neurons, own.project_features) != (
-            Center.project_neurons,
-            Center.project_features,
-        )
+        return self.neuron_dimensions_lost + self.feature_dimensions_lost > 0
+
+    def project_weights(self, W: Array, groups: int = 1) -> Array:
+        """W̃ (…, H, D)."""
+        return self.project_features(self.project_neurons(W, groups))
 
     def project_inputs(self, X: Array) -> Array:
-        """Return X̃ (…, N, D); linear and self-adjoint."""
-        return X
+        """X̃ (…, N, D)."""
+        mean = self.mean_case(X)
+        return X if mean is None else X - mean
 
-    def project(self, W: Array, X: Array, groups: int = 1) -> tuple[Array, Array]:
-        """Return (W̃, X̃), so that X̃ W̃ᵀ = A − μ up to a frozen mean (`subtract_frozen`)."""
-        return self.project_weights(W, groups), self.project_inputs(X)
+    def mean_over_cases(self, W: Array, X: Array, groups: int = 1) -> Array | None:
+        """The part of μ that is averaged over the cases, (…, 1, H); None where there is none."""
+        mean = self.mean_case(X)
+        return None if mean is None else mean @ self.project_weights(W, groups).mT
+
+    def freeze(self, mean: Array | None) -> Center:
+        """The center of test time: a constant (1, H) in place of the mean over the cases."""
+        if mean is None:
+            return self
+        return FrozenCenter(
+            self,
+            mean,
+            self.shared_by_neurons,
+            self.neuron_dimensions_lost,
+            self.feature_dimensions_lost,
+        )
 
     def subtract_frozen(self, C: Array) -> Array:
-        """Return C minus the mean that does not depend on W and X; only a frozen center has one."""
+        """C minus the mean that does not depend on W and X; only a frozen center has one."""
         return C
 
-    def freeze(self, W: Array, X: Array) -> Center:
-        """Return this center as at test time, its batch mean taken from the reference (W, X)."""
-        return self
-
     def own_neuron(self) -> Center:
-        """Return the center that keeps each neuron's effect on itself only (Eq. 14)."""
-        return self
-
-    @abstractmethod
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        """Return why A − μ vanishes for every W and X of this size, or ''.
-
-        `neurons` counts those that share a layer statistic.
-        """
+        """The center that keeps each neuron's effect on itself only (Eq. 14)."""
+        return OwnNeuronCenter(self) if self.neuron_dimensions_lost else self
 
 
 @final
 class NoCenter(Center):
     """μ = 0."""
 
-    key, title, over = "none", text("nothing"), text("nothing")
-
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        return ""
+    key, title, over, dual = "none", text("nothing"), text("nothing"), "none"
+    subtracts = False
 
 
 @final
 class BatchCenter(Center):
     """μ_h = mean of a_nh over the cases n: X̃ is X minus its mean row."""
 
-    key, title, over = "batch", text("cases (batch)"), text("the cases")
+    key, title, over, dual = "batch", text("cases (batch)"), text("the cases"), "layer"
     shared_by_cases = True
 
-    def project_inputs(self, X: Array) -> Array:
-        return without_mean(X, axis=-2)
-
-    def freeze(self, W: Array, X: Array) -> Center:
-        return FrozenCenter(X.mean(axis=-2, keepdims=True) @ W.mT)
-
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        return batch_of_one("mean", cases)
+    def mean_case(self, X: Array) -> Array | None:
+        mean: Array = X.mean(axis=-2, keepdims=True)
+        return mean
 
 
 @final
 class LayerCenter(Center):
     """μ_n = mean of a_nh over the neurons h of a group: W̃ is W minus its mean row."""
 
-    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
+    key, title, over, dual = "layer", text("neurons (layer)"), text("the neurons"), "batch"
     shared_by_neurons = True
     neuron_dimensions_lost = 1
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
-        if groups == 1:
-            return without_mean(W, axis=-2)
-        *stack, H, D = W.shape
-        K = group_size(H, groups)
-        return without_mean(W.reshape(*stack, groups, K, D), axis=-2).reshape(W.shape)
-
-    def own_neuron(self) -> Center:
-        return OwnNeuronLayerCenter()
-
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        return layer_of_one("mean", neurons)
+        return without_group_mean(W, groups)
 
 
 @final
 class WeightCenter(Center):
-    """μ_nh = mean_d(w_hd)·Σ_d x_nd: each row of W̃ is a row of W minus its own mean."""
+    """μ_nh = mean_d(w_hd)·Σ_d x_nd: each row of W̃ is a row of W minus its own mean.
 
-    key, title, over = "weight", text("features (weight)"), text("the features")
+    It is its own dual: the projection acts between W and X, and X̃ could carry it as well.
+    """
+
+    key, title, over, dual = "weight", text("features (weight)"), text("the features"), "weight"
+    feature_dimensions_lost = 1
 
     def project_features(self, W: Array) -> Array:
         return without_mean(W, axis=-1)
 
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
+    def undefined(self, cases: int, neurons: int, features: int) -> str:
         if features > 1:
             return ""
-        return (
+        return text(
             "A weight center subtracts from each weight vector its own mean, so it needs at least "
             "2 features; got 1 feature, which leaves nothing. Use more features or another center."
         )
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrozenCenter(Center):
-    """μ_h is a constant from a reference batch: C = X Wᵀ − μ (test time)."""
+    """A center whose mean over the cases is a constant (1, H): C = X W̃ᵀ − m (test time)."""
 
-    key, title, over = "batch", text("cases (batch)"), text("the cases")
+    of: Center
     mean: Array
+    shared_by_neurons: bool
+    neuron_dimensions_lost: int
+    feature_dimensions_lost: int
+
+    def project_neurons(self, W: Array, groups: int = 1) -> Array:
+        return self.of.project_neurons(W, groups)
+
+    def project_features(self, W: Array) -> Array:
+        return self.of.project_features(W)
 
     def subtract_frozen(self, C: Array) -> Array:
         centered: Array = C - self.mean
         return centered
 
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        return ""
+    def undefined(self, cases: int, neurons: int, features: int) -> str:
+        # The cases are those of the reference, which a σ of theirs answers for.
+        return self.of.undefined(max(cases, 2), neurons, features)
 
 
 @final
-class OwnNeuronLayerCenter(Center):
-    """The diagonal of the layer center: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped (Eq. 14)."""
+@dataclass(frozen=True, eq=False)
+class OwnNeuronCenter(Center):
+    """The diagonal of a center along the neurons: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped.
 
-    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
+    (1 − r/K) where the center takes away r dimensions of K. Source: Eq. 14.
+    """
+
+    of: Center
     shared_by_neurons = True
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
-        own: Array = W * (1 - 1 / group_size(W.shape[-2], groups))
+        own: Array = W * (1 - self.of.neuron_dimensions_lost / group_size(W.shape[-2], groups))
         return own
 
-    def undefined(self, cases: int, features: int, neurons: int) -> str:
-        return layer_of_one("mean", neurons)
+    def project_features(self, W: Array) -> Array:
+        return self.of.project_features(W)
 
+    def mean_case(self, X: Array) -> Array | None:
+        return self.of.mean_case(X)
 
-def batch_of_one(statistic: str, cases: int) -> str:
-    """Return why a batch statistic of a single case says nothing, or ''."""
-    if cases > 1:
-        return ""
-    return (
-        f"A batch {statistic} is taken over the cases, so it needs at least 2 of them; got 1 case, "
-        "which it maps to nothing or to a sign. Use more cases, or frozen statistics."
-    )
-
-
-def layer_of_one(statistic: str, neurons: int) -> str:
-    """Return why a layer statistic of a single neuron says nothing, or ''."""
-    if neurons > 1:
-        return ""
-    return (
-        f"A layer {statistic} is taken over the neurons of a group, so it needs at least 2 of them "
-        "per group; got 1 neuron, which it maps to nothing or to a sign. "
-        "Use more neurons or fewer groups."
-    )
+    def subtract_frozen(self, C: Array) -> Array:
+        return self.of.subtract_frozen(C)
 
 
 CENTERS: dict[str, Center] = {

@@ -1,97 +1,95 @@
-"""A normalizer over fixed cases X, to be linearized at many weights W: training, sweeps, descents.
+"""z = (a − μ)/σ of Eq. 5, over fixed cases X, for any weights W: the one place it is computed.
+
+    C = A − μ = X̃ W̃ᵀ,    v = σ²,    z = C/√(v + ε)
 
 What does not depend on W is done once: the checks of X, its projection X̃, the longest of its
-rows, the statistics of a reference batch.
+rows, the statistics of a reference batch. Training, sweeps and descents ask at many weights.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from functools import cached_property
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array, require_same_features
-from normgeo.normalizers.centers import Center, group_size
+from normgeo.base.text import text
+from normgeo.normalizers.centers import Center
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.scales import Scale
+from normgeo.normalizers.statistic import group_size
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Statistics:
-    """The two words of a normalizer as objects, with what goes with them.
+class FixedCases:
+    """A normalizer of H neurons over N cases, whose projection is taken once.
 
     Attributes:
         center, scale: frozen to a reference batch where that was asked for.
-        groups: G, of neurons. eps: ε, added to v where the scale takes it.
+        groups: G, of neurons. added: ε where the scale takes it, else 0. neurons: H.
+        X: (N, D). X_centered: X̃ (N, D).
 
     """
 
     center: Center
     scale: Scale
     groups: int
-    eps: float | Fraction
+    added: float | Fraction
+    neurons: int
+    X: Array
+    X_centered: Array
 
-    @property
-    def added(self) -> float | Fraction:
-        """What is added to v: ε, or 0 for a scale without one."""
-        return self.eps if self.scale.takes_eps else 0
+    @classmethod
+    def of(
+        cls,
+        center: Center,
+        scale: Scale,
+        groups: int,
+        eps: float | Fraction,
+        neurons: int,
+        X: Array,
+    ) -> FixedCases:
+        """Prepare cases X (…, N, D) of any element type."""
+        added = eps if scale.takes_eps else 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls(center, scale, groups, added, neurons, X, center.project_inputs(X))
 
-    def undefined(self, cases: int, neurons: int, features: int) -> str:
-        """Return why z is undefined for all W and X of these sizes, or '' where it is not."""
-        K = group_size(neurons, self.groups)
-        return self.center.undefined(cases, features, K) or self.scale.undefined(cases, K)
+    def require_defined(self) -> Self:
+        """Itself, unless z is undefined for all weights at these sizes.
 
-    def moments(self, W_centered: Array, X_centered: Array) -> tuple[Array, Array]:
-        """Return C = X̃ W̃ᵀ (…, N, H) less a frozen mean, and v, for any element type."""
+        Raises:
+            ValueError: it is, with the reason.
+
+        """
+        (N, D), K = self.X.shape, group_size(self.neurons, self.groups)
+        if reason := self.center.undefined(N, K, D) or self.scale.undefined(N, K, D):
+            raise ValueError(reason)
+        return self
+
+    def rows(self, cases: Array) -> FixedCases:
+        """The same over some of the cases, by their indices; raises as `require_defined` does."""
+        X = self.X[cases]
+        part = self.of(self.center, self.scale, self.groups, self.added, self.neurons, X)
+        return part.require_defined()
+
+    def moments(self, W_centered: Array) -> tuple[Array, Array]:
+        """C = X̃ W̃ᵀ (…, N, H) less a frozen mean, and v + ε, for W̃ of any element type."""
         # Each neuron's cases side by side in memory: what follows broadcasts and averages over the
         # neurons, and NumPy is several times slower at that where the short axis is the inner one.
-        C = self.center.subtract_frozen((W_centered @ X_centered.mT).mT)
+        C = self.center.subtract_frozen((W_centered @ self.X_centered.mT).mT)
         v = self.scale.variance(C, W_centered, self.groups)
         if self.added:
             # A float would silently turn exact numbers into floats, and a Fraction the reverse.
             v = v + (Fraction(self.added) if v.dtype == object else float(self.added))
         return C, v
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class FixedCases:
-    """A normalizer of H neurons over N cases, checked and projected once.
-
-    Attributes:
-        statistics: the words of the normalizer. neurons: H.
-        X: (N, D). X_centered: X̃ (N, D). longest: the largest ‖x_n‖.
-
-    Raises:
-        ValueError: sizes for which z is undefined.
-
-    """
-
-    statistics: Statistics
-    neurons: int
-    X: Array
-    X_centered: Array
-    longest: Array
-
-    @classmethod
-    def of(cls, statistics: Statistics, neurons: int, X: Array) -> FixedCases:
-        """Prepare finite cases X (N, D)."""
-        if reason := statistics.undefined(len(X), neurons, X.shape[1]):
-            raise ValueError(reason)
-        with np.errstate(over="ignore", invalid="ignore"):
-            X_centered = statistics.center.project_inputs(X)
-            return cls(statistics, neurons, X, X_centered, _lengths(X).max())
-
-    def rows(self, cases: Array) -> FixedCases:
-        """Return the same over some of the cases, by their indices."""
-        return self.of(self.statistics, self.neurons, self.X[cases])
-
     def linearize(self, W: ArrayLike) -> Linearization:
-        """Return the derivative of z at W (H, D).
+        """Z at W (H, D), with its derivative.
 
         Raises:
             ValueError: bad weights, an overflow, or a σ that vanishes, with the place.
@@ -101,31 +99,36 @@ class FixedCases:
         require_same_features(weights, self.X)
         if len(weights) != self.neurons:
             raise ValueError(
-                f"`W` must have a row for each of the {self.neurons} neurons that were asked for; "
-                f"got shape {weights.shape}."
+                text(
+                    "`W` must have a row for each of the {neurons} neurons that were asked for; "
+                    "got shape {shape}.",
+                    neurons=self.neurons,
+                    shape=weights.shape,
+                )
             )
-        statistics = self.statistics
         with np.errstate(over="ignore", invalid="ignore"):
-            W_centered = statistics.center.project_weights(weights, statistics.groups)
-            C, v = statistics.moments(W_centered, self.X_centered)
+            W_centered = self.center.project_weights(weights, self.groups)
+            C, v = self.moments(W_centered)
             if not (np.isfinite(C).all() and np.isfinite(v).all()):
                 raise overflow(weights, self.X)
             self._check_scale(weights, v)
         sigma = np.sqrt(v)
+        z = C / sigma
         return Linearization(
-            statistics.center,
-            statistics.scale,
-            C / sigma,
-            sigma,
-            W_centered,
-            self.X_centered,
-            statistics.groups,
+            self.center, self.scale, z, sigma, W_centered, self.X_centered, self.groups
         )
+
+    @cached_property
+    def longest(self) -> Array:
+        """The largest ‖x_n‖."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            longest: Array = _lengths(self.X).max()
+        return longest
 
     def _check_scale(self, W: Array, v: Array) -> None:
         """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
-        scale, zero = self.statistics.scale, v <= 0
-        if scale.divides and not self.statistics.added:
+        zero = v <= 0
+        if self.scale.divides and not self.added:
             # |a_nh| ≤ max ‖x‖·‖w_h‖ (Cauchy–Schwarz) spares the product A nearly always.
             if (v > self._rounding(W, self.longest * _lengths(W)[None], v.dtype)).all():
                 return
@@ -135,25 +138,32 @@ class FixedCases:
             zero = v <= rounding
         if zero.any():
             raise ValueError(
-                f"σ must not vanish, but {scale.zero_place(zero)}, so there is nothing to divide "
-                "by. Change that row, drop it, or use a larger eps with a batch or layer scale."
+                text(
+                    "σ must not vanish, but {place}, so there is nothing to divide by. Change "
+                    "that row, drop it, or use a larger eps with a batch or layer scale.",
+                    place=self.scale.zero_place(zero),
+                )
             )
 
     def _rounding(self, W: Array, A: Array, kind: np.dtype[Any]) -> Array:
         """The v below which there is only rounding, for uncentered summed inputs A (…, H)."""
         # NumPy sums float16 in float32.
         unit = float(np.finfo(np.result_type(kind, np.float32)).eps) / 2
-        uncentered = self.statistics.scale.uncentered(A, W, self.statistics.groups)
+        uncentered = self.scale.uncentered(A, W, self.groups)
         rounding: Array = (max(*self.X.shape, len(W)) * unit) ** 2 * uncentered
         return rounding
 
 
 def overflow(W: Array, X: Array) -> ValueError:
-    """Return the error of summed inputs that are too large for their type."""
+    """The error of summed inputs that are too large for their type."""
     return ValueError(
-        f"The summed inputs or their squares overflow {np.result_type(W, X)}: the largest |x| is "
-        f"{np.abs(X).max():.3g} and the largest |w| {np.abs(W).max():.3g}. "
-        "Scale them down or use a wider type."
+        text(
+            "The summed inputs or their squares overflow {kind}: the largest |x| is {x:.3g} and "
+            "the largest |w| {w:.3g}. Scale them down or use a wider type.",
+            kind=np.result_type(W, X),
+            x=np.abs(X).max(),
+            w=np.abs(W).max(),
+        )
     )
 
 

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, is_whole, real_array, weights_and_inputs
-from normgeo.normalizers.centers import CENTERS, group_size
-from normgeo.normalizers.fixed_cases import FixedCases, Statistics, overflow
+from normgeo.base.text import text
+from normgeo.normalizers.centers import CENTERS, Center
+from normgeo.normalizers.fixed_cases import FixedCases, overflow
 from normgeo.normalizers.linearization import Linearization
-from normgeo.normalizers.scales import SCALES
+from normgeo.normalizers.scales import SCALES, Scale
+from normgeo.normalizers.statistic import group_size
 
 STATISTICS = ("current", "frozen")
 
@@ -82,21 +84,43 @@ class Normalizer:
             ("statistics", self.statistics, STATISTICS),
         ):
             if word not in words:
-                raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
+                raise ValueError(
+                    text(
+                        "`{argument}` must be one of {words}; got {word!r}.",
+                        argument=argument,
+                        words=", ".join(words),
+                        word=word,
+                    )
+                )
         if not is_whole(self.groups) or self.groups < 1:
-            raise ValueError(f"`groups` must be a whole number from 1 up; got {self.groups!r}.")
+            raise ValueError(
+                text(
+                    "`groups` must be a whole number from 1 up; got {groups!r}.", groups=self.groups
+                )
+            )
         if self.groups > 1 and not self.shared_by_neurons:
             raise ValueError(
-                "`groups` splits the neurons that a layer statistic averages over; "
-                f"got groups={self.groups} with center {self.center!r} and scale {self.scale!r}. "
-                "Use groups=1, or the word 'layer'."
+                text(
+                    "`groups` splits the neurons that a layer statistic averages over; got "
+                    "groups={groups} with center {center!r} and scale {scale!r}. Use groups=1, or "
+                    "the word 'layer'.",
+                    groups=self.groups,
+                    center=self.center,
+                    scale=self.scale,
+                )
             )
         if not isinstance(self.eps, Real) or not isfinite(self.eps) or self.eps < 0:
-            raise ValueError(f"`eps` must be a finite number from 0 up; got {self.eps!r}.")
+            raise ValueError(
+                text("`eps` must be a finite number from 0 up; got {eps!r}.", eps=self.eps)
+            )
         if self.statistics == "frozen" and not self.shared_by_cases:
             raise ValueError(
-                "`statistics='frozen'` freezes batch statistics; "
-                f"center {self.center!r} and scale {self.scale!r} have none. Use 'current'."
+                text(
+                    "`statistics='frozen'` freezes batch statistics; center {center!r} and scale "
+                    "{scale!r} have none. Use 'current'.",
+                    center=self.center,
+                    scale=self.scale,
+                )
             )
 
     @property
@@ -107,17 +131,50 @@ class Normalizer:
     @property
     def title(self) -> str:
         """The name, or the two words where there is none."""
-        return self.name or f"({self.center}, {self.scale})"
+        return str(self.name) or f"({self.center}, {self.scale})"
+
+    @property
+    def centering(self) -> Center:
+        """The center as an object, with current statistics."""
+        return CENTERS[self.center]
+
+    @property
+    def scaling(self) -> Scale:
+        """The scale as an object, with current statistics."""
+        return SCALES[self.scale]
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether z = a: nothing is subtracted, nothing divides."""
+        return not (self.centering.subtracts or self.scaling.divides)
 
     @property
     def shared_by_cases(self) -> bool:
         """Whether a word averages over the cases."""
-        return CENTERS[self.center].shared_by_cases or SCALES[self.scale].shared_by_cases
+        return self.centering.shared_by_cases or self.scaling.shared_by_cases
 
     @property
     def shared_by_neurons(self) -> bool:
         """Whether a word averages over the neurons of a group."""
-        return CENTERS[self.center].shared_by_neurons or SCALES[self.scale].shared_by_neurons
+        return self.centering.shared_by_neurons or self.scaling.shared_by_neurons
+
+    @property
+    def added_eps(self) -> float | Fraction:
+        """ε where the scale takes it, else 0."""
+        return self.eps if self.scaling.takes_eps else 0
+
+    @property
+    def dual(self) -> Normalizer | None:
+        """The normalizer that makes zᵀ once W and X are exchanged; None where there is none.
+
+        >>> Normalizer("none", "layer").dual
+        Normalizer(center='none', scale='batch', groups=1, eps=0.0, statistics='current', name='')
+
+        """
+        center, scale = self.centering.dual, self.scaling.dual
+        if not (center and scale) or self.groups > 1 or self.statistics == "frozen":
+            return None
+        return Normalizer(center, scale, eps=self.eps)
 
     def undefined(
         self,
@@ -130,7 +187,19 @@ class Normalizer:
 
         `reference` is the batch (W₀, X₀) of frozen statistics, which any case has a z by.
         """
-        return self._statistics(reference).undefined(cases, neurons, features)
+        center, scale = self._statistics(reference)
+        sizes = cases, group_size(neurons, self.groups), features
+        return center.undefined(*sizes) or scale.undefined(*sizes)
+
+    def leaves_only_signs(self, neurons: int) -> bool:
+        """Whether z is a sign of each neuron, whatever the weights: one dimension left to a σ.
+
+        >>> Normalizer("layer", "layer").leaves_only_signs(2)
+        True
+
+        """
+        left = group_size(neurons, self.groups) - self.centering.neuron_dimensions_lost
+        return self.scaling.shared_by_neurons and left == 1 and not self.added_eps
 
     def homogeneous_blocks(self, neurons: int) -> list[Array]:
         """Return the blocks of neurons whose centered weights may be scaled without changing z.
@@ -139,7 +208,7 @@ class Normalizer:
         involved, none without a scale or with frozen statistics. For ε > 0 this holds as far as
         ε ≪ σ².
         """
-        if not SCALES[self.scale].divides or self.statistics == "frozen":
+        if not self.scaling.divides or self.statistics == "frozen":
             return []
         size = group_size(neurons, self.groups) if self.shared_by_neurons else 1
         return list(np.arange(neurons).reshape(-1, size))
@@ -159,8 +228,8 @@ class Normalizer:
             C (…, N, H) and v, which broadcasts against it.
 
         """
-        statistics = self._statistics(reference)
-        return statistics.moments(*statistics.center.project(W, X, self.groups))
+        cases = self._over(X, W.shape[-2], reference)
+        return cases.moments(cases.center.project_weights(W, self.groups))
 
     def normalize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
@@ -172,7 +241,7 @@ class Normalizer:
 
         """
         weights, inputs = weights_and_inputs(W, X)
-        at = self._over(inputs, weights.shape, reference).linearize(weights)
+        at = self._over_checked(inputs, weights.shape, reference).linearize(weights)
         with np.errstate(over="ignore", invalid="ignore"):
             A = inputs @ weights.T
         if not np.isfinite(A).all():
@@ -184,7 +253,7 @@ class Normalizer:
     ) -> Linearization:
         """Return the derivative of z at W (H, D) and X (N, D); raises as `normalize` does."""
         weights, inputs = weights_and_inputs(W, X)
-        return self._over(inputs, weights.shape, reference).linearize(weights)
+        return self._over_checked(inputs, weights.shape, reference).linearize(weights)
 
     def over(
         self, X: ArrayLike, neurons: int, reference: tuple[Array, Array] | None = None
@@ -196,32 +265,60 @@ class Normalizer:
 
         """
         inputs = real_array("X", X, 2)
-        return self._over(inputs, (neurons, inputs.shape[1]), reference)
+        return self._over_checked(inputs, (neurons, inputs.shape[1]), reference)
 
-    def _over(
+    def over_test_time(
+        self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None
+    ) -> FixedCases:
+        """Cases X (N, D) at test time: constants in place of what the cases share.
+
+        Args:
+            X: (N, D). neurons: H.
+            mean: for `Center.mean_over_cases`, (1, H), or None where there is none.
+            variance: for v, (1, H), or None where the cases share none.
+
+        Raises:
+            ValueError: bad inputs, or sizes for which z is undefined.
+
+        """
+        center, scale = self.centering.freeze(mean), self.scaling
+        if variance is not None:
+            scale = scale.freeze(variance, variance)
+        inputs = real_array("X", X, 2)
+        cases = FixedCases.of(center, scale, self.groups, self.eps, neurons, inputs)
+        return cases.require_defined()
+
+    def _over_checked(
         self, X: Array, shape: tuple[int, ...], reference: tuple[Array, Array] | None
     ) -> FixedCases:
-        """Return this normalizer of weights of a shape (H, D) over checked cases."""
+        """Finite cases, for weights of a shape (H, D)."""
         if reference is not None and self.statistics == "frozen":
             reference = _checked_reference(reference, shape)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return FixedCases.of(self._statistics(reference), shape[0], X)
+        return self._over(X, shape[0], reference).require_defined()
 
-    def _statistics(self, reference: tuple[Array, Array] | None) -> Statistics:
-        """Return the two words as objects, frozen to the reference where asked for."""
-        center, scale = CENTERS[self.center], SCALES[self.scale]
-        if self.statistics == "frozen":
-            if reference is None:
-                raise ValueError(
+    def _over(self, X: Array, neurons: int, reference: tuple[Array, Array] | None) -> FixedCases:
+        center, scale = self._statistics(reference)
+        return FixedCases.of(center, scale, self.groups, self.eps, neurons, X)
+
+    def _statistics(self, reference: tuple[Array, Array] | None) -> tuple[Center, Scale]:
+        """The two words as objects, frozen to the reference where asked for."""
+        center, scale = self.centering, self.scaling
+        if self.statistics != "frozen":
+            return center, scale
+        if reference is None:
+            raise ValueError(
+                text(
                     "Frozen batch statistics come from a reference batch; got none. "
                     "Give reference=(W, X)."
                 )
-            W0, X0 = reference
-            W_centered, X_centered = center.project(W0, X0, self.groups)
-            v0 = scale.variance(X_centered @ W_centered.mT, W_centered, self.groups)
-            scale = scale.freeze(v0, scale.uncentered(X0 @ W0.mT, W0, self.groups))
-            center = center.freeze(W0, X0)
-        return Statistics(center, scale, self.groups, self.eps)
+            )
+        W0, X0 = reference
+        with np.errstate(over="ignore", invalid="ignore"):
+            cases = FixedCases.of(center, scale, self.groups, 0, W0.shape[-2], X0)
+            _, v = cases.moments(center.project_weights(W0, self.groups))
+            uncentered = scale.uncentered(X0 @ W0.mT, W0, self.groups)
+            mean = center.mean_over_cases(W0, X0, self.groups)
+        return center.freeze(mean), scale.freeze(v, uncentered)
 
 
 def _checked_reference(
@@ -230,31 +327,35 @@ def _checked_reference(
     W0, X0 = (real_array(f"reference[{i}]", reference[i], 2) for i in (0, 1))
     if W0.shape != shape or X0.shape[1] != shape[1]:
         raise ValueError(
-            f"`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
-            f"with {shape[1]} features; got shapes {W0.shape} and {X0.shape}."
+            text(
+                "`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
+                "with {features} features; got shapes {W} and {X}.",
+                shape=shape,
+                features=shape[1],
+                W=W0.shape,
+                X=X0.shape,
+            )
         )
     return W0, X0
 
 
-def _named(name: str, center: str, scale: str, groups: int = 1) -> Normalizer:
-    return Normalizer(center, scale, groups=groups, name=name)
-
-
 NORMALIZERS: dict[str, Normalizer] = {
-    "standard": _named("standard", "none", "none"),
-    "batch": _named("batch norm", "batch", "batch"),
-    "weight": _named("weight norm", "none", "weight"),
-    "layer": _named("layer norm", "layer", "layer"),
-    "rms": _named("RMS norm", "none", "layer"),
-    "group": _named("group norm", "layer", "layer", groups=2),
-    "mean_only_batch_weight": _named("mean-only batch + weight norm", "batch", "weight"),
-    "centered_weight": _named("centered weight norm", "weight", "weight"),
+    "standard": Normalizer("none", "none", name=text("standard")),
+    "batch": Normalizer("batch", "batch", name=text("batch norm")),
+    "weight": Normalizer("none", "weight", name=text("weight norm")),
+    "layer": Normalizer("layer", "layer", name=text("layer norm")),
+    "rms": Normalizer("none", "layer", name=text("RMS norm")),
+    "group": Normalizer("layer", "layer", groups=2, name=text("group norm")),
+    "mean_only_batch_weight": Normalizer(
+        "batch", "weight", name=text("mean-only batch + weight norm")
+    ),
+    "centered_weight": Normalizer("weight", "weight", name=text("centered weight norm")),
 }
 
-_NAMES = {(n.words, n.groups): n.name for n in NORMALIZERS.values()}
+_NAMED = {normalizer: normalizer for normalizer in reversed(NORMALIZERS.values())}
 
 GRID: dict[tuple[str, str], Normalizer] = {
-    (center, scale): _named(_NAMES.get(((center, scale), 1), ""), center, scale)
+    (center, scale): _NAMED.get(Normalizer(center, scale), Normalizer(center, scale))
     for center in CENTERS
     for scale in SCALES
 }

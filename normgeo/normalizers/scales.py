@@ -6,15 +6,15 @@ takes any element type with + − × and division by an integer (see `centers`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.normalizers.centers import batch_of_one, group_size, layer_of_one
+from normgeo.normalizers.statistic import Statistic, group_size
 
 
 class ScalePoint(NamedTuple):
@@ -26,17 +26,21 @@ class ScalePoint(NamedTuple):
     groups: int
 
 
-class Scale(ABC):
-    """One word of a normalizer: v = σ² of the centered summed inputs C, and its derivative."""
+class Scale(Statistic):
+    """v = σ² of the centered summed inputs C, and its derivative.
 
-    key: ClassVar[str]
-    title: ClassVar[str]
-    over: ClassVar[str]
-    """What is averaged over, within a sentence; the title says it in a menu."""
-    divides: ClassVar[bool] = True
-    takes_eps: ClassVar[bool] = False
-    shared_by_cases: ClassVar[bool] = False
-    shared_by_neurons: ClassVar[bool] = False
+    Attributes:
+        divides: whether σ is anything but 1. takes_eps: whether ε is added to v.
+
+    """
+
+    divides: bool = True
+    takes_eps: bool = False
+
+    @property
+    def quantity(self) -> str:
+        """What is taken."""
+        return text("variance")
 
     @abstractmethod
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
@@ -58,27 +62,32 @@ class Scale(ABC):
         """
 
     def uncentered(self, A: Array, W: Array, groups: int = 1) -> Array:
-        """Return what `variance` would be without a center: a v far below it is rounding."""
+        """What `variance` would be without a center: a v far below it is rounding."""
         return self.variance(A, W, groups)
 
     def freeze(self, v: Array, uncentered: Array) -> Scale:
-        """Return this scale as at test time, its batch variance the constant v."""
-        return self
+        """The scale of test time: v a constant, if it is taken over the cases."""
+        return FrozenScale(v, uncentered, self.takes_eps) if self.shared_by_cases else self
 
     def own_neuron(self, dimensions_lost: int) -> Scale:
-        """Return the scale that keeps each neuron's effect on itself only (Eq. 14).
+        """The scale that keeps each neuron's effect on itself only (Eq. 14).
 
-        `dimensions_lost` is the center's `neuron_dimensions_lost`.
+        Args:
+            dimensions_lost: the center's `neuron_dimensions_lost`.
+
+        Raises:
+            NotImplementedError: neurons share σ, and the class does not say what is a neuron's own.
+
         """
+        if self.shared_by_neurons:
+            raise NotImplementedError(f"{type(self).__name__} must say `own_neuron`.")
         return self
 
-    def undefined(self, cases: int, neurons: int) -> str:
-        """Return why z carries nothing for every W and X of this size, or ''."""
-        return ""
-
     def zero_place(self, zero: Array) -> str:
-        """Return in words where σ vanishes; `zero` is true there, with the shape of v."""
-        raise TypeError(f"The scale '{self.key}' cannot vanish.")
+        """Where σ vanishes, within a sentence; `zero` is true there, with the shape of v."""
+        if self.shared_by_cases:
+            return text("neuron {h} has a = μ in every case", h=np.argwhere(zero)[0][-1])
+        return text("case {n} has a = μ at every neuron of a group", n=np.argwhere(zero)[0][0])
 
 
 @final
@@ -86,6 +95,7 @@ class NoScale(Scale):
     """v = 1."""
 
     key, title, over = "none", text("nothing"), text("nothing")
+    dual = "none"
     divides = False
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
@@ -127,12 +137,18 @@ class AveragingScale(Scale):
         V = U / at.sigma
         return V - at.z * self.average(at.z * V, at.groups), None
 
+    def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
+        if self.shared_by_neurons:
+            return None
+        correlations = self.average(at.z * X_centered.T[:, :, None], at.groups)
+        return correlations[:, 0, :].T
+
 
 @final
 class BatchScale(AveragingScale):
     """v_h = mean of c_nh² over the cases n."""
 
-    key, title, over = "batch", text("cases (batch)"), text("the cases")
+    key, title, over, dual = "batch", text("cases (batch)"), text("the cases"), "layer"
     shared_by_cases = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
@@ -140,24 +156,16 @@ class BatchScale(AveragingScale):
         return mean
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
+        # The same as a product of matrices, which is faster.
         correlation: Array = at.z.T @ X_centered / len(at.z)
         return correlation
-
-    def freeze(self, v: Array, uncentered: Array) -> Scale:
-        return FrozenScale(v, uncentered)
-
-    def undefined(self, cases: int, neurons: int) -> str:
-        return batch_of_one("variance", cases)
-
-    def zero_place(self, zero: Array) -> str:
-        return f"neuron {np.flatnonzero(zero[0])[0]} has a = μ in every case"
 
 
 @final
 class LayerScale(AveragingScale):
     """v_n = mean of c_nh² over the neurons h of a group."""
 
-    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
+    key, title, over, dual = "layer", text("neurons (layer)"), text("the neurons"), "batch"
     shared_by_neurons = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
@@ -167,17 +175,8 @@ class LayerScale(AveragingScale):
         K = group_size(U.shape[-1], groups)
         return np.repeat(U.reshape(*U.shape[:-1], groups, K).mean(axis=-1), K, axis=-1)
 
-    def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
-        return None
-
     def own_neuron(self, dimensions_lost: int) -> Scale:
         return OwnNeuronLayerScale(dimensions_lost)
-
-    def undefined(self, cases: int, neurons: int) -> str:
-        return layer_of_one("variance", neurons)
-
-    def zero_place(self, zero: Array) -> str:
-        return f"case {np.argwhere(zero)[0][0]} has a = μ at every neuron of a group"
 
 
 @final
@@ -211,18 +210,18 @@ class WeightScale(Scale):
         return self.unit_rows(at)
 
     def zero_place(self, zero: Array) -> str:
-        return f"the centered weight vector of neuron {np.flatnonzero(zero[0])[0]} is zero"
+        neuron = np.argwhere(zero)[0][-1]
+        return text("the centered weight vector of neuron {h} is zero", h=neuron)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrozenScale(Scale):
-    """v_h is a constant from a reference batch (test time)."""
+    """v is a constant from a reference batch (test time)."""
 
-    key, title, over = "batch", text("cases (batch)"), text("the cases")
-    takes_eps = True
     constant: Array
     constant_uncentered: Array
+    takes_eps: bool = True
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
         return self.constant
@@ -241,12 +240,12 @@ class FrozenScale(Scale):
         return None
 
     def zero_place(self, zero: Array) -> str:
-        neuron = np.flatnonzero(zero[0])[0]
-        return f"neuron {neuron} has a = μ in every case of the reference batch"
+        neuron = np.argwhere(zero)[0][-1]
+        return text("neuron {h} has a = μ in every case of the reference batch", h=neuron)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OwnNeuronLayerScale(AveragingScale):
     """The diagonal of the layer average: what Eq. 14 keeps of a shared statistic.
 
@@ -254,9 +253,8 @@ class OwnNeuronLayerScale(AveragingScale):
     da_h the center's own part has left dc_h = (1 − 1/K) da_h, and z_h da_h/K = z_h dc_h/(K − 1).
     """
 
-    key, title, over = "layer", text("neurons (layer)"), text("the neurons")
-    shared_by_neurons = True
     dimensions_lost: int
+    shared_by_neurons = True
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
         return LayerScale().variance(C, W_centered, groups)
@@ -264,9 +262,6 @@ class OwnNeuronLayerScale(AveragingScale):
     def average(self, U: Array, groups: int = 1) -> Array:
         own: Array = U / (group_size(U.shape[-1], groups) - self.dimensions_lost)
         return own
-
-    def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
-        return None
 
 
 SCALES: dict[str, Scale] = {

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
-from normgeo.normalizers.centers import group_size
+from normgeo.normalizers.statistic import group_size
 
 LARGEST = 1e150  # squares of it are finite floats
 

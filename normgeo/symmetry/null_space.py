@@ -20,9 +20,8 @@ from normgeo.fisher.operator import Fisher, WhichFisher
 from normgeo.fisher.structure import check_size
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import ParameterLayout
-from normgeo.normalizers.centers import group_size
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
+from normgeo.normalizers.statistic import group_size
 
 TOLERANCE = 1e-9
 """A singular value of B below this share of the largest counts as zero."""
@@ -229,26 +228,27 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[
     if family not in FAMILIES:
         raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
     G, K = normalizer.groups, group_size(H, normalizer.groups)
+    center, scale = normalizer.centering, normalizer.scaling
     frozen = normalizer.statistics == "frozen"
-    center, scale = ("none" if frozen and word == "batch" else word for word in normalizer.words)
-    narrows = SCALES[scale].divides and not (normalizer.eps and SCALES[scale].takes_eps)
-    if (center, scale) == ("layer", "layer") and narrows and K == 2:
+    constant_mean, constant_scale = (frozen and word.shared_by_cases for word in (center, scale))
+    narrows = scale.divides and not (constant_scale or normalizer.added_eps)
+    if normalizer.leaves_only_signs(H):
         return {"HD": H * D}
-    constant_mean = frozen and normalizer.center == "batch"
     terms = {}
-    if center == "layer":
+    if center.neuron_dimensions_lost:
         terms["GD"] = G * D
-    if center == "weight":
+    if center.feature_dimensions_lost:
         terms["H"] = H
     if narrows and not constant_mean:
-        if scale == "layer":
+        if scale.shared_by_neurons:
             terms["G"] = G
-        elif center == "layer":
+        elif center.neuron_dimensions_lost:
             terms["G max(1, K − D)"] = G * max(1, K - D)
         else:
             terms["2H" if "H" in terms else "H"] = terms.pop("H", 0) + H
-    if FAMILIES[family].coupled and center != "layer" and scale != "layer":
-        r, room = ("(D − 1)", D - 1) if center == "weight" else ("D", D)
+    mixes = center.neuron_dimensions_lost or scale.shared_by_neurons
+    if FAMILIES[family].coupled and not mixes:
+        r, room = ("(D − 1)", D - 1) if center.feature_dimensions_lost else ("D", D)
         if narrows:
             terms[f"max(0, {r} − H)"] = max(0, room - H)
             if constant_mean:

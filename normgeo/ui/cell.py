@@ -22,8 +22,6 @@ from normgeo.ui import cached, export, tex, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.frame import explain
 
-OVER = {"batch": "the cases", "layer": "the neurons", "weight": "the features"}
-
 SHIFT = {
     ("all_plus", "W"): "s = γ·x, the same for all neurons of a case",
     ("one_plus", "W"): "s = γ·x, in one neuron only",
@@ -51,10 +49,9 @@ def why(settings: Settings) -> None:
         st.info(after.problem)
         return
     found = laws(normalizer, transform)
-    takes_eps = bool(normalizer.eps) and normalizer.scale in ("batch", "layer")
     left, right = st.columns(2, gap="large")
     with left:
-        st.latex(_algebra(found, method.verdict, strength, takes_eps))
+        st.latex(_algebra(found, method.verdict, strength, normalizer.added_eps > 0))
         st.latex(
             rf"\begin{{aligned}} z &= {_fraction(method.before, h)} \\[0.5em] "
             rf"z' &= {_fraction(after, h)} \end{{aligned}}"
@@ -240,22 +237,21 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
         Law.SCALED: text("**a** becomes δ a."),
         Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=text(SHIFT.get(key, ""))),
     }[found.summed_input]
-    over = {word: text(OVER.get(word, "")) for word in normalizer.words}
     mu = {
         Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
         Law.SAME: text("**μ** stays."),
         Law.SCALED: text("**μ** becomes δ μ with it."),
         Law.SHIFTED: text(
             "**μ**, over {over}, moves by the same s and takes it off again.",
-            over=over[normalizer.center],
+            over=normalizer.centering.over,
         ),
-        Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=over[normalizer.center]),
+        Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=normalizer.centering.over),
     }[found.mean]
     sigma = {
         Law.ABSENT: text("**σ** = 1: nothing divides the factor out."),
         Law.SAME: text("**σ** stays."),
         Law.SCALED: text("**σ** becomes δ σ: the factor cancels."),
-        Law.OTHERWISE: text("**σ**, over {over}, does not follow.", over=over[normalizer.scale]),
+        Law.OTHERWISE: text("**σ**, over {over}, does not follow.", over=normalizer.scaling.over),
     }[found.scale]
     lines = [a, mu, sigma]
     if found.elsewhere:

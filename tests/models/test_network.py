@@ -255,7 +255,8 @@ def test_sigma_that_vanishes_at_test_time_is_named():
     running = Running(np.zeros((1, 2)), np.array([[1.0, 0.0]]), 3)
     with says(
         "σ must not vanish, but neuron 1 has a = μ in every case of the reference batch, so there "
-        "is nothing to divide by. Use a larger eps."
+        "is nothing to divide by. Change that row, drop it, or use a larger eps with a batch or "
+        "layer scale."
     ):
         running.natural_parameter(layer.units, np.eye(2))
 

@@ -13,7 +13,6 @@ from normgeo.base.text import text
 from normgeo.invariance.certificate import Sweep, sweep
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.invariance.effect import CHANGE, shift
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
@@ -50,7 +49,7 @@ def compute(settings: Settings, progress: Progress) -> Sweeps:
         gamma = gamma[: transform.gamma_shape(W, X)[0]]
     ideal = replace(chosen, eps=0.0)
     planned = [(text("{dtype}, ε = 0", dtype=dtype), ideal, dtype) for dtype in NUMBER_TYPES]
-    if SCALES[chosen.scale].takes_eps:
+    if chosen.scaling.takes_eps:
         eps = chosen.eps or USUAL_EPS
         name = text("float64, ε = {eps}", eps=number(float(eps)))
         planned.append((name, replace(chosen, eps=eps), "float64"))

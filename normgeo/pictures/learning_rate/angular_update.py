@@ -13,7 +13,6 @@ from normgeo.base.text import text
 from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.rates import rate_for_block
 from normgeo.pictures.picture import DATA, Study
@@ -103,7 +102,7 @@ def _compute(settings: Settings, progress: Progress) -> AngularUpdate:
     model, X, y, block = it.model, it.X, it.y, it.block
     rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
     curve = turn_against_norm(model, X, y, _norms(settings.growth), rate, block=block)
-    softened = model.normalizer.eps > 0 and SCALES[model.normalizer.scale].takes_eps
+    softened = model.normalizer.added_eps > 0
     radii, count = (SOFTENED, 49) if softened else ((1.0,), 121)
     angles = np.linspace(-np.pi, np.pi, count)
     planes = tuple(

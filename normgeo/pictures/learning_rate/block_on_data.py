@@ -9,9 +9,7 @@ from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths
-from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.settings import Settings
 
@@ -93,7 +91,7 @@ def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
 
 
 def _no_block(method: Normalizer) -> str:
-    if method.scale == "none":
+    if not method.scaling.divides:
         return text(
             "The {method} model does not divide by a scale, so a longer weight vector is another "
             "function, with a larger output: no law ties the turn of a step to ‖w‖. Choose a "
@@ -108,8 +106,7 @@ def _no_block(method: Normalizer) -> str:
 
 
 def _flat(method: Normalizer, neurons: int) -> str:
-    lost = CENTERS[method.center].neuron_dimensions_lost
-    if SCALES[method.scale].shared_by_neurons and lost and neurons == lost + 1:
+    if method.leaves_only_signs(neurons * method.groups):
         return text(
             "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
             "has no gradient and no step turns anything. Take three neurons or more to a group.",
