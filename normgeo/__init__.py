@@ -18,7 +18,8 @@ from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
-from normgeo.invariance.certificate import certify, invariance_table, sweep
+from normgeo.invariance.certificate import certify, invariance_table
+from normgeo.invariance.floating_point import sweep
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.invariance.witness import Witness, smallest_witness
 from normgeo.models.families import FAMILIES

@@ -18,8 +18,6 @@ from normgeo.invariance.certificate import certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
 
-DUAL = {"none": "none", "batch": "layer", "layer": "batch"}
-
 
 def _equation_5() -> Finding:
     """Compute μ and σ of each method by its definition, and z from them."""
@@ -64,13 +62,12 @@ def _shared_by_cases() -> Finding:
 def _transposed() -> Finding:
     """Exchange W and X, and batch and layer: every verdict must follow, and z be transposed."""
     pairs = [
-        (words, key)
-        for words in GRID
-        if "weight" not in words
-        for key, transform in TRANSFORMS.items()
-        if transform.operation.key != "own_plus"
+        (normalizer, normalizer.dual, transform)
+        for normalizer in GRID.values()
+        if normalizer.dual is not None
+        for transform in TRANSFORMS.values()
     ]
-    agree = sum(_matches_dual(words, key) for words, key in pairs)
+    agree = sum(_follows(*pair) for pair in pairs)
     X = gaussian_data()
     W = np.random.default_rng(SEED).standard_normal((6, X.shape[1]))
     z = NORMALIZERS["layer"].normalize(W, X).z
@@ -83,15 +80,8 @@ def _transposed() -> Finding:
     )
 
 
-def _matches_dual(words: tuple[str, str], key: str) -> bool:
-    center, scale = (DUAL[word] for word in words)
-    transform = TRANSFORMS[key]
-    dual = next(
-        other
-        for other in TRANSFORMS.values()
-        if other.operation is transform.operation and other.matrix != transform.matrix
-    )
-    here, there = certify(GRID[words], transform), certify(Normalizer(center, scale), dual)
+def _follows(normalizer: Normalizer, dual: Normalizer, transform: Transform) -> bool:
+    here, there = certify(normalizer, transform), certify(dual, transform.dual)
     return here.invariant == there.invariant and here.sign_flip == there.sign_flip
 
 
@@ -104,7 +94,7 @@ def _two_words() -> Finding:
             if transform.rescales:
                 alone = invariant == certify(GRID["none", scale], transform).invariant
                 factors.append(alone)
-                apart.append(alone or _averages_over_the_row(center, transform))
+                apart.append(alone or _averages_over_the_row(normalizer, transform))
             else:
                 shifts.append(invariant == certify(GRID[center, "none"], transform).invariant)
     return Finding(
@@ -115,9 +105,10 @@ def _two_words() -> Finding:
     )
 
 
-def _averages_over_the_row(center: str, transform: Transform) -> bool:
-    rows = {"W": "layer", "X": "batch"}
-    return transform.operation.one_row and center == rows[transform.matrix]
+def _averages_over_the_row(normalizer: Normalizer, transform: Transform) -> bool:
+    center = normalizer.centering
+    shared = center.shared_by_neurons if transform.matrix == "W" else center.shared_by_cases
+    return transform.operation.one_row and shared
 
 
 def _another_parametrization() -> Finding:

@@ -1,4 +1,4 @@
-"""Which change of weights or data leaves z alone: decided exactly, and measured in floats.
+"""Which change of weights or data leaves z alone, decided exactly.
 
 At ε = 0 the numerator C and the squared denominator v of z = C/√v are polynomials, so z' = z
 for every W, X and δ > 0 exactly if C'²v = C²v' identically and CC' ≥ 0. The identity is
@@ -10,15 +10,15 @@ N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it as well.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple, TypeVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 
-from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
@@ -106,8 +106,10 @@ class Verdict:
     def word(self) -> str:
         """The verdict in words."""
         if self.invariant:
-            return "invariant"
-        return "invariant only at ε = 0" if self.only_without_eps else "not invariant"
+            return text("invariant")
+        if self.only_without_eps:
+            return text("invariant only at ε = 0")
+        return text("not invariant")
 
 
 def certify(
@@ -140,16 +142,16 @@ def certify(
     """
     asked = normalizer if eps is None else replace(normalizer, eps=eps)
     size = _certificate_shape(normalizer, shape)
-    trial = _Trial.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
+    drawn = _Draw.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
     ideal = replace(normalizer, eps=Fraction(0))
     actual = replace(normalizer, eps=Fraction(asked.eps))
 
-    without_eps = trial.moved(ideal, transform)
-    witness = trial.moved(actual, transform) if asked.eps else without_eps
+    without_eps = drawn.moved(ideal, transform)
+    witness = drawn.moved(actual, transform) if asked.eps else without_eps
     degree = _degree(ideal, transform, size)
     sign_flip = None
     if transform.rescales:
-        flipped = replace(trial, parameters=Parameters(delta=-trial.delta))
+        flipped = replace(drawn, parameters=Parameters(delta=-drawn.delta))
         sign_flip = flipped.moved(actual, transform, flip=True) is None
     return Verdict(
         asked,
@@ -180,7 +182,7 @@ def invariance_table(
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
+class _Draw:
     """One exact draw of everything that a verdict speaks of."""
 
     W: Array
@@ -189,7 +191,7 @@ class _Trial:
     parameters: Parameters
 
     @classmethod
-    def drawn(cls, transform: Transform, size: Shape, rng: np.random.Generator) -> _Trial:
+    def drawn(cls, transform: Transform, size: Shape, rng: np.random.Generator) -> _Draw:
         W, X = exact.draw(rng, (size.H, size.D)), exact.draw(rng, (size.N, size.D))
         reference = exact.draw(rng, (size.H, size.D)), exact.draw(rng, (size.N, size.D))
         if transform.rescales:
@@ -226,20 +228,22 @@ def _exact_moments(
     C, v = normalizer.moments(W, X, reference)
     if not np.all(v > 0) or not np.any(C != 0):
         raise ArithmeticError(
-            f"The draw says nothing about {normalizer.title}: its σ or its A − μ vanishes at "
-            f"N={len(X)}, H={len(W)}, D={W.shape[1]}. Use a larger shape."
+            text(
+                "The draw says nothing about {name}: its σ or its A − μ vanishes at N={N}, H={H}, "
+                "D={D}. Use a larger shape.",
+                name=normalizer.title,
+                N=len(X),
+                H=len(W),
+                D=W.shape[1],
+            )
         )
     return C, v
 
 
 def _expected_sign(transform: Transform, shape: tuple[int, ...], flip: bool) -> Array:
     """Return +1, or −1 where a negative δ is expected to turn z over, (N, H)."""
-    sign = np.ones(shape, dtype=int).astype(object)
-    if not flip:
-        return sign
-    rows = 0 if transform.operation.one_row else slice(None)
-    (sign.T if transform.matrix == "W" else sign)[rows] = -1
-    return sign
+    sign = np.where(transform.reaches(shape), -1, 1) if flip else np.ones(shape, dtype=int)
+    return sign.astype(object)
 
 
 def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | None) -> Shape:
@@ -248,8 +252,12 @@ def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | Non
     smallest = (SMALLEST_SHAPE[0], SMALLEST_SHAPE[1] * G, SMALLEST_SHAPE[2])
     if any(have < need for have, need in zip(size, smallest, strict=True)):
         raise ValueError(
-            "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
-            f"got N={size.N}, H={size.H}, D={size.D} with {G} group(s)."
+            text(
+                "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
+                "got N={N}, H={H}, D={D} with {G} group(s).",
+                **size._asdict(),
+                G=G,
+            )
         )
     return size
 
@@ -264,93 +272,3 @@ def _degree(normalizer: Normalizer, transform: Transform, size: Shape) -> int:
     C, v = normalizer.moments(W, X, (W, X))
     C1, v1 = normalizer.moments(*after, (W, X))
     return max(exact.degree(term) for term in np.ravel(C1 * C1 * v - C * C * v1))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """How far z moves in floating point as a change grows.
-
-    Attributes:
-        strengths: δ of a re-scaling, or the factor on γ of a shift, (S,).
-        change: max|z' − z| / max|z|, (S,); NaN where there is no number.
-        reasons: why there is none, "" where there is one; S sentences.
-        dtype: the floating-point type.
-
-    """
-
-    strengths: Array
-    change: Array
-    reasons: tuple[str, ...]
-    dtype: str
-
-
-def sweep(
-    normalizer: Normalizer,
-    transform: Transform,
-    W: ArrayLike,
-    X: ArrayLike,
-    strengths: Sequence[float] | Array,
-    *,
-    gamma: ArrayLike | None = None,
-    index: int = 0,
-    dtype: DTypeLike = np.float64,
-) -> Sweep:
-    """Measure max|z' − z| / max|z| for every strength of a change, in one floating-point type.
-
-    Args:
-        normalizer: with the ε in use; frozen statistics refer to (W, X) themselves.
-        transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
-        W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
-        dtype: float16, float32 or float64.
-
-    Raises:
-        ValueError: bad shapes or numbers, parameters that the change does not take, or a z that
-            is undefined or 0 everywhere before any change.
-
-    """
-    W64, X64 = weights_and_inputs(W, X)
-    steps = real_array("strengths", strengths, 1).astype(np.float64)
-    if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
-        raise ValueError(
-            "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs equal "
-            "their means here. Use other weights or inputs."
-        )
-    kind = np.dtype(dtype)
-    with np.errstate(all="ignore"):
-        W0, X0 = W64.astype(kind), X64.astype(kind)
-        before, gap = _standardized(normalizer, W0, X0, (W0, X0))
-        largest = np.abs(before.astype(np.float64)).max()
-
-        def measured(strength: float) -> tuple[float, str]:
-            delta, shift = None, gamma
-            if transform.rescales:
-                delta = np.asarray(strength).astype(kind)[()]
-                if strength and not (delta and np.isfinite(delta)):
-                    return np.nan, f"{'overflow' if delta else 'underflow'}: δ is no {kind}"
-            elif gamma is not None:
-                shift = (strength * real_array("gamma", gamma, 1)).astype(kind)
-            changed = transform(W0, X0, delta=delta, gamma=shift, index=index)
-            after, reason = _standardized(normalizer, *changed, (W0, X0))
-            if gap or reason:
-                return np.nan, gap or reason
-            return np.abs(after.astype(np.float64) - before).max() / largest, ""
-
-        change, reasons = zip(*map(measured, steps), strict=True)
-    return Sweep(steps, np.array(change), reasons, str(kind))
-
-
-def _standardized(
-    normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
-) -> tuple[Array, str]:
-    """Return z and why it is no number somewhere, or ''."""
-    C, v = normalizer.moments(W, X, reference)
-    if not (np.isfinite(C).all() and np.isfinite(v).all()):
-        return (
-            C,
-            f"overflow: σ² or a − μ exceeds the largest {C.dtype}, {np.finfo(C.dtype).max:.3g}",
-        )
-    if not np.all(v > 0):
-        return C, f"underflow: σ² is below the smallest {C.dtype} and rounds to 0"
-    z: Array = C / np.sqrt(v)
-    return z, ""

@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 
 FIELD_BITS = 61
 """Every variable is drawn from 2⁶¹ integers or more."""
@@ -54,8 +55,12 @@ def require_fractions(*arrays: Array) -> None:
         if kinds:
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise TypeError(
-                f"Exact evaluation must stay in Fraction; got {found}. A float constant or a "
-                "NumPy integer entered `project` or `variance`: divide by whole numbers instead."
+                text(
+                    "Exact evaluation must stay in Fraction; got {found}. A float constant or a "
+                    "NumPy integer entered a projection or `variance`: divide by whole numbers "
+                    "instead.",
+                    found=found,
+                )
             )
 
 
@@ -79,7 +84,7 @@ class Degree:
 
     def __truediv__(self, other: object) -> Degree:
         if degree(other):
-            raise TypeError("A certificate needs polynomials; got a division by a variable.")
+            raise TypeError(text("A certificate needs polynomials; got a division by a variable."))
         return self
 
     __radd__ = __sub__ = __rsub__ = __add__

@@ -70,9 +70,7 @@ def laws(normalizer: Normalizer, transform: Transform) -> Laws:
     A, A1 = X @ W.T, X1 @ W1.T
     (C, v), (C1, v1) = ideal.moments(W, X, (W0, X0)), ideal.moments(W1, X1, (W0, X0))
     v, v1 = np.broadcast_to(v, C.shape), np.broadcast_to(v1, C.shape)
-    rows: slice | int = 0 if transform.operation.one_row else slice(None)
-    here = np.zeros(C.shape, dtype=bool)
-    (here.T if transform.matrix == "W" else here)[rows] = True
+    here = transform.reaches(C.shape)
     moved = C1 * C1 * v != C * C * v1
     return Laws(
         _law(A[here], A1[here], delta, (A1 - A)[here]),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, is_whole
+from normgeo.base.text import text
 
 Factor = Any  # a float, a Fraction, or any other number type the arrays hold
 
@@ -152,6 +153,32 @@ class Transform:
         """Whether it takes a factor δ; otherwise it takes a shift γ."""
         return self.operation.rescales
 
+    @property
+    def dual(self) -> Transform:
+        """The same operation on the other matrix: what it becomes once W and X are exchanged.
+
+        >>> TRANSFORMS["case_rescaling"].dual.key
+        'weight_vector_rescaling'
+
+        """
+        (other,) = (
+            change
+            for change in TRANSFORMS.values()
+            if change.operation is self.operation and change.matrix != self.matrix
+        )
+        return other
+
+    def changed(self, W: Array, X: Array) -> Array:
+        """The one of the two whose rows it changes."""
+        return W if self.matrix == "W" else X
+
+    def reaches(self, shape: tuple[int, ...]) -> Array:
+        """Which of (N, H) summed inputs a changed row enters: row 0, where only one changes."""
+        reached = np.zeros(shape, dtype=bool)
+        rows = 0 if self.operation.one_row else slice(None)
+        self.changed(reached.T, reached)[rows] = True
+        return reached
+
     def gamma_shape(self, W: Array, X: Array) -> tuple[int]:
         """Return the shape of γ: (D,) for a re-centering, one scalar a row for offsets.
 
@@ -160,8 +187,10 @@ class Transform:
 
         """
         if isinstance(self.operation, Rescaling):
-            raise ValueError(f"'{self.key}' is a re-scaling: it takes delta, not gamma.")
-        return self.operation.gamma_shape(W if self.matrix == "W" else X)
+            raise ValueError(
+                text("'{key}' is a re-scaling: it takes delta, not gamma.", key=self.key)
+            )
+        return self.operation.gamma_shape(self.changed(W, X))
 
     def __call__(
         self,
@@ -185,12 +214,18 @@ class Transform:
                 index outside the rows.
 
         """
-        M = W if self.matrix == "W" else X
+        M = self.changed(W, X)
         rows = M.shape[-2]
         if not (is_whole(index) and -rows <= index < rows):
             raise ValueError(
-                f"`index` must name one of the {rows} rows of {self.matrix} "
-                f"(0 to {rows - 1}); got {index}."
+                text(
+                    "`index` must name one of the {rows} rows of {matrix} (0 to {last}); got "
+                    "{index}.",
+                    rows=rows,
+                    matrix=self.matrix,
+                    last=rows - 1,
+                    index=index,
+                )
             )
         changed = self._change(M, delta, gamma, index)
         return (changed, X) if self.matrix == "W" else (W, changed)
@@ -209,35 +244,53 @@ class Transform:
     def _change(self, M: Array, delta: Factor | None, gamma: ArrayLike | None, index: int) -> Array:
         if isinstance(self.operation, Rescaling):
             if delta is None or gamma is not None:
-                raise ValueError(f"'{self.key}' takes a factor: give delta, and no gamma.")
+                raise ValueError(
+                    text("'{key}' takes a factor: give delta, and no gamma.", key=self.key)
+                )
             if isinstance(delta, Real) and not (isfinite(delta) and delta != 0):
                 raise ValueError(
-                    f"`delta` must be a finite number other than 0; got {delta}. "
-                    "A factor of 0 would erase what it scales."
+                    text(
+                        "`delta` must be a finite number other than 0; got {delta}. "
+                        "A factor of 0 would erase what it scales.",
+                        delta=delta,
+                    )
                 )
             return self.operation.rescale(M, delta, index)
         shape = self.operation.gamma_shape(M)
         if gamma is None or delta is not None:
-            raise ValueError(f"'{self.key}' takes a shift: give gamma of shape {shape}, no delta.")
+            raise ValueError(
+                text(
+                    "'{key}' takes a shift: give gamma of shape {shape}, no delta.",
+                    key=self.key,
+                    shape=shape,
+                )
+            )
         gamma = np.asarray(gamma)
         if gamma.shape[-1:] != shape or gamma.ndim >= M.ndim:
-            raise ValueError(f"`gamma` of '{self.key}' must have shape {shape}; got {gamma.shape}.")
+            raise ValueError(
+                text(
+                    "`gamma` of '{key}' must have shape {shape}; got {got}.",
+                    key=self.key,
+                    shape=shape,
+                    got=gamma.shape,
+                )
+            )
         return self.operation.shift(M, gamma, index)
 
 
 TRANSFORMS: dict[str, Transform] = {
     key: Transform(key, label, OPERATIONS[operation], matrix, column)
     for key, label, operation, matrix, column in (
-        ("weight_matrix_rescaling", "weight matrix re-scaling", "all_times", "W", 1),
-        ("weight_matrix_recentering", "weight matrix re-centering", "all_plus", "W", 2),
-        ("weight_vector_rescaling", "weight vector re-scaling", "one_times", "W", 3),
-        ("weight_vector_recentering", "weight vector re-centering", "one_plus", "W", None),
-        ("weight_vector_offsets", "weight vector offsets", "own_plus", "W", None),
-        ("dataset_rescaling", "dataset re-scaling", "all_times", "X", 4),
-        ("dataset_recentering", "dataset re-centering", "all_plus", "X", 5),
-        ("case_rescaling", "single case re-scaling", "one_times", "X", 6),
-        ("case_recentering", "single case re-centering", "one_plus", "X", None),
-        ("case_offsets", "single case offsets", "own_plus", "X", None),
+        ("weight_matrix_rescaling", text("weight matrix re-scaling"), "all_times", "W", 1),
+        ("weight_matrix_recentering", text("weight matrix re-centering"), "all_plus", "W", 2),
+        ("weight_vector_rescaling", text("weight vector re-scaling"), "one_times", "W", 3),
+        ("weight_vector_recentering", text("weight vector re-centering"), "one_plus", "W", None),
+        ("weight_vector_offsets", text("weight vector offsets"), "own_plus", "W", None),
+        ("dataset_rescaling", text("dataset re-scaling"), "all_times", "X", 4),
+        ("dataset_recentering", text("dataset re-centering"), "all_plus", "X", 5),
+        ("case_rescaling", text("single case re-scaling"), "one_times", "X", 6),
+        ("case_recentering", text("single case re-centering"), "one_plus", "X", None),
+        ("case_offsets", text("single case offsets"), "own_plus", "X", None),
     )
 }
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polypow
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.certificate import Parameters, Shape, certify
 from normgeo.invariance.transforms import Transform
@@ -90,8 +91,12 @@ def smallest_witness(normalizer: Normalizer, transform: Transform) -> Witness:
     """
     if certify(normalizer, transform).invariant:
         raise ValueError(
-            f"A witness shows that z moves, but {normalizer.title} is invariant to "
-            f"{transform.label}: there is none. Ask `certify` for the verdict first."
+            text(
+                "A witness shows that z moves, but {name} is invariant to {change}: there is none. "
+                "Ask `certify` for the verdict first.",
+                name=normalizer.title,
+                change=transform.label,
+            )
         )
     search = _Search(replace(normalizer, eps=Fraction(normalizer.eps)), transform)
     for shapes in search.shapes():
@@ -155,9 +160,13 @@ class _Search:
     def given_up(self) -> ValueError:
         """Return the error of a search that found nothing."""
         return ValueError(
-            f"The search for a witness that {self.transform.label} moves the z of "
-            f"{self.normalizer.title} has become too large; got groups={self.normalizer.groups}. "
-            "Use fewer groups, or the counterexample of `certify`."
+            text(
+                "The search for a witness that {change} moves the z of {name} has become too "
+                "large; got groups={groups}. Use fewer groups, or the counterexample of `certify`.",
+                change=self.transform.label,
+                name=self.normalizer.title,
+                groups=self.normalizer.groups,
+            )
         )
 
     def moved(self, shape: Shape, rows: Array) -> Array:

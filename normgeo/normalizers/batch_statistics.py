@@ -190,7 +190,7 @@ def batch_drift(
             try:
                 z = normalizer.linearize(weights, inputs[cases]).z
             except ValueError as error:
-                reason = str(error)
+                reason = error.args[0]
                 break
             squares.append(((z - frozen[cases]) ** 2).mean())
         change.append(np.nan if reason else np.sqrt(np.mean(squares)) / scale)

@@ -11,8 +11,8 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
-from normgeo.invariance.effect import Moments
 from normgeo.invariance.rules import Law, Laws, laws
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.invariance.witness import Side

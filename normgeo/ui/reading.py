@@ -6,7 +6,7 @@ from typing import Any
 
 from normgeo.base.text import text
 from normgeo.claims.table_1 import compare_with_table_1
-from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 from normgeo.tables.verdicts import COLUMNS, ROWS
@@ -39,7 +39,7 @@ def duality(settings: Settings) -> str:
     """Return whether layer norm's row is batch norm's with its halves exchanged."""
     verdicts = cached.verdicts(rows(settings, "paper"), TRANSFORMS)
     if all(
-        verdicts["layer", key].symbol == verdicts["batch", _dual(transform).key].symbol
+        verdicts["layer", key].symbol == verdicts["batch", transform.dual.key].symbol
         for key, transform in TRANSFORMS.items()
     ):
         return text("layer norm = batch norm with W and X exchanged")
@@ -63,25 +63,16 @@ def remarks(picture: Any) -> str:
     """Return what belongs beneath the picture of an effect: its notes, and a warning of signs."""
     notes = list(picture.notes) if picture is not None else []
     if picture is not None:
-        sizes = {
-            len(method.before.z) // method.normalizer.groups: method.normalizer.title
+        signs = [
+            method.normalizer.title
             for method in picture.effect.methods.values()
-            if method.normalizer.words == ("layer", "layer")
-        }
-        if 2 in sizes:
+            if method.normalizer.leaves_only_signs(len(method.before.z))
+        ]
+        if signs:
             notes.append(
                 text(
                     "With two neurons the z of {name} is only a sign: always +1 and −1.",
-                    name=sizes[2],
+                    name=signs[-1],
                 )
             )
     return " ".join(notes)
-
-
-def _dual(transform: Transform) -> Transform:
-    """Return the same operation on the other matrix."""
-    return next(
-        other
-        for other in TRANSFORMS.values()
-        if other.operation is transform.operation and other.matrix != transform.matrix
-    )

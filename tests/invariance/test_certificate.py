@@ -382,7 +382,7 @@ def test_a_float_that_slips_in_is_refused(planted, monkeypatch):
     monkeypatch.setitem(SCALES, "layer", planted())
     sentence = (
         "Exact evaluation must stay in Fraction; got float. A float constant or a NumPy integer "
-        "entered `project` or `variance`: divide by whole numbers instead."
+        "entered a projection or `variance`: divide by whole numbers instead."
     )
     with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
         certify(Normalizer("layer", "layer"), TRANSFORMS["case_rescaling"])

@@ -55,7 +55,7 @@ def test_draws_use_the_whole_range_and_come_back(rng):
 def test_whatever_is_no_fraction_is_refused_by_its_type(intruder, kind):
     sentence = (
         f"Exact evaluation must stay in Fraction; got {kind}. A float constant or a "
-        "NumPy integer entered `project` or `variance`: divide by whole numbers instead."
+        "NumPy integer entered a projection or `variance`: divide by whole numbers instead."
     )
     clean = exact.fractions([1, 2])
     exact.require_fractions(clean)

@@ -10,7 +10,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import Dataset
-from normgeo.invariance.effect import Effect, effect, shift_pattern
+from normgeo.invariance.before_and_after import AppliedChange, apply_change, shift_pattern
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.model_on_data import ModelOnData, model_on_data
 from normgeo.pictures.picture import DATA, Study
@@ -26,7 +26,7 @@ SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 class EffectOnData(NamedTuple):
     """An effect, on which data, and the strength at which its slider opens."""
 
-    effect: Effect
+    effect: AppliedChange
     dataset: Dataset
     start: float
     notes: tuple[str, ...]
@@ -43,7 +43,7 @@ def compute(settings: Settings, progress: Progress) -> EffectOnData:
     here = model_on_data(settings, "raw", chosen)
     methods, notes = _compared(settings, chosen, here)
     strengths = FACTORS if transform.rescales else SHIFTS
-    found = effect(
+    found = apply_change(
         methods,
         transform,
         here.model.W,

@@ -13,7 +13,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.datasets.datasets import Dataset
-from normgeo.invariance.effect import Effect, MethodEffect, Moments
+from normgeo.invariance.before_and_after import AppliedChange, BeforeAndAfter, Moments
 from normgeo.pictures.invariance.effect import EffectOnData
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
@@ -66,7 +66,7 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     return drawn
 
 
-def _rows(effect: Effect) -> int:
+def _rows(effect: AppliedChange) -> int:
     """The number of rows: one for a method, at least two for before and after."""
     return max(2, len(effect.methods))
 
@@ -92,7 +92,7 @@ def _row(values: Array, dataset: Dataset, limit: float, theme: str) -> go.Heatma
     )
 
 
-def _dots(method: MethodEffect, step: int, theme: str) -> tuple[go.Scatter, ...]:
+def _dots(method: BeforeAndAfter, step: int, theme: str) -> tuple[go.Scatter, ...]:
     """Return z before (hollow), the way from before to after, and z after (filled)."""
     color = method_color(method.normalizer)
     before, after = method.before.z, method.after[step].z
@@ -128,7 +128,7 @@ def _dots(method: MethodEffect, step: int, theme: str) -> tuple[go.Scatter, ...]
     return hollow, way, filled
 
 
-def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
+def _axes(figure: go.Figure, effect: AppliedChange, dataset: Dataset) -> None:
     rows = _rows(effect)
     lowest = len(effect.methods)
     for place, method in enumerate(effect.methods.values(), start=1):
@@ -162,7 +162,9 @@ def _axes(figure: go.Figure, effect: Effect, dataset: Dataset) -> None:
         )
 
 
-def _captions(figure: go.Figure, effect: Effect, step: int, theme: str) -> list[dict[str, Any]]:
+def _captions(
+    figure: go.Figure, effect: AppliedChange, step: int, theme: str
+) -> list[dict[str, Any]]:
     """The caption of every panel at one step: verdict, movement, Eq. 5 in numbers."""
     look = THEMES[theme]
     sides = ((1, _row_name(effect)), (_rows(effect), _changed_name(effect, step)))
@@ -187,18 +189,18 @@ def _caption(
     return note(words, x[0], y[1], yshift=4, showarrow=False, font=font)
 
 
-def _row_name(effect: Effect) -> str:
+def _row_name(effect: AppliedChange) -> str:
     if effect.transform.matrix == "W":
         return text("weights of neuron {n}", n=effect.index)
     return text("case {n}", n=effect.index)
 
 
-def _changed_name(effect: Effect, step: int) -> str:
+def _changed_name(effect: AppliedChange, step: int) -> str:
     sign = "×" if effect.transform.rescales else "+ γ ×"
     return text("the same, {sign} {strength:g}", sign=sign, strength=effect.strengths[step])
 
 
-def _verdict(method: MethodEffect, effect: Effect, step: int) -> str:
+def _verdict(method: BeforeAndAfter, effect: AppliedChange, step: int) -> str:
     """Return the certified verdict at this strength, and how far z moved here."""
     after, strength = method.after[step], float(effect.strengths[step])
     if after.problem:
@@ -216,7 +218,7 @@ def _verdict(method: MethodEffect, effect: Effect, step: int) -> str:
     return text("✗ not invariant: z moves by up to {moved}", moved=moved)
 
 
-def _numbers(method: MethodEffect, step: int, neuron: int) -> str:
+def _numbers(method: BeforeAndAfter, step: int, neuron: int) -> str:
     after = method.after[step]
     if after.problem:
         return ""

@@ -10,7 +10,7 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.invariance.certificate import Sweep, sweep
+from normgeo.invariance.floating_point import Sweep, sweep
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.invariance.effect import CHANGE, shift

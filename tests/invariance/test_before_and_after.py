@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normgeo.invariance.effect import effect, shift_pattern
+from normgeo.invariance.before_and_after import apply_change, shift_pattern
 from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.normalizer import GRID, NORMALIZERS
 
@@ -19,7 +19,7 @@ def shown(layer, key, methods=NORMALIZERS, strengths=(-2.0, 0.5, 1.0, 3.0), **op
     W, X = layer
     transform = TRANSFORMS[key]
     gamma = None if transform.rescales else shift_pattern(transform, W, X, np.random.default_rng(1))
-    return effect(methods, transform, W, X, strengths, gamma=gamma, **options)
+    return apply_change(methods, transform, W, X, strengths, gamma=gamma, **options)
 
 
 def test_case_shown_is_the_one_that_changes(layer):
@@ -67,7 +67,9 @@ def test_nothing_moves_at_a_factor_of_one(layer):
 def test_strength_without_z_has_its_reason():
     W, X = np.ones((3, 2)), np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
     away = {"batch": NORMALIZERS["batch"]}
-    found = effect(away, TRANSFORMS["weight_vector_recentering"], W, X, [1.0], gamma=[-1.0, -1.0])
+    found = apply_change(
+        away, TRANSFORMS["weight_vector_recentering"], W, X, [1.0], gamma=[-1.0, -1.0]
+    )
     (after,) = found.methods["batch"].after
     assert after.problem.startswith("σ must not vanish, but neuron 0 has a = μ in every case")
     np.testing.assert_array_equal(after.z, found.methods["batch"].before.z)

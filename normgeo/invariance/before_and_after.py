@@ -38,7 +38,7 @@ class Moments:
 
 @final
 @dataclass(frozen=True, eq=False)
-class MethodEffect:
+class BeforeAndAfter:
     """One normalizer under a change: its exact verdict, and one case before and after.
 
     Attributes:
@@ -55,7 +55,7 @@ class MethodEffect:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Effect:
+class AppliedChange:
     """A change of weights or data on real numbers, at several strengths.
 
     Attributes:
@@ -72,7 +72,7 @@ class Effect:
     index: int
     row_before: Array
     row_after: Array
-    methods: Mapping[str, MethodEffect]
+    methods: Mapping[str, BeforeAndAfter]
 
     @property
     def neuron(self) -> int:
@@ -90,7 +90,7 @@ def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Gener
     random. Its root mean square is a third of the matrix's, so that a strength of 3 is a change
     as large as the matrix.
     """
-    M = W if transform.matrix == "W" else X
+    M = transform.changed(W, X)
     shape = transform.gamma_shape(W, X)
     size = np.sqrt(np.mean(M * M))
     gamma = rng.standard_normal(shape)
@@ -102,7 +102,7 @@ def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Gener
     return pattern
 
 
-def effect(
+def apply_change(
     normalizers: Mapping[str, Normalizer],
     transform: Transform,
     W: Array,
@@ -111,7 +111,7 @@ def effect(
     *,
     gamma: Array | None = None,
     index: int = 0,
-) -> Effect:
+) -> AppliedChange:
     """Apply a change at every strength and return what each normalizer makes of one case.
 
     Frozen statistics refer to the unchanged (W, X). The case shown is the one that changes, or
@@ -133,7 +133,7 @@ def effect(
             changed.append(transform(W, X, delta=strength, index=index))
         else:
             changed.append(transform(W, X, gamma=strength * np.asarray(gamma), index=index))
-    rows = [W1[index] if transform.matrix == "W" else X1[index] for W1, X1 in changed]
+    rows = [transform.changed(*both)[index] for both in changed]
     methods = {}
     for key, normalizer in normalizers.items():
         base = normalizer.normalize(W, X, (W, X))
@@ -142,14 +142,14 @@ def effect(
             try:
                 result = normalizer.normalize(W1, X1, (W, X))
             except ValueError as error:
-                after.append(replace(_case(base, case), problem=str(error)))
+                after.append(replace(_case(base, case), problem=error.args[0]))
                 continue
             moved = np.abs(result.z - base.z).max() / np.abs(base.z).max()
             after.append(replace(_case(result, case), change=float(moved)))
         verdict = certify(normalizer, transform)
-        methods[key] = MethodEffect(normalizer, verdict, _case(base, case), tuple(after))
-    row = W[index] if transform.matrix == "W" else X[index]
-    return Effect(
+        methods[key] = BeforeAndAfter(normalizer, verdict, _case(base, case), tuple(after))
+    row = transform.changed(W, X)[index]
+    return AppliedChange(
         transform, np.asarray(strengths, float), case, index, row, np.array(rows), methods
     )
 

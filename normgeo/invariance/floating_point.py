@@ -1,0 +1,110 @@
+"""How far z moves in floating point as a change grows, where the exact verdict is yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.base.text import text
+from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.normalizer import Normalizer
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """How far z moves in floating point as a change grows.
+
+    Attributes:
+        strengths: δ of a re-scaling, or the factor on γ of a shift, (S,).
+        change: max|z' − z| / max|z|, (S,); NaN where there is no number.
+        reasons: why there is none, "" where there is one; S sentences.
+        dtype: the floating-point type.
+
+    """
+
+    strengths: Array
+    change: Array
+    reasons: tuple[str, ...]
+    dtype: str
+
+
+def sweep(
+    normalizer: Normalizer,
+    transform: Transform,
+    W: ArrayLike,
+    X: ArrayLike,
+    strengths: Sequence[float] | Array,
+    *,
+    gamma: ArrayLike | None = None,
+    index: int = 0,
+    dtype: DTypeLike = np.float64,
+) -> Sweep:
+    """Measure max|z' − z| / max|z| for every strength of a change, in one floating-point type.
+
+    Args:
+        normalizer: with the ε in use; frozen statistics refer to (W, X) themselves.
+        transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
+        W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
+        dtype: float16, float32 or float64.
+
+    Raises:
+        ValueError: bad shapes or numbers, parameters that the change does not take, or a z that
+            is undefined or 0 everywhere before any change.
+
+    """
+    W64, X64 = weights_and_inputs(W, X)
+    steps = real_array("strengths", strengths, 1).astype(np.float64)
+    if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
+        raise ValueError(
+            text(
+                "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs "
+                "equal their means here. Use other weights or inputs."
+            )
+        )
+    kind = np.dtype(dtype)
+    with np.errstate(all="ignore"):
+        W0, X0 = W64.astype(kind), X64.astype(kind)
+        before, gap = _standardized(normalizer, W0, X0, (W0, X0))
+        largest = np.abs(before.astype(np.float64)).max()
+
+        def measured(strength: float) -> tuple[float, str]:
+            delta, shift = None, gamma
+            if transform.rescales:
+                delta = np.asarray(strength).astype(kind)[()]
+                if strength and not (delta and np.isfinite(delta)):
+                    if delta:
+                        return np.nan, text("overflow: δ is no {kind}", kind=kind)
+                    return np.nan, text("underflow: δ is no {kind}", kind=kind)
+            elif gamma is not None:
+                shift = (strength * real_array("gamma", gamma, 1)).astype(kind)
+            changed = transform(W0, X0, delta=delta, gamma=shift, index=index)
+            after, reason = _standardized(normalizer, *changed, (W0, X0))
+            if gap or reason:
+                return np.nan, gap or reason
+            return np.abs(after.astype(np.float64) - before).max() / largest, ""
+
+        change, reasons = zip(*map(measured, steps), strict=True)
+    return Sweep(steps, np.array(change), reasons, str(kind))
+
+
+def _standardized(
+    normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
+) -> tuple[Array, str]:
+    """Return z and why it is no number somewhere, or ''."""
+    C, v = normalizer.moments(W, X, reference)
+    if not (np.isfinite(C).all() and np.isfinite(v).all()):
+        return C, text(
+            "overflow: σ² or a − μ exceeds the largest {kind}, {largest:.3g}",
+            kind=C.dtype,
+            largest=np.finfo(C.dtype).max,
+        )
+    if not np.all(v > 0):
+        return C, text("underflow: σ² is below the smallest {kind} and rounds to 0", kind=C.dtype)
+    z: Array = C / np.sqrt(v)
+    return z, ""
