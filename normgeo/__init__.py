@@ -4,6 +4,7 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from normgeo.datasets.hold_out import hold_out
 from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
@@ -12,7 +13,7 @@ from normgeo.dynamics.exponential_twin import Twin, exponential_twin
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.schedules import Constant, Exponential
-from normgeo.dynamics.training import History, hold_out, train
+from normgeo.dynamics.training import History, train
 from normgeo.dynamics.trajectory import Comparison, compare
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.kl import kl

@@ -38,8 +38,9 @@ HOMES = {
     "plotly": PLOTLY,
     "kaleido": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
+    "pandas": re.compile(r"normgeo\.datasets\."),
 }
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "kaleido"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pandas", "kaleido"}
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
 REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page pairs the two

@@ -65,55 +65,75 @@ def _npy(name: str, path: Path) -> Array:
 
 
 def _csv(name: str, path: Path) -> Array:
-    rows: list[list[float]] = []
+    import pandas
+
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, cells in enumerate(csv.reader(file), start=1):
-                if not cells:
-                    continue
-                try:
-                    rows.append([float(cell) for cell in cells])
-                except ValueError:
-                    if rows or number > 1:
-                        raise ValueError(_no_number(path, number, cells)) from None
-                if rows and len(rows[-1]) != len(rows[0]):
-                    raise ValueError(
-                        text(
-                            "All lines of {path} must have equally many numbers: the first has "
-                            "{first}, line {number} has {here}.",
-                            path=path,
-                            first=len(rows[0]),
-                            number=number,
-                            here=len(rows[-1]),
-                        )
-                    )
-    except (UnicodeDecodeError, csv.Error) as error:
+            heading = not all(map(_is_number, next(csv.reader(file), [])))
+        table = pandas.read_csv(
+            path,
+            header=None,
+            skiprows=int(heading),
+            encoding="utf-8-sig",
+            keep_default_na=False,
+            na_values=["nan", "NaN"],
+            low_memory=False,
+        )
+    except pandas.errors.EmptyDataError as error:
         raise ValueError(
-            text(
-                "{path} is not a text of comma-separated numbers ({error}).", path=path, error=error
-            )
+            text("{path} holds no line of comma-separated numbers.", path=path)
         ) from error
-    if not rows:
-        raise ValueError(text("{path} holds no line of comma-separated numbers.", path=path))
-    return np.array(rows)
+    except UnicodeDecodeError as error:
+        raise ValueError(_no_text(path, error)) from error
+    except pandas.errors.ParserError as error:
+        raise ValueError(_misplaced(path, heading) or _no_text(path, error)) from error
+    if any(dtype.kind not in "iuf" for dtype in table.dtypes):
+        raise ValueError(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
+    array: Array = table.to_numpy(np.float64)
+    return array
 
 
-def _no_number(path: Path, line: int, cells: list[str]) -> str:
-    def is_number(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return True
-
-    bad = next(cell for cell in cells if not is_number(cell))
+def _no_text(path: Path, problem: object) -> str:
     return text(
-        "Every value of {path} must be a number, but for a heading on its first line; line {line} "
-        "has {bad!r}.",
+        "{path} is not a text of comma-separated numbers ({problem}).",
         path=path,
-        line=line,
-        bad=bad[:40],
+        problem=str(problem).strip(),
     )
+
+
+def _misplaced(path: Path, heading: bool) -> str:
+    """Say which line of a file is not numbers, or not as many as the first; "" where none is."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = [(n, entries) for n, entries in enumerate(csv.reader(file), start=1) if entries]
+    lines = lines[heading:]
+    for number, entries in lines:
+        bad = [entry for entry in entries if not _is_number(entry)]
+        if bad:
+            return text(
+                "Every value of {path} must be a number, but for a heading on its first line; line "
+                "{line} has {bad!r}.",
+                path=path,
+                line=number,
+                bad=bad[0][:40],
+            )
+        if len(entries) != len(lines[0][1]):
+            return text(
+                "All lines of {path} must have equally many numbers: the first has {first}, line "
+                "{line} has {here}.",
+                path=path,
+                first=len(lines[0][1]),
+                line=number,
+                here=len(entries),
+            )
+    return ""
+
+
+def _is_number(entry: str) -> bool:
+    try:
+        float(entry)
+    except ValueError:
+        return False
+    return True
 
 
 READERS: dict[str, Callable[[str, Path], Array]] = {".npy": _npy, ".npz": _npy, ".csv": _csv}

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 
 
 @final
@@ -22,22 +23,30 @@ class MiniBatches:
     Attributes:
         cases: N. size: m, from 1 to N. single_allowed: whether a batch may be one case where m > 1.
 
-    Raises:
-        ValueError: m is not a whole number from 1 to N.
-
     """
 
     cases: int
     size: int
     single_allowed: bool = True
 
-    def __post_init__(self) -> None:
-        if not (1 <= self.size <= self.cases and float(self.size).is_integer()):
+    @classmethod
+    def of(cls, cases: int, size: float, *, single_allowed: bool = True) -> MiniBatches:
+        """The plan with batches of a size that may come from anywhere.
+
+        Raises:
+            ValueError: m is not a whole number from 1 to N.
+
+        """
+        if not (1 <= size <= cases and float(size).is_integer()):
             raise ValueError(
-                f"`batch_size` must be a whole number from 1 to {self.cases}, the number of "
-                f"training cases; got {self.size!r}."
+                text(
+                    "`batch_size` must be a whole number from 1 to {cases}, the number of training "
+                    "cases; got {size!r}.",
+                    cases=cases,
+                    size=size,
+                )
             )
-        object.__setattr__(self, "size", int(self.size))
+        return cls(cases, int(size), single_allowed)
 
     @property
     def bounds(self) -> list[tuple[int, int]]:
@@ -55,9 +64,12 @@ class MiniBatches:
         """A sentence on the case that is left out, if one is."""
         if not self.leaves_one_out:
             return ()
-        note = (
-            f"{self.cases} cases make {len(self.bounds)} batches of {self.size} and one of a "
-            "single case, which has no batch statistics: it is left out, another one in each epoch."
+        note = text(
+            "{cases} cases make {batches} batches of {size} and one of a single case, which has no "
+            "batch statistics: it is left out, another one in each epoch.",
+            cases=self.cases,
+            batches=len(self.bounds),
+            size=self.size,
         )
         return (note,)
 

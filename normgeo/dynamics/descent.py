@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
-from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizer import Optimizer, Update
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.dynamics.schedules import Schedule, schedule_of
+from normgeo.dynamics.steps import Steps
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective, ObjectivePoint
@@ -85,43 +87,37 @@ def descend(
     affine = rate if affine_rate is None else affine_rate
     first = float(rate.rates(np.zeros(1))[0]) if isinstance(rate, Schedule) else rate
     if not (isfinite(first) and first > 0):
-        raise ValueError(f"`rate` must be a finite number above 0; got {first}.")
+        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=first))
     _require_from_zero("affine_rate", affine)
     _require_from_zero("decay", decay)
     if steps < 1 or not float(steps).is_integer():
-        raise ValueError(f"`steps` must be a whole number from 1 up; got {steps!r}.")
+        raise ValueError(
+            text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps)
+        )
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
     objective = Objective.of(model, X, y)
     batches, notes = _batches(objective, batch_size, seed)
     t = np.arange(int(steps) + 1)
-    rates, affine_rates = schedule_of(rate).rates(t), schedule_of(affine).rates(t)
     is_weight = np.zeros(model.layout.size, dtype=bool)
     is_weight[model.layout.weights] = True
+    rates = schedule_of(rate).rates(t)
+    etas = (
+        np.where(is_weight, *both) for both in zip(rates, schedule_of(affine).rates(t), strict=True)
+    )
 
     update = rule.start(np.where(is_weight, decay, 0.0))
     theta = model.pack().astype(np.float64)
     point = _Point(theta, next(batches).at(theta))
     stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
     loss, turns, kept = [point.at.loss], [], {0: point.theta}
-    diverged = None
-    progress = Progress.of(progress)
-    going = progress.tell(0, len(t) - 1)
-    for step in range(1, len(t)):
-        if not going:
-            break
-        eta = np.where(is_weight, rates[step - 1], affine_rates[step - 1])
-        try:
-            point, turn = _advance(next(batches), blocks, update, point, eta)
-        except ValueError as error:
-            diverged = Ended(step, str(error))
-            break
+    taken = Steps(_walk(batches, blocks, update, point, etas), int(steps), progress)
+    for step, (point, turn) in taken:
         loss.append(point.at.loss)
         turns.append(turn)
         if step % stride == 0:
             kept[step] = point.theta
-        going = progress.tell(step, len(t) - 1)
     kept[len(turns)] = point.theta
     by_quantity = np.reshape(turns, (len(turns), 5, len(blocks.neurons))).swapaxes(0, 1)
     norms, gradient_norms, step_norms, angles, radial = by_quantity
@@ -142,7 +138,7 @@ def descend(
         radial=radial,
         kept=np.array(list(kept)),
         parameters=np.array(list(kept.values())),
-        diverged=diverged,
+        diverged=taken.ended,
         notes=notes,
     )
 
@@ -152,6 +148,19 @@ class _Point(NamedTuple):
 
     theta: Array
     at: ObjectivePoint
+
+
+def _walk(
+    batches: Iterator[Objective],
+    blocks: Blocks,
+    update: Update,
+    point: _Point,
+    rates: Iterator[Array],
+) -> Iterator[tuple[_Point, Array]]:
+    """Take one step after the other, as long as there are rates; see `_advance`."""
+    for eta in rates:
+        point, turn = _advance(next(batches), blocks, update, point, eta)
+        yield point, turn
 
 
 def _advance(
@@ -176,7 +185,10 @@ def _advance(
         turn = np.stack([*lengths(vectors), angles_turned(w, change), cosines(w, G)])
         if not (np.isfinite(theta @ theta) and np.isfinite(turn).all()):
             raise ValueError(
-                "The gradient or the next parameters, or their squares, exceed the largest float."
+                text(
+                    "The gradient or the next parameters, or their squares, exceed the largest "
+                    "float."
+                )
             )
         return _Point(theta, following.at(theta)), turn
 
@@ -187,7 +199,7 @@ def _batches(
     """Return the objective of each step's own batch, without end, and notes on the batches."""
     if size is None:
         return repeat(objective), ()
-    plan = MiniBatches(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
+    plan = MiniBatches.of(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
     return map(objective.rows, plan.draw(seed)), plan.notes
 
 
@@ -201,4 +213,6 @@ def _has_z_for_one_case(objective: Objective) -> bool:
 
 def _require_from_zero(name: str, value: float | Schedule) -> None:
     if not isinstance(value, Schedule) and not (isfinite(value) and value >= 0):
-        raise ValueError(f"`{name}` must be a finite number from 0 up; got {value}.")
+        raise ValueError(
+            text("`{name}` must be a finite number from 0 up; got {value}.", name=name, value=value)
+        )

@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from math import isfinite
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended, Progress, Report
-from normgeo.datasets.datasets import Dataset
+from normgeo.base.text import text
+from normgeo.datasets.hold_out import Split
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizer import Optimizer, Update
+from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
+from normgeo.dynamics.steps import Steps
 from normgeo.models.layers import undefined_for_one_case
 from normgeo.models.network import Network, NetworkLinearization
 from normgeo.models.running_averages import Running
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Cases to train on and cases held out.
-
-    Attributes:
-        X_train, X_test: (N, D), standardized by the training cases alone.
-        y_train, y_test: as the family takes.
-        kept: which of the raw features vary among the training cases, (D_raw,); the others are
-            left out.
-
-    """
-
-    X_train: Array
-    y_train: Array
-    X_test: Array
-    y_test: Array
-    kept: Array
-
-
-def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
-    """Hold out a share of the cases, drawn at random.
-
-    Raises:
-        ValueError: a share that leaves fewer than 2 cases to train on or none to test.
-
-    """
-    held_back = round(data.N * test_share)
-    if not 1 <= held_back <= data.N - 2:
-        raise ValueError(
-            f"`test_share` must leave 2 or more of the {data.N} cases to train on and 1 or more "
-            f"to test; got {test_share}."
-        )
-    order = np.random.default_rng(seed).permutation(data.N)
-    test, train = np.sort(order[:held_back]), np.sort(order[held_back:])
-    kept = np.ptp(data.raw[train], axis=0) > 0
-    raw = data.raw[:, kept]
-    X = (raw - raw[train].mean(axis=0)) / raw[train].std(axis=0)
-    return Split(X[train], data.y[train], X[test], data.y[test], kept)
 
 
 @final
@@ -129,49 +90,45 @@ def train(
     """
     rule = optimizer_of(optimizer)
     needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
-    plan = MiniBatches(len(data.X_train), batch_size, single_allowed=not needs_two)
+    plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not needs_two)
     if not (epochs >= 1 and float(epochs).is_integer()):
-        raise ValueError(f"`epochs` must be a whole number from 1 up; got {epochs!r}.")
+        raise ValueError(
+            text("`epochs` must be a whole number from 1 up; got {epochs!r}.", epochs=epochs)
+        )
     if not (isfinite(rate) and rate > 0):
-        raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
+        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
     family, outputs = network.output.family, len(network.output.W)
     targets = family.encode(data.y_train, outputs)
     held_out = family.encode(data.y_test, outputs)
+    batches = ((data.X_train[cases], targets[cases]) for cases in plan.draw(seed))
     epoch = len(plan.bounds)
-    steps = int(epochs) * epoch
 
-    theta = network.pack().astype(np.float64)
-    update, rates = rule.start(np.zeros_like(theta)), np.full(theta.shape, rate)
-    current, running = network, tuple(Running() for _ in network.hidden)
+    current = _State(network, tuple(Running() for _ in network.hidden))
     losses: list[float] = []
     tests: list[tuple[int, float, float]] = []
-    ended = None
-    progress = Progress.of(progress)
-    for cases in islice(plan.draw(seed), steps):
-        X, y = data.X_train[cases], targets[cases]
-        try:
-            loss, at, following = _stepped(current, X, y, theta, update, rates)
-        except ValueError as error:
-            if not losses:
-                raise
-            ended = Ended(len(losses) + 1, f"{error} A smaller `rate` may avoid it.")
-            break
+    untested = None
+    taken = Steps(_walk(current, batches, rule, rate), int(epochs) * epoch, progress)
+    for step, (loss, following) in taken:
         losses.append(loss)
-        running = _updated(running, current, at, X)
-        theta, current = following, current.unpack(following)
-        if len(losses) % epoch == 0:
+        current = following
+        if step % epoch == 0:
             try:
-                tests.append((len(losses), *_tested(current, running, data.X_test, held_out)))
+                tests.append((step, *_tested(current, data.X_test, held_out)))
             except ValueError as error:
-                ended = Ended(len(losses), f"The held-out cases have no loss here. {error}")
+                reason = text("The held-out cases have no loss here. {error}", error=error.args[0])
+                untested = Ended(step, reason)
                 break
-        if not progress.tell(len(losses), steps):
-            break
+    ended = taken.ended
+    if ended is not None:
+        if not losses:
+            raise ValueError(ended.reason)
+        reason = text("{error} A smaller `rate` may avoid it.", error=ended.reason)
+        ended = Ended(ended.step, reason)
     epoch_ends, test_loss, accuracy = np.reshape(tests, (len(tests), 3)).T
     return History(
         start=network,
-        network=current,
-        running=running,
+        network=current.network,
+        running=current.running,
         batch_size=plan.size,
         rate=rate,
         seed=seed,
@@ -180,25 +137,40 @@ def train(
         test_loss=test_loss,
         test_accuracy=accuracy if family.coupled else None,
         notes=plan.notes,
-        ended=ended,
+        ended=ended or untested,
     )
 
 
-def _stepped(
-    network: Network, X: Array, y: Array, theta: Array, update: Update, rates: Array
-) -> tuple[float, NetworkLinearization, Array]:
-    """Return the loss and the linearization on a batch, and the θ after a step on it.
+class _State(NamedTuple):
+    """Where a run is."""
+
+    network: Network
+    running: tuple[Running, ...]
+
+
+def _walk(
+    state: _State, batches: Iterator[tuple[Array, Array]], rule: Optimizer, rate: float
+) -> Iterator[tuple[float, _State]]:
+    """Take a step on each batch; yield the loss on it before the step, and the state after it.
 
     Raises:
         ValueError: z is undefined, or something leaves the range of floating point.
 
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        at = network.linearize(X)
-        following = update(theta, network.gradient_at(at, y), rates)
-    if not np.isfinite(following).all():
-        raise ValueError("The gradient or the parameters after it exceed the largest float.")
-    return network.loss_at(at.s, y), at, following
+    network, running = state
+    theta = network.pack().astype(np.float64)
+    update, rates = rule.start(np.zeros_like(theta)), np.full(theta.shape, rate)
+    for X, y in batches:
+        with np.errstate(over="ignore", invalid="ignore"):
+            at = network.linearize(X)
+            theta = update(theta, network.gradient_at(at, y), rates)
+        if not np.isfinite(theta).all():
+            raise ValueError(
+                text("The gradient or the parameters after it exceed the largest float.")
+            )
+        loss = network.loss_at(at.s, y)
+        network, running = network.unpack(theta), _updated(running, network, at, X)
+        yield loss, _State(network, running)
 
 
 def _updated(
@@ -213,14 +185,12 @@ def _updated(
     )
 
 
-def _tested(
-    network: Network, running: tuple[Running, ...], X: Array, targets: Array
-) -> tuple[float, float]:
+def _tested(state: _State, X: Array, targets: Array) -> tuple[float, float]:
     """Return the loss and the share of cases whose likeliest class is right, at test time."""
     with np.errstate(over="ignore", invalid="ignore"):
-        s = _at_test_time(network, running, X)
+        s = _at_test_time(*state, X)
     right = s.argmax(axis=1) == targets.argmax(axis=1)
-    return network.loss_at(s, targets), float(right.mean())
+    return state.network.loss_at(s, targets), float(right.mean())
 
 
 def _at_test_time(network: Network, running: tuple[Running, ...], X: Array) -> Array:

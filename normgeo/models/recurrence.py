@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Ended, Progress, Report
-from normgeo.datasets.datasets import Dataset
+from normgeo.datasets.dataset import Dataset
 from normgeo.models.activations import Activation
 from normgeo.models.layers import Layer, undefined_for_one_case
 from normgeo.normalizers.normalizer import Normalizer

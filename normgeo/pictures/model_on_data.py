@@ -11,7 +11,8 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.datasets.datasets import DATASETS, Dataset
+from normgeo.datasets.dataset import Dataset
+from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import fit
 from normgeo.models.glm import NormalizedGLM

@@ -21,6 +21,20 @@ def test_formats_keep_every_digit(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read_array("W", tmp_path / name), W)
 
 
+def test_numbers_of_a_table_are_what_python_reads(tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    values = (
+        np.random.default_rng(0).standard_normal((200, 3))
+        * 10.0 ** np.arange(-300, 300, 3)[:, None]
+    )
+    path.write_text("\n".join(",".join(map(repr, row)) for row in values.tolist()), "utf-8")
+    np.testing.assert_array_equal(read_array("W", path), values)
+    path.write_text("nan,inf\n-inf,9007199254740993\n", "utf-8")
+    np.testing.assert_array_equal(
+        read_array("W", path), [[np.nan, np.inf], [-np.inf, float("9007199254740993")]]
+    )
+
+
 def test_type_and_shape_are_those_of_the_file(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", W.astype(np.float16)[0])
     found = read_array("W", tmp_path / "w.npy")
@@ -35,6 +49,10 @@ BAD_TEXT = {
     "line 2 has 'x'.",
     "a,b\n1,\n": "Every value of {} must be a number, but for a heading on its first line; "
     "line 2 has ''.",
+    "1,2\nTrue,4\n": "Every value of {} must be a number, but for a heading on its first line; "
+    "line 2 has 'True'.",
+    "a,b\n1,2\n3,4,5\n": "All lines of {} must have equally many numbers: the first has 2, line 3 "
+    "has 3.",
     "1,2\n3\n": "All lines of {} must have equally many numbers: the first has 2, line 2 has 1.",
     "1;2\n3;4\n": "Every value of {} must be a number, but for a heading on its first line; "
     "line 2 has '3;4'.",

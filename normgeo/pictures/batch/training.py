@@ -9,7 +9,8 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
-from normgeo.dynamics.training import hold_out, train
+from normgeo.datasets.hold_out import hold_out
+from normgeo.dynamics.training import train
 from normgeo.models.network import Network
 from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.pictures.batch.training_figure import TrainingRun, training_figure

@@ -9,7 +9,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.datasets.datasets import Dataset
+from normgeo.datasets.dataset import Dataset
 from normgeo.invariance.before_and_after import AppliedChange, apply_change, shift_pattern
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
 from normgeo.pictures.model_on_data import ModelOnData, model_on_data

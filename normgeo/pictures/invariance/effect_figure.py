@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.datasets.datasets import Dataset
+from normgeo.datasets.dataset import Dataset
 from normgeo.invariance.before_and_after import AppliedChange, BeforeAndAfter, Moments
 from normgeo.pictures.invariance.effect import EffectOnData
 from normgeo.pictures.style.annotations import note

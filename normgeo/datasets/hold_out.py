@@ -1,0 +1,57 @@
+"""Cases to train on and cases held out, to test on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.datasets.dataset import Dataset
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Cases to train on and cases held out.
+
+    Attributes:
+        X_train, X_test: (N, D), standardized by the training cases alone.
+        y_train, y_test: as the family takes.
+        kept: which of the raw features vary among the training cases, (D_raw,); the others are
+            left out.
+
+    """
+
+    X_train: Array
+    y_train: Array
+    X_test: Array
+    y_test: Array
+    kept: Array
+
+
+def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
+    """Hold out a share of the cases, drawn at random.
+
+    Raises:
+        ValueError: a share that leaves fewer than 2 cases to train on or none to test.
+
+    """
+    held_back = round(data.N * test_share)
+    if not 1 <= held_back <= data.N - 2:
+        raise ValueError(
+            text(
+                "`test_share` must leave 2 or more of the {N} cases to train on and 1 or more to "
+                "test; got {test_share}.",
+                N=data.N,
+                test_share=test_share,
+            )
+        )
+    order = np.random.default_rng(seed).permutation(data.N)
+    test, train = np.sort(order[:held_back]), np.sort(order[held_back:])
+    kept = np.ptp(data.raw[train], axis=0) > 0
+    raw = data.raw[:, kept]
+    X = (raw - raw[train].mean(axis=0)) / raw[train].std(axis=0)
+    return Split(X[train], data.y[train], X[test], data.y[test], kept)
