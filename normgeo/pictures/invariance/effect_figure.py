@@ -197,7 +197,9 @@ def _row_name(effect: AppliedChange) -> str:
 
 def _changed_name(effect: AppliedChange, step: int) -> str:
     sign = "×" if effect.transform.rescales else "+ γ ×"
-    return text("the same, {sign} {strength:g}", sign=sign, strength=effect.strengths[step])
+    return text(
+        "the same, {sign} {strength}", sign=sign, strength=number(effect.strengths[step], 6)
+    )
 
 
 def _verdict(method: BeforeAndAfter, effect: AppliedChange, step: int) -> str:
