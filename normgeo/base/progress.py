@@ -69,3 +69,12 @@ class Progress:
                 raise Stop
 
         return Progress(report)
+
+    def after(self, before: int, total: int) -> Progress:
+        """Return the progress of a part that begins after so many of all the steps."""
+
+        def report(done: int, steps: int) -> None:
+            if not self.tell(before + done, total):
+                raise Stop
+
+        return Progress(report)

@@ -14,12 +14,13 @@ Source: Wu and He, Group Normalization, 2018, Fig. 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.text import text
 from normgeo.normalizers.statistic import group_size
 
 LARGEST = 1e150  # squares of it are finite floats
@@ -31,7 +32,7 @@ class Sharing:
     """A method as a rule of who shares a statistic.
 
     Attributes:
-        key, title: its names.
+        key, title: its names. rule: who shares a statistic, in words.
         within_case: whether each case has a statistic of its own.
         channels_apart: whether each channel is a group by itself.
         takes_groups: whether the number of groups is free; otherwise all channels are one group,
@@ -41,6 +42,7 @@ class Sharing:
 
     key: str
     title: str
+    rule: str
     within_case: bool
     channels_apart: bool
     takes_groups: bool = False
@@ -49,12 +51,46 @@ class Sharing:
 SHARINGS: dict[str, Sharing] = {
     sharing.key: sharing
     for sharing in (
-        Sharing("batch", "batch norm", within_case=False, channels_apart=True),
-        Sharing("layer", "layer norm", within_case=True, channels_apart=False),
-        Sharing("instance", "instance norm", within_case=True, channels_apart=True),
-        Sharing("group", "group norm", True, channels_apart=False, takes_groups=True),
+        Sharing(
+            "batch",
+            "batch norm",
+            text("one channel, over the cases"),
+            within_case=False,
+            channels_apart=True,
+        ),
+        Sharing(
+            "layer",
+            "layer norm",
+            text("one case, over the channels"),
+            within_case=True,
+            channels_apart=False,
+        ),
+        Sharing(
+            "instance",
+            "instance norm",
+            text("one case, one channel"),
+            within_case=True,
+            channels_apart=True,
+        ),
+        Sharing(
+            "group",
+            "group norm",
+            text("one case, a group of channels"),
+            within_case=True,
+            channels_apart=False,
+            takes_groups=True,
+        ),
     )
 }
+
+
+class Entry(NamedTuple):
+    """z = (a − μ)/σ of one entry of an array; z is None where σ vanishes."""
+
+    a: float
+    mu: float
+    sigma: float
+    z: float | None
 
 
 @final
@@ -90,6 +126,13 @@ class Statistics:
         """The shape of μ and of σ: how many statistics there are, along each of `axes`."""
         shape: tuple[int, ...] = self.mean.shape
         return shape
+
+    def at(self, place: tuple[int, ...]) -> Entry:
+        """Eq. 5 at one entry, in numbers."""
+        own = np.unravel_index(self.labels[place], self.shape)
+        mean, sigma = float(self.mean[own]), float(self.sigma[own])
+        z = float(self.z[place]) if sigma else None
+        return Entry(float(self.values[place]), mean, sigma, z)
 
 
 def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistics:

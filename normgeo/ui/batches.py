@@ -10,7 +10,7 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
 from normgeo.normalizers.shared_statistics import Statistics
-from normgeo.pictures.batch.axes import NoisePicture
+from normgeo.pictures.batch.noise import Noise
 from normgeo.settings import Settings
 from normgeo.ui import cached, export, progress, tex
 from normgeo.ui.frame import explain
@@ -40,7 +40,7 @@ def noise(settings: Settings) -> None:
             st.caption(note)
 
 
-def _first_order(picture: NoisePicture) -> str:
+def _first_order(picture: Noise) -> str:
     """Say how far the prediction for σ can be trusted on these data."""
     ratios = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
     measured = text(", ").join(

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from normgeo.base.progress import Stop
 from normgeo.normalizers.batch_statistics import ONE_CASE
+from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.batch.training import TrainingPicture
+from normgeo.pictures.batch.training import Training
+from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
 
 HARDEST = {
@@ -109,8 +112,40 @@ def test_prediction_of_sigma_is_said_to_be_good_from_where_it_is(dataset):
     assert picture.first_order_from == (min(after) if after else None)
 
 
-def test_layer_norm_never_sees_the_batch(noise):
-    assert all(row["z_change_layer_norm"] < 1e-14 for row in noise)
+@pytest.mark.parametrize("method", NORMALIZERS)
+def test_methods_of_single_cases_never_see_the_batch(method):
+    """The chosen method is beside batch and layer norm, drawn or said to be 0."""
+    picture = PICTURES["noise"]
+    result = picture.compute(Settings(dataset="iris", method=method))
+    normalizer = NORMALIZERS[method]
+    drifts = {drift.normalizer.name: drift.change for drift in result.drifts}
+    assert list(drifts) == list(dict.fromkeys(("batch norm", "layer norm", normalizer.name)))
+    for name, change in drifts.items():
+        moves = "batch" in name
+        assert moves == (np.nanmax(change) > 1e-12)
+    figure = picture.figure(result, "light")
+    colors = {trace.line.color for trace in figure.data if trace.xaxis == "x3"}
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert (method_color(normalizer) in colors) == normalizer.shared_by_cases
+    assert (f"<b>{normalizer.name}: 0</b>" in words) != normalizer.shared_by_cases
+    assert f"z_change_{normalizer.name.replace(' ', '_')}" in picture.table(result).columns
+
+
+@pytest.mark.parametrize("at", [1, 9, 12, 20, 25])
+def test_stopped_noise_has_what_is_measured_and_is_drawn(at):
+    picture, settings = PICTURES["noise"], Settings(dataset="iris")
+
+    def stop(done: int, steps: int) -> None:
+        if done >= at:
+            raise Stop
+
+    whole, part = picture.compute(settings), picture.compute(settings, stop)
+    sizes = len(part.noise.sizes)
+    assert sizes == min(at, len(whole.noise.sizes))
+    np.testing.assert_array_equal(part.mean.measured, whole.mean.measured[:sizes])
+    assert all(len(drift.change) == sizes for drift in part.drifts)
+    assert len(picture.table(part).rows) == sizes
+    picture.figure(part, "dark")
 
 
 def test_batch_of_one_has_its_reason_and_the_whole_data_no_error(noise):
@@ -135,25 +170,36 @@ def test_training_in_small_batches_costs_batch_norm_most():
     assert last["layer norm", 4] - last["batch norm", 4] > 0.01
 
 
+@pytest.mark.parametrize("method", NORMALIZERS)
+def test_chosen_method_is_trained_beside_batch_and_layer_norm(method):
+    settings = Settings(dataset="iris", epochs=1, batch_size=16, method=method)
+    result = PICTURES["training"].compute(settings)
+    names = [run.normalizer.name for run in result.of_size(16)]
+    assert names == list(dict.fromkeys(("batch norm", "layer norm", NORMALIZERS[method].name)))
+    assert all(run.taken == run.planned for run in result.runs)
+    legend = [trace.name for trace in PICTURES["training"].figure(result, "light").data]
+    assert NORMALIZERS[method].name in legend
+
+
 def test_training_in_batches_of_one_leaves_layer_norm_alone():
     view = PICTURES["training"]
     picture = view.compute(Settings(dataset="iris", epochs=1, batch_size=1))
     reasons = [(run.normalizer.title, run.batch_size) for run in picture.runs if run.reason]
     assert reasons == [("batch norm", 1)]
     assert "2" in view.table(picture).notes[0]
-    assert "batch norm at m = 1" in view.figure(picture, "light").layout.annotations[-1].text
+    words = view.figure(picture, "light").layout.annotations[-1].text
+    assert words.replace("\xa0", " ").startswith("batch norm at m = 1: ")
 
 
 def test_stopped_training_keeps_what_it_has():
     def stop(done: int, steps: int) -> None:
         assert steps == 2 * (2 + 60)  # iris: 120 cases in batches of 120 and of 4, two epochs
         if done == 20:
-            raise StopIteration
+            raise Stop
 
     view = PICTURES["training"]
-    assert view.watched is not None
-    picture: TrainingPicture = view.watched(QUICK, stop)
-    whole: TrainingPicture = view.compute(QUICK)
+    picture: Training = view.compute(QUICK, stop)
+    whole: Training = view.compute(QUICK)
     assert [len(run.history.train_loss) for run in picture.runs] == [2, 2, 16]
     for part, run in zip(picture.runs, whole.runs, strict=False):
         losses = run.history.train_loss[: len(part.history.train_loss)]
@@ -166,10 +212,10 @@ def test_stopped_training_keeps_what_it_has():
 def test_training_stopped_at_once_still_has_a_picture(at):
     def stop(done: int, steps: int) -> None:
         if done == at:
-            raise StopIteration
+            raise Stop
 
     view = PICTURES["training"]
-    picture = view.watched(QUICK, stop)
+    picture = view.compute(QUICK, stop)
     captions = [note.text for note in view.figure(picture, "dark").layout.annotations]
     assert ("<b>batches of 4</b>: stopped before they began" in captions) == (at < 5)
     assert view.table(picture).rows
@@ -178,9 +224,14 @@ def test_training_stopped_at_once_still_has_a_picture(at):
 def test_diverging_training_says_where_it_ended():
     view = PICTURES["training"]
     with np.errstate(all="ignore"):
-        picture = view.compute(Settings(dataset="iris", epochs=5, rate=1e6))
-    assert all(np.isfinite(run.history.train_loss).all() for run in picture.runs if run.history)
-    view.figure(picture, "light")
+        picture = view.compute(Settings(dataset="iris", epochs=5, rate=1e6, method="standard"))
+    assert all(np.isfinite(run.history.train_loss).all() for run in picture.runs)
+    ended = [run for run in picture.runs if run.history.ended]
+    assert {run.normalizer.name for run in ended} >= {"standard"}
+    words = view.figure(picture, "light").layout.annotations[-1].text.replace("\xa0", " ")
+    for run in ended:
+        name = f"{run.normalizer.name} at m = {run.batch_size}"
+        assert f"{name} ended at step {run.history.ended.step}: " in words
 
 
 def test_data_without_classes_is_refused_in_a_sentence():

@@ -1,16 +1,10 @@
 """The pictures of the page Batch, in their order there."""
 
-from normgeo.pictures.batch.axes import AXES, NOISE
-from normgeo.pictures.batch.training import TRAINING
-from normgeo.pictures.view import picture
+from normgeo.pictures.batch import axes, axes_figure, noise, noise_figure, training, training_figure
+from normgeo.pictures.picture import Picture
 
-PICTURES = tuple(
-    map(
-        picture,
-        (
-            AXES,
-            NOISE,
-            TRAINING,
-        ),
-    )
+PICTURES = (
+    Picture(axes.STUDY, axes_figure.figure),
+    Picture(noise.STUDY, noise_figure.figure),
+    Picture(training.STUDY, training_figure.figure),
 )

@@ -9,79 +9,49 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.normalizers.shared_statistics import Sharing, Statistics
-from normgeo.pictures.style.colors import name_color
-from normgeo.pictures.style.template import SIZE, THEMES, add_slider, blend, dress
+from normgeo.normalizers.shared_statistics import Statistics
+from normgeo.pictures.batch.axes import Axes, Panel
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import blend, name_color
+from normgeo.pictures.style.template import SIZE, THEMES, add_slider, dress
 
 # A column for each method: cases × neurons at its left, cases × channels × pixels at its right.
 COLUMN, FLAT, MAPS = 0.2545, (0.0, 0.096), (0.114, 0.2365)
-RULES = {
-    "batch": "one channel, over the cases",
-    "layer": "one case, over the channels",
-    "instance": "one case, one channel",
-    "group": "one case, a group of channels",
-}
+NEURON = text("neuron"), text("neurons")
+CHANNEL = text("channel"), text("channels")
 
 
-class Panel(NamedTuple):
-    """One method on both arrays, in a batch of one size.
-
-    Attributes:
-        sharing: the method. flat, maps: its statistics, or why there are none.
-        flat_mark, map_mark: the entry of each array whose z is told.
-
-    """
-
-    sharing: Sharing
-    flat: Statistics | str
-    maps: Statistics | str
-    flat_mark: tuple[int, ...]
-    map_mark: tuple[int, ...]
-
-
-def axes_figure(
-    flat: Array,
-    maps: Array,
-    panels: Mapping[int, Mapping[str, Panel]],
-    *,
-    start: int,
-    theme: str,
-) -> go.Figure:
-    """Draw both arrays once for each method, and in frames what is lit in a batch of m cases.
-
-    Args:
-        flat: cases × neurons, (N, H). maps: cases × channels × pixels, (N, C, R, S).
-        panels: by the size of the batch, then by method. start: the size at which it opens.
-        theme: of the figure.
-
-    """
+def figure(result: Axes, theme: str) -> go.Figure:
+    """Draw both arrays once for each method, and in frames what is lit in a batch of m cases."""
+    flat, maps, panels = result.flat, result.maps, result.panels
     look = THEMES[theme]
-    figure = go.Figure()
+    drawn = go.Figure()
     pitch = maps.shape[2] + 1
     middles = pitch * np.arange(len(flat)) + (pitch - 2) / 2
     scale = [[0, look.panel], [1, blend(look.paper, look.ink, 0.8)]]
     common = {"colorscale": scale, "showscale": False, "zmin": 0, "zmax": 255}
     mosaic = _mosaic(maps)
-    for place in range(len(panels[start])):
-        number = 2 * place + 1
-        figure.add_heatmap(
+    methods = len(panels[result.start])
+    for axis in range(1, 2 * methods, 2):
+        drawn.add_heatmap(
             z=_shades(flat, axis=None),
             y=middles,
             xgap=1,
             ygap=1,
-            xaxis=f"x{number}",
-            yaxis=f"y{number}",
+            xaxis=f"x{axis}",
+            yaxis=f"y{axis}",
             customdata=np.round(flat, 3),
             **common,
             hovertemplate=text("neuron {h}: a = {a}<extra></extra>", h="%{x}", a="%{customdata}"),
         )
-        figure.add_heatmap(
-            z=mosaic, xaxis=f"x{number + 1}", yaxis=f"y{number + 1}", hoverinfo="skip", **common
+        drawn.add_heatmap(
+            z=mosaic, xaxis=f"x{axis + 1}", yaxis=f"y{axis + 1}", hoverinfo="skip", **common
         )
-    dress(figure, theme, height=490)
-    figure.update_layout(margin={"l": 26, "r": 4, "t": 66, "b": 96}, showlegend=False)
-    _axes(figure, len(panels[start]), flat, mosaic, pitch)
+    dress(drawn, theme, height=490)
+    drawn.update_layout(margin={"l": 26, "r": 4, "t": 66, "b": 96}, showlegend=False)
+    _axes(drawn, methods, flat, mosaic)
     frames = [
         go.Frame(
             name=str(m),
@@ -89,22 +59,22 @@ def axes_figure(
             traces=[0],
             data=[go.Heatmap(zmin=0)],
             layout={
-                "shapes": _shapes(methods, m, flat, maps, theme),
-                "annotations": _captions(methods, theme),
+                "shapes": _shapes(found, m, flat, maps, theme),
+                "annotations": _captions(found, theme),
             },
         )
-        for m, methods in panels.items()
+        for m, found in panels.items()
     ]
-    opening = list(panels).index(start)
-    figure.update_layout(frames[opening].layout)
+    opening = list(panels).index(result.start)
+    drawn.update_layout(frames[opening].layout)
     prefix = text("cases in the batch: N = ")
-    add_slider(figure, frames, start=opening, prefix=prefix, theme=theme)
-    figure.update_layout({"sliders[0].pad": {"t": 84, "b": 0}})
-    return figure
+    add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
+    drawn.update_layout({"sliders[0].pad": {"t": 84, "b": 0}})
+    return drawn
 
 
 def _shades(values: Array, axis: tuple[int, ...] | None) -> Array:
-    """Return values from 0 to 255, the darkest entry along `axis` at 255."""
+    """Values from 0 to 255, the darkest entry along `axis` at 255."""
     size = np.abs(values)
     most = size.max(axis=axis, keepdims=True)
     shades: Array = np.round(255 * size / np.where(most > 0, most, 1)).astype(np.uint8)
@@ -120,7 +90,7 @@ def _mosaic(maps: Array) -> Array:
     return laid
 
 
-def _axes(figure: go.Figure, methods: int, flat: Array, mosaic: Array, pitch: int) -> None:
+def _axes(figure: go.Figure, methods: int, flat: Array, mosaic: Array) -> None:
     hidden: dict[str, Any] = {
         "showticklabels": False,
         "ticks": "",
@@ -157,7 +127,7 @@ def _axes(figure: go.Figure, methods: int, flat: Array, mosaic: Array, pitch: in
 def _shapes(
     methods: Mapping[str, Panel], m: int, flat: Array, maps: Array, theme: str
 ) -> list[dict[str, Any]]:
-    """Return what is lit, what is not in the batch, and the entry that is told."""
+    """What is lit, what is not in the batch, and the entry whose z is written."""
     look, pitch = THEMES[theme], maps.shape[2] + 1
     down = _Span(pitch, pitch - 1)
     shapes = []
@@ -218,7 +188,7 @@ class _Span(NamedTuple):
 
 
 def _entry(mark: tuple[int, ...], down: _Span, across: _Span) -> dict[str, float]:
-    """Return a small ring around one entry: the middle of a cell, or one pixel."""
+    """A small ring around one entry: the middle of a cell, or one pixel."""
     n, c, *pixel = mark
     if pixel:
         y, x = down.pitch * n + pixel[0], across.pitch * c + pixel[1]
@@ -228,62 +198,38 @@ def _entry(mark: tuple[int, ...], down: _Span, across: _Span) -> dict[str, float
 
 
 def _captions(methods: Mapping[str, Panel], theme: str) -> list[dict[str, Any]]:
-    """Return the words above and below the arrays."""
+    """The words above and below the arrays."""
+    small, numbers = {"size": SIZE - 2, "color": THEMES[theme].muted}, {"size": SIZE - 1}
     words = []
     for place, panel in enumerate(methods.values()):
         left = place * COLUMN
-        title = f"<b>{text(panel.sharing.title)}</b><br>{text(RULES[panel.sharing.key])}"
-        words.append(_words(title, left, 1, yanchor="bottom", yshift=22))
-        sides = (
-            (panel.flat, panel.flat_mark, FLAT, "neurons"),
-            (panel.maps, panel.map_mark, MAPS, "channels"),
-        )
-        for found, mark, domain, channels in sides:
-            of_neurons = channels == "neurons"
-            name = text("N × D: neurons") if of_neurons else text("N × C × H × W: images")
-            small = {"size": SIZE - 2, "color": THEMES[theme].muted}
-            words.append(_words(name, left + domain[0], 1, yanchor="bottom", yshift=2, font=small))
-            words.append(
-                _words(
-                    _numbers(found, mark, channels),
-                    left + domain[0],
-                    0,
-                    yanchor="top",
-                    yshift=-4,
-                    font={"size": SIZE - 1},
-                )
-            )
+        title = [f"<b>{panel.sharing.title}</b>", panel.sharing.rule]
+        words.append(note(title, left, yshift=22))
+        for found, mark, domain, name, channel in (
+            (panel.flat, panel.flat_mark, FLAT, text("N × D: neurons"), NEURON),
+            (panel.maps, panel.map_mark, MAPS, text("N × C × H × W: images"), CHANNEL),
+        ):
+            x = left + domain[0]
+            words.append(note(name, x, yshift=2, font=small))
+            lines = _numbers(found, mark, *channel)
+            words.append(note(lines, x, 0, yanchor="top", yshift=-4, font=numbers))
     return words
 
 
-def _numbers(found: Statistics | str, mark: tuple[int, ...], channels: str) -> str:
-    """Return the shape of μ and σ in words, what they are of, and z of the marked entry."""
+def _numbers(
+    found: Statistics | str, mark: tuple[int, ...], channel: str, channels: str
+) -> list[str]:
+    """The shape of μ and σ in words, what they are of, and z of the marked entry."""
     if isinstance(found, str):
-        return text(
-            "the groups do<br>not divide<br>the {channels}:<br><b>no z</b>", channels=text(channels)
-        )
-    names = {"cases": "case", "groups": "group", "channels": channels.removesuffix("s")}
-    one = ", ".join(text(names[axis]) for axis in found.axes)
+        sentence = "the groups do<br>not divide<br>the {channels}:<br><b>no z</b>"
+        return [text(sentence, channels=channels)]
+    names = {"cases": text("case"), "groups": text("group"), "channels": channel}
+    one = ", ".join(str(names[axis]) for axis in found.axes)
     shape = ", ".join(map(str, found.shape)) + ("," if len(found.shape) == 1 else "")
-    place = np.unravel_index(found.labels[mark], found.shape)
-    z = f"<b>z = {found.z[mark]:.2f}</b>" if found.sigma[place] else text("<b>σ = 0: no z</b>")
-    return text(
-        "per {one}:<br>shape ({shape})<br>of {entries}<br>{z}",
-        one=one,
-        shape=shape,
-        entries=text("1 entry") if found.entries == 1 else text("{n} entries", n=found.entries),
-        z=z.replace("-", "−"),
-    )
-
-
-def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {
-        "text": words,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "align": "left",
-        **style,
-    }
+    z = found.at(mark).z
+    return [
+        text("per {one}:", one=one),
+        text("shape ({shape})", shape=shape),
+        text("of 1 entry") if found.entries == 1 else text("of {n} entries", n=found.entries),
+        text("<b>σ = 0: no z</b>") if z is None else f"<b>z = {number(z)}</b>",
+    ]

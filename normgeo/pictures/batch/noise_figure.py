@@ -8,92 +8,63 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.normalizers.batch_statistics import BatchDrift, BatchNoise
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.pictures.batch.noise import Errors, Noise
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.template import (
     LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
     SIZE,
     THEMES,
-    above,
-    blend,
     colored,
     dress,
-    method_color,
 )
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0
 DOMAINS = ((0.0, 0.285), (0.36, 0.645), (0.72, 1.0))
 
 
-def noise_figure(
-    noise: BatchNoise,
-    batch: BatchDrift,
-    layer: BatchDrift,
-    predicted: Array,
-    *,
-    cases: int,
-    data: str,
-    theme: str,
-) -> go.Figure:
-    """Draw three panels on logarithmic axes, measured solid and predicted dashed.
-
-    Args:
-        noise: of μ and σ. batch, layer: the change of z between training and test.
-        predicted: that of batch norm. cases: N. data: its title. theme: of the figure.
-
-    """
-    look, color = THEMES[theme], method_color(NORMALIZERS["batch"])
-    figure = go.Figure()
-    sides = (
-        (noise.mean_error, noise.predicted_mean_error),
-        (noise.sigma_error, noise.predicted_sigma_error),
-    )
-    ends = []
-    for panel, (measured, expected) in enumerate(sides, start=1):
-        relative = measured / noise.sigma
-        figure.add_trace(_band(noise.sizes, relative, panel, blend(look.paper, color, 0.25)))
-        rms, dashed = _rms(relative), _rms(expected / noise.sigma)
-        figure.add_trace(_line(noise.sizes, rms, panel, text("measured"), color, MEASURED, 4))
-        figure.add_trace(_line(noise.sizes, dashed, panel, text("predicted"), look.ink, PREDICTED))
-        ends.append(rms)
-    figure.add_trace(_line(batch.sizes, batch.change, 3, text("batch norm"), color, MEASURED, 4))
-    figure.add_trace(_line(batch.sizes, predicted, 3, text("predicted"), look.ink, PREDICTED))
-    dress(figure, theme, height=420)
-    for trace in figure.data:
+def figure(result: Noise, theme: str) -> go.Figure:
+    """Draw three panels on logarithmic axes, measured solid and predicted dashed."""
+    look, sizes = THEMES[theme], result.noise.sizes
+    of_batches = [drift for drift in result.drifts if drift.normalizer.shared_by_cases]
+    color = method_color(of_batches[0].normalizer)
+    drawn = go.Figure()
+    for panel, errors in enumerate((result.mean, result.scale), start=1):
+        drawn.add_trace(_band(sizes, errors, panel, blend(look.paper, color, 0.25)))
+        measured, dashed = errors.measured, errors.predicted
+        drawn.add_trace(_line(sizes, measured, panel, text("measured"), color, MEASURED, 4))
+        drawn.add_trace(_line(sizes, dashed, panel, text("predicted"), look.ink, PREDICTED))
+    for drift in of_batches:
+        name, hue = drift.normalizer.title, method_color(drift.normalizer)
+        drawn.add_trace(_line(sizes, drift.change, 3, name, hue, MEASURED, 4))
+    drawn.add_trace(_line(sizes, result.predicted, 3, text("predicted"), look.ink, PREDICTED))
+    dress(drawn, theme, height=420)
+    for trace in drawn.data:
         trace.showlegend = trace.xaxis == "x" and trace.name != ""
-    figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 78, "b": 44},
-        legend=LEGEND_ABOVE,
-    )
-    seen = np.concatenate([*ends, batch.change])
-    seen = seen[np.isfinite(_positive(seen))]
-    _axes(figure, seen, cases)
-    figure.update_layout(annotations=_captions(noise, layer, data, theme))
-    return figure
-
-
-def _rms(errors: Array) -> Array:
-    """Return the root mean square over the neurons."""
-    rms: Array = np.sqrt((errors**2).mean(axis=1))
-    return rms
+    drawn.update_layout(margin={"l": 8, "r": 8, "t": 78, "b": 44}, legend=LEGEND_ABOVE)
+    changes = [drift.change for drift in of_batches]
+    shown = np.concatenate([result.mean.measured, result.scale.measured, *changes])
+    _axes(drawn, shown[np.isfinite(_positive(shown))], result.cases)
+    drawn.update_layout(annotations=_captions(result, theme))
+    return drawn
 
 
 def _positive(values: Array) -> Array:
-    """Return values with a gap where a logarithm has none."""
+    """Values with a gap where a logarithm has none."""
     shown: Array = np.where(values > ROUNDING, values, np.nan)
     return shown
 
 
-def _band(sizes: Array, relative: Array, panel: int, shade: str) -> go.Scatter:
-    """Return the range over the neurons, where no error is 0."""
-    some = (relative > 0).all(axis=1)
-    low, high = relative[some].min(axis=1), relative[some].max(axis=1)
+def _band(sizes: Array, errors: Errors, panel: int, shade: str) -> go.Scatter:
+    """The range over the neurons, where no error is 0."""
+    some = errors.least > 0
     return go.Scatter(
         x=np.concatenate([sizes[some], sizes[some][::-1]]),
-        y=np.concatenate([high, low[::-1]]),
+        y=np.concatenate([errors.most[some], errors.least[some][::-1]]),
         mode="lines",
         fill="toself",
         fillcolor=shade,
@@ -123,13 +94,13 @@ def _line(
     )
 
 
-def _axes(figure: go.Figure, seen: Array, cases: int) -> None:
+def _axes(figure: go.Figure, shown: Array, cases: int) -> None:
     titles = (
         text("error of μ, in units of σ"),
         text("error of σ, in units of σ"),
         text("change of z, over its size"),
     )
-    low, high = np.log10(seen.min() / 1.6), np.log10(max(2.5, 1.6 * seen.max()))
+    low, high = np.log10(shown.min() / 1.6), np.log10(max(2.5, 1.6 * shown.max()))
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
         figure.update_layout(
             {
@@ -155,84 +126,72 @@ def _axes(figure: go.Figure, seen: Array, cases: int) -> None:
         )
 
 
-def _captions(noise: BatchNoise, layer: BatchDrift, data: str, theme: str) -> list[dict[str, Any]]:
-    """Return a caption over each panel, and what has no place on a logarithmic axis."""
-    muted = {"size": SIZE - 2, "color": THEMES[theme].muted}
-    green = method_color(NORMALIZERS["layer"])
-    H = noise.sigma.shape[0]
+def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
+    """A caption over each panel, and what has no place on a logarithmic axis."""
+    look, noise = THEMES[theme], result.noise
+    muted = {"size": SIZE - 2, "color": look.muted}
     captions = (
         (
             text("<b>the mean</b>: √(f/m), slope −½"),
-            text("f = (N − m)/(N − 1), N = {N:,}", N=int(noise.sizes[-1])),
+            text("f = (N − m)/(N − 1), N = {N:,}", N=result.cases),
         ),
         (
             text("<b>the scale</b>: √((κ − 1) f/4m)"),
             text(
-                "first order in 1/m; kurtosis κ = {low:.3g} to {high:.3g}",
-                low=noise.kurtosis.min(),
-                high=noise.kurtosis.max(),
+                "first order in 1/m; kurtosis κ = {low} to {high}",
+                low=number(noise.kurtosis.min()),
+                high=number(noise.kurtosis.max()),
             ),
         ),
-        (text("<b>training against test</b>"), text("z in its batch − z with frozen statistics")),
+        (text("<b>training against test</b>"), _moved(result)),
     )
     words = [
-        above(f"{first}<br>{colored(second, THEMES[theme].muted)}", domain[0], 5)
+        note([first, colored(second, look.muted)], domain[0], yshift=5)
         for (first, second), domain in zip(captions, DOMAINS, strict=True)
     ]
-    rounding = text("<br>(rounding: {most:.0e})", most=np.nanmax(layer.change))
-    stated = (
-        (1, 0.0, text("<b>layer norm: 0</b> at every m,<br>it never sees the batch"), green),
-        (2, 0.0, text("<b>layer norm: 0</b> at every m"), green),
-        (3, 0.03, text("<b>layer norm: 0</b> at every m") + rounding, green),
-        (
-            2,
-            0.0,
-            text("m = 1: σ of the batch is 0,<br>so its error is 1<br> <br> "),
-            muted["color"],
-        ),
+    for panel, shift in ((1, 0.0), (2, 0.0), (3, 0.03)):
+        words.append(_within(panel, shift, _unmoved(result, panel), look.ink))
+    alone = text("m = 1: σ of the batch is 0,<br>so its error is 1<br> <br> ")
+    words.append(_within(2, 0.0, alone, look.muted))
+    font = {"xref": "x3", "xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
+    words.append(note(text("m = 1: σ = 0, no z"), 0, 0.03, **font))
+    about = text(
+        "{data}, {H} neurons; {batches} batches of each size; at m = N all are 0",
+        data=result.data,
+        H=len(noise.sigma),
+        batches=noise.batches,
     )
-    for panel, shift, sentence, color in stated:
-        words.append(
-            {
-                "text": sentence,
-                "x": DOMAINS[panel - 1][0] + 0.012 + shift,
-                "y": 0.03,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "align": "left",
-                "font": {"color": color, "size": SIZE - 1},
-            }
-        )
-    words.append(
-        {
-            "text": text("m = 1: σ = 0, no z"),
-            "x": 0,
-            "y": 0.03,
-            "xref": "x3",
-            "yref": "paper",
-            "yanchor": "bottom",
-            "textangle": -90,
-            "font": muted,
-        }
-    )
-    words.append(
-        {
-            "text": text(
-                "{data}, {H} neurons; {batches} batches of each size; at m = N all are 0",
-                data=data,
-                H=H,
-                batches=noise.batches,
-            ),
-            "x": 0,
-            "y": 1,
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 52,
-            "font": muted,
-        }
-    )
-    return words
+    return [*words, note(about, yshift=52, font=muted)]
+
+
+def _moved(result: Noise) -> str:
+    """What the lines of the last panel are of."""
+    names = [
+        colored(drift.normalizer.title, method_color(drift.normalizer))
+        for drift in result.drifts
+        if drift.normalizer.shared_by_cases
+    ]
+    if len(names) == 1:
+        return text("z in its batch − z with frozen statistics")
+    return ", ".join(names)
+
+
+def _within(panel: int, shift: float, words: str | list[str], color: str) -> dict[str, Any]:
+    """Words at the foot of a panel."""
+    x = DOMAINS[panel - 1][0] + 0.012 + shift
+    return note(words, x, 0.03, font={"color": color, "size": SIZE - 1})
+
+
+def _unmoved(result: Noise, panel: int) -> list[str]:
+    """What is 0 at every size: the methods that never see the batch."""
+    lines = []
+    for drift in result.drifts:
+        if not drift.normalizer.shared_by_cases:
+            words = text("<b>{name}: 0</b> at every m", name=drift.normalizer.title)
+            lines.append(colored(words, method_color(drift.normalizer), SIZE - 1))
+    if panel == 1:
+        lines.append(text("computed without the batch"))
+    largest = [drift.change for drift in result.drifts if not drift.normalizer.shared_by_cases]
+    if panel == 3 and np.isfinite(largest).any():
+        lines.append(text("(rounding: {most})", most=number(np.nanmax(largest), 1)))
+    return lines

@@ -1,36 +1,71 @@
-"""The picture of a small network that learns in large and in small batches."""
+"""A small network that learns in large and in small batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
+from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.hold_out import hold_out
-from normgeo.dynamics.training import train
+from normgeo.dynamics.training import History, train
 from normgeo.models.network import Network
-from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.batch.training_figure import TrainingRun, training_figure
-from normgeo.pictures.view import Progress, View
+from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 LARGE_BATCH = 128
 WIDTHS = (64, 64)
 RATE = 0.05
-METHODS = ("batch", "layer")
+COMPARED = ("batch", "layer")  # and the chosen method
+POINTS = 60  # of a loss curve, each the mean of as many steps as it takes
+
+
+class Smoothed(NamedTuple):
+    """Mean losses of equal stretches of steps: each one's last step and mean; its length."""
+
+    steps: Array
+    losses: Array
+    width: int
 
 
 @final
 @dataclass(frozen=True)
-class TrainingPicture:
+class TrainingRun:
+    """One training with one method, in batches of one size.
+
+    Attributes:
+        normalizer, batch_size: of the run. planned: its steps.
+        history: what happened; None where nothing did. loss: smoothed, likewise.
+        reason: why it ended early or never began, or "".
+
+    """
+
+    normalizer: Normalizer
+    batch_size: int
+    planned: int
+    history: History | None
+    loss: Smoothed | None
+    reason: str
+
+    @property
+    def taken(self) -> int:
+        """The number of steps taken."""
+        return 0 if self.history is None else len(self.history.train_loss)
+
+
+@final
+@dataclass(frozen=True)
+class Training:
     """A network trained with each method, in large and in small batches.
 
     Attributes:
-        runs: large batches first. sizes: the two sizes. rate: η. epochs: asked for.
+        runs: large batches first. sizes: of the batches, large and small. rate: η.
         network: what it is, in words. data: its title.
 
     """
@@ -38,12 +73,16 @@ class TrainingPicture:
     runs: tuple[TrainingRun, ...]
     sizes: tuple[int, int]
     rate: float
-    epochs: int
     network: str
     data: str
 
+    def of_size(self, m: int) -> tuple[TrainingRun, ...]:
+        """The runs in batches of m."""
+        return tuple(run for run in self.runs if run.batch_size == m)
 
-def _training(settings: Settings, callback: Progress | None = None) -> TrainingPicture:
+
+def compute(settings: Settings, progress: Progress) -> Training:
+    """The same network from the same weights with batch norm, layer norm and the chosen method."""
     data = DATASETS[settings.dataset].load()
     if data.family != "categorical":
         raise ValueError(
@@ -58,28 +97,17 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
     sizes = (min(LARGE_BATCH, N), min(settings.batch_size, N))
     rate = settings.rate or RATE
     planned = [
-        (m, key, settings.epochs * -(-N // m)) for m in dict.fromkeys(sizes) for key in METHODS
+        (m, NORMALIZERS[key], settings.epochs * -(-N // m))
+        for m in dict.fromkeys(sizes)
+        for key in dict.fromkeys((*COMPARED, settings.method))
     ]
     total = sum(steps for *_, steps in planned)
     runs: list[TrainingRun] = []
-    before, stopped = 0, False
-
-    def watch(step: int, steps: int) -> None:
-        nonlocal stopped
-        if callback is None:
-            return
-        try:
-            callback(before + step, total)
-        except StopIteration:
-            stopped = True
-            raise
-
-    for m, key, steps in planned:
-        if stopped:
-            break
-        normalizer = NORMALIZERS[key]
+    before, parameters = 0, 0
+    for m, normalizer, steps in planned:
         rng = np.random.default_rng(settings.seed)
         start = Network.random(normalizer, data.family, WIDTHS, D, data.H, rng)
+        parameters = max(parameters, len(start.pack()))
         try:
             history = train(
                 start,
@@ -88,23 +116,40 @@ def _training(settings: Settings, callback: Progress | None = None) -> TrainingP
                 epochs=settings.epochs,
                 rate=rate,
                 seed=settings.seed,
-                progress=watch,
+                progress=progress.after(before, total),
             )
-            reason = history.ended.reason if history.ended else ""
-            runs.append(TrainingRun(normalizer, m, steps, history, reason))
         except ValueError as error:
-            runs.append(TrainingRun(normalizer, m, steps, None, str(error)))
+            runs.append(TrainingRun(normalizer, m, steps, None, None, str(error)))
+        else:
+            reason = history.ended.reason if history.ended else ""
+            loss = smoothed(history.train_loss)
+            runs.append(TrainingRun(normalizer, m, steps, history, loss, reason))
+        if progress.stopped:
+            break
         before += steps
     hidden = " → ".join(map(str, (D, *WIDTHS, data.H)))
-    network = text("{hidden}, ReLU, {P:,} parameters", hidden=hidden, P=len(start.pack()))
-    return TrainingPicture(tuple(runs), sizes, rate, settings.epochs, network, data.title)
+    network = text("{hidden}, ReLU, {P:,} parameters", hidden=hidden, P=parameters)
+    return Training(tuple(runs), sizes, rate, network, data.title)
 
 
-def _training_table(picture: TrainingPicture) -> Table:
-    """Return the loss of each step's batch, and the test after each epoch."""
+def smoothed(losses: Array, points: int = POINTS) -> Smoothed:
+    """The means of losses over equal stretches of steps, at most so many.
+
+    >>> smoothed(np.array([3.0, 1.0, 2.0, 2.0, 7.0]), points=3)
+    Smoothed(steps=array([2, 4, 5]), losses=array([2., 2., 7.]), width=2)
+
+    """
+    width = max(1, -(-len(losses) // points))
+    starts = np.arange(0, len(losses), width)
+    counts = np.diff(np.append(starts, len(losses)))
+    return Smoothed(starts + counts, np.add.reduceat(losses, starts) / counts, width)
+
+
+def _table(result: Training) -> Table:
+    """The loss of each step's batch, and the test after each epoch."""
     rows: list[tuple[object, ...]] = []
     notes = []
-    for run in picture.runs:
+    for run in result.runs:
         title = run.normalizer.title
         if run.reason:
             notes.append(f"{title}, m = {run.batch_size}: {run.reason}")
@@ -120,26 +165,21 @@ def _training_table(picture: TrainingPicture) -> Table:
     columns = ("method", "batch", "step", "train_loss", "test_loss", "test_accuracy")
     title = text(
         "{data}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
-        data=picture.data,
-        network=picture.network,
-        rate=picture.rate,
+        data=result.data,
+        network=result.network,
+        rate=result.rate,
     )
     return Table(columns, tuple(rows), title, notes=tuple(notes))
 
 
-TRAINING = View(
-    "training",
-    text("A small network in large and in small batches"),
-    ("dataset", "seed", "rate", "batch_size", "epochs"),
-    _training,
-    lambda picture, theme: training_figure(
-        picture.runs,
-        picture.sizes,
-        rate=picture.rate,
-        network=picture.network,
-        data=picture.data,
-        theme=theme,
+STUDY = Study(
+    name="training",
+    title=text("A small network in large and in small batches"),
+    alt=text(
+        "Training loss and test accuracy against the step, a column for each batch size. In large "
+        "batches both methods learn alike; in small ones batch norm stays behind."
     ),
-    _training_table,
-    watched=_training,
+    uses=("dataset", "seed", "rate", "batch_size", "epochs", "method"),
+    compute=compute,
+    table=_table,
 )

@@ -2,134 +2,83 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.training import History
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    MEASURED,
-    THEMES,
-    dress,
-    log_ticks,
-    method_color,
-)
+from normgeo.pictures.batch.training import Smoothed, Training, TrainingRun
+from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, THEMES, dress, log_ticks
 
-POINTS = 60  # of a loss curve, each the mean of as many steps as it takes
 COLUMNS = ((0.0, 0.455), (0.545, 1.0))
 LOSS, ACCURACY = (0.56, 1.0), (0.0, 0.44)
 
 
-@final
-@dataclass(frozen=True)
-class TrainingRun:
-    """One training: its method, batch size and planned steps; what happened, or why nothing did."""
-
-    normalizer: Normalizer
-    batch_size: int
-    planned: int
-    history: History | None
-    reason: str
-
-
-def training_figure(
-    runs: Sequence[TrainingRun],
-    sizes: tuple[int, int],
-    *,
-    rate: float,
-    network: str,
-    data: str,
-    theme: str,
-) -> go.Figure:
-    """Draw a column for each batch size: training loss above test accuracy, against the steps.
-
-    Args:
-        runs: of all methods in both sizes. sizes: of the batches, at the left and at the right.
-        rate: η. network: what it is. data: its title. theme: of the figure.
-
-    """
-    figure = go.Figure()
-    for run in runs:
-        column = 1 if run.batch_size == sizes[0] else 2
-        if run.history is not None:
-            figure.add_traces(_traces(run, run.history, column))
-    columns = dict.fromkeys(sizes)
-    words = [_heading(runs, m) for m in columns]
-    lines = _remarks(runs)
+def figure(result: Training, theme: str) -> go.Figure:
+    """Draw a column for each batch size: training loss above test accuracy, against the steps."""
+    drawn = go.Figure()
+    for run in result.runs:
+        if run.history is not None and run.loss is not None:
+            column = 1 if run.batch_size == result.sizes[0] else 2
+            drawn.add_traces(_traces(run, run.history, run.loss, column))
+    columns = list(dict.fromkeys(result.sizes))
+    lines = _remarks(result.runs)
     title = text(
-        "{data}, {network}; momentum 0.9, η = {rate:g} for all",
-        data=data,
-        network=network,
-        rate=rate,
+        "{data}, {network}; momentum 0.9, η = {rate} for all",
+        data=result.data,
+        network=result.network,
+        rate=number(result.rate),
     )
-    dress(figure, theme, height=480 + 18 * len(lines), title=title)
-    figure.update_layout(
+    dress(drawn, theme, height=480 + 18 * len(lines), title=title)
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 66, "b": 52 + 18 * len(lines)},
         legend=LEGEND_ABOVE,
         annotations=[
-            _words(heading, COLUMNS[i][0], 1, yanchor="bottom", yshift=6)
-            for i, heading in enumerate(words)
+            note(wrapped(_heading(result, m), 80), left, yshift=6)
+            for m, (left, _) in zip(columns, COLUMNS, strict=False)
         ],
     )
     if lines:
         muted = {"color": THEMES[theme].muted}
-        figure.add_annotation(
-            _words("<br>".join(lines), 0, 0, yanchor="top", yshift=-52, font=muted)
-        )
-    _axes(figure, runs, list(columns))
-    return figure
+        drawn.add_annotation(note(lines, 0, 0, yanchor="top", yshift=-52, font=muted))
+    _axes(drawn, result, columns)
+    return drawn
 
 
-def smoothed(losses: Array, points: int = POINTS) -> tuple[Array, Array, int]:
-    """Return (last step, mean loss) of equal stretches of steps, and how many steps each has.
-
-    >>> smoothed(np.array([3.0, 1.0, 2.0, 2.0, 7.0]), points=3)
-    (array([2, 4, 5]), array([2., 2., 7.]), 2)
-
-    """
-    width = max(1, -(-len(losses) // points))
-    starts = np.arange(0, len(losses), width)
-    counts = np.diff(np.append(starts, len(losses)))
-    return starts + counts, np.add.reduceat(losses, starts) / counts, width
-
-
-def _traces(run: TrainingRun, history: History, column: int) -> list[go.Scatter]:
+def _traces(run: TrainingRun, history: History, loss: Smoothed, column: int) -> list[go.Scatter]:
     color = method_color(run.normalizer)
     style: dict[str, Any] = {
         "line": {"color": color, "width": 3, "dash": MEASURED},
         "mode": "lines+markers",
-        "name": text(run.normalizer.title),
+        "name": run.normalizer.title,
         "legendgroup": run.normalizer.title,
     }
-    steps, losses, width = smoothed(history.train_loss)
     traces = [
         go.Scatter(
-            x=steps,
-            y=losses,
+            x=loss.steps,
+            y=loss.losses,
             xaxis=f"x{column}",
             yaxis=f"y{column}",
             showlegend=column == 1,
-            marker={"size": 4 if len(steps) > 12 else 7},
+            marker={"size": 4 if len(loss.steps) > 12 else 7},
             **style,
             hovertemplate=text(
                 "{name}, {width} steps to {step}: {loss} nats<extra></extra>",
                 name=run.normalizer.title,
-                width=width,
+                width=loss.width,
                 step="%{x}",
                 loss="%{y:.4g}",
             ),
         )
     ]
     if history.test_accuracy is not None:
-        symbol = "circle" if run.normalizer.words == ("batch", "batch") else "diamond"
+        symbol = "circle" if run.normalizer.shared_by_cases else "diamond"
         traces.append(
             go.Scatter(
                 x=history.epoch_ends,
@@ -150,16 +99,15 @@ def _traces(run: TrainingRun, history: History, column: int) -> list[go.Scatter]
     return traces
 
 
-def _axes(figure: go.Figure, runs: Sequence[TrainingRun], sizes: Sequence[int]) -> None:
-    losses = [smoothed(r.history.train_loss)[1] for r in runs if r.history is not None]
-    seen = np.concatenate(losses) if losses else np.ones(1)
-    seen = seen[np.isfinite(seen) & (seen > 0)]
-    low, high = (seen.min(), seen.max()) if len(seen) else (0.1, 1.0)
-    tested = [r.history.test_accuracy for r in runs if r.history is not None]
+def _axes(figure: go.Figure, result: Training, sizes: Sequence[int]) -> None:
+    losses = np.concatenate([run.loss.losses for run in result.runs if run.loss] or [np.ones(1)])
+    losses = losses[np.isfinite(losses) & (losses > 0)]
+    low, high = (losses.min(), losses.max()) if len(losses) else (0.1, 1.0)
+    tested = [r.history.test_accuracy for r in result.runs if r.history is not None]
     shares = np.concatenate([t for t in tested if t is not None] or [np.zeros(1)])
     least = max(0.0, np.floor(10 * shares.min()) / 10 - 0.02) if len(shares) else 0.0
     for column, m in enumerate(sizes, start=1):
-        last = max((run.planned for run in runs if run.batch_size == m), default=1)
+        last = max((run.planned for run in result.of_size(m)), default=1)
         across = {"domain": COLUMNS[column - 1], "range": [-0.02 * last, 1.03 * last]}
         figure.update_layout(
             {
@@ -167,7 +115,7 @@ def _axes(figure: go.Figure, runs: Sequence[TrainingRun], sizes: Sequence[int]) 
                 f"xaxis{column + 2}": {
                     **across,
                     "anchor": f"y{column + 2}",
-                    "title": _across(runs, m),
+                    "title": _across(result, m),
                 },
                 f"yaxis{column}": {
                     "domain": LOSS,
@@ -188,71 +136,40 @@ def _axes(figure: go.Figure, runs: Sequence[TrainingRun], sizes: Sequence[int]) 
         )
 
 
-def _across(runs: Sequence[TrainingRun], m: int) -> str:
-    """Return the title of the steps' axis, with how many steps a point of the loss stands for."""
-    widths = [
-        smoothed(run.history.train_loss)[2]
-        for run in runs
-        if run.batch_size == m and run.history is not None
-    ]
+def _across(result: Training, m: int) -> str:
+    """The title of the steps' axis, with how many steps a point of the loss stands for."""
+    width = max((run.loss.width for run in result.of_size(m) if run.loss), default=1)
     steps = text("steps, {m} cases each", m=m) if m > 1 else text("steps, 1 case each")
-    if max(widths, default=1) == 1:
-        return steps
-    return text("{steps}; loss: means of {width} steps", steps=steps, width=max(widths))
+    return steps if width == 1 else text("{steps}; loss: means of {n} steps", steps=steps, n=width)
 
 
-def _heading(runs: Sequence[TrainingRun], m: int) -> str:
-    """Return what a column shows, with the last accuracies."""
+def _heading(result: Training, m: int) -> str:
+    """What a column shows, with the last accuracies."""
+    runs = result.of_size(m)
+    if not runs:
+        return text("<b>batches of {m}</b>: stopped before they began", m=m)
     ends = []
     for run in runs:
         tested = None if run.history is None else run.history.test_accuracy
-        if run.batch_size == m and tested is not None and len(tested):
-            ends.append(f"{text(run.normalizer.title)} {tested[-1]:.1%}")
-    if all(run.batch_size != m for run in runs):
-        return text("<b>batches of {m}</b>: stopped before they began", m=m)
-    return text("<b>batches of {m}</b>", m=m) + (
-        text(": at the end {ends} right", ends=", ".join(ends)) if ends else ""
-    )
+        if tested is not None and len(tested):
+            ends.append(f"{run.normalizer.title} {tested[-1]:.1%}")
+    if not ends:
+        return text("<b>batches of {m}</b>", m=m)
+    return text("<b>batches of {m}</b>: at the end {ends} right", m=m, ends=", ".join(ends))
 
 
 def _remarks(runs: Sequence[TrainingRun]) -> list[str]:
-    """Return why a run is missing, has ended or was stopped, in lines."""
+    """Why a run is missing, has ended or was stopped, in lines."""
     lines = []
     for run in runs:
         name = text("{method} at m = {m}", method=run.normalizer.title, m=run.batch_size)
-        taken = 0 if run.history is None else len(run.history.train_loss)
         if run.history is None:
-            lines += textwrap.wrap(f"{name}: {run.reason}", 150)
-        elif run.reason:
-            lines += textwrap.wrap(
-                text(
-                    "{name} ended at step {step}: {reason}",
-                    name=name,
-                    step=run.history.ended.step if run.history.ended else taken,
-                    reason=run.reason,
-                ),
-                150,
-            )
-        elif taken < run.planned:
-            lines.append(
-                text(
-                    "{name} was stopped after step {taken:,} of {planned:,}.",
-                    name=name,
-                    taken=taken,
-                    planned=run.planned,
-                )
-            )
+            lines += wrapped(f"{name}: {run.reason}")
+        elif run.history.ended is not None:
+            step = run.history.ended.step
+            sentence = "{name} ended at step {step}: {reason}"
+            lines += wrapped(text(sentence, name=name, step=step, reason=run.reason))
+        elif run.taken < run.planned:
+            sentence = "{name} was stopped after step {taken:,} of {planned:,}."
+            lines.append(text(sentence, name=name, taken=run.taken, planned=run.planned))
     return lines
-
-
-def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {
-        "text": words,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "align": "left",
-        **style,
-    }
