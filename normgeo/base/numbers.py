@@ -36,7 +36,17 @@ def number(value: float, digits: int = 3) -> str:
 
     """
     mantissa, exponent = parts(value, digits)
-    return mantissa if exponent is None else f"{mantissa} · 10{str(exponent).translate(RAISED)}"
+    return mantissa if exponent is None else f"{mantissa} · {power(exponent)}"
+
+
+def power(exponent: int) -> str:
+    """Return a power of ten.
+
+    >>> power(-3)
+    '10⁻³'
+
+    """
+    return f"10{str(exponent).translate(RAISED)}"
 
 
 def factor(value: float) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import GRID
-from normgeo.pictures.symmetry.null_directions import SymmetryPicture
+from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import expected_dimension
 from normgeo.tables.table import Table, render
@@ -19,7 +19,7 @@ from normgeo.ui import progress
 WORDS = ("none", "batch", "layer", "weight")
 
 
-def angles(settings: Settings, picture: SymmetryPicture) -> None:
+def angles(settings: Settings, picture: NullDirections) -> None:
     """Write the principal angles between each change's tangents and the null space."""
     if picture.explanation is None:
         st.info(text("Stopped before the null directions were explained."))
@@ -48,23 +48,23 @@ def angles(settings: Settings, picture: SymmetryPicture) -> None:
     )
 
 
-def formula(settings: Settings, picture: SymmetryPicture) -> None:
+def formula(settings: Settings, picture: NullDirections) -> None:
     """Write the dimension by formula for all centers and scales, with today's H, D and family."""
-    family, H, D = picture.family_key, picture.neurons, picture.features
-    own = picture.words
+    family, H, D = picture.family.key, picture.neurons, picture.features
+    own = picture.normalizer.words
     rows = []
     for center in WORDS:
         cells = []
         for scale in WORDS:
             method = replace(
                 settings.adapt(GRID[center, scale]),
-                groups=picture.groups if "layer" in (center, scale) else 1,
+                groups=picture.normalizer.groups if "layer" in (center, scale) else 1,
             )
             k = expected_dimension(method, H, D, family)
             cells.append(f"▸ {k}" if (center, scale) == own else str(k))
         rows.append((center, *cells))
     st.markdown(render(Table(("center \\ scale", *WORDS), tuple(rows)), "markdown"))
-    G, K = picture.groups, H // picture.groups
+    G, K = picture.normalizer.groups, H // picture.normalizer.groups
     for line in (
         "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} groups "
         "of K = {K}, {family} outputs; this picture's after ▸.",
@@ -74,11 +74,11 @@ def formula(settings: Settings, picture: SymmetryPicture) -> None:
         "one of each weight vector, but only G max(1, K − D) where a layer center mixes them.",
         "With ε > 0 a batch or layer scale hides nothing: the directions of the center are left.",
     ):
-        words = text(line, H=H, D=D, G=G, K=K, family=picture.family)
+        words = text(line, H=H, D=D, G=G, K=K, family=picture.family.title)
         st.markdown(f"- {words}")
 
 
-def coupling(settings: Settings, picture: SymmetryPicture) -> None:
+def coupling(settings: Settings, picture: NullDirections) -> None:
     """Draw the exact spectrum beside that of Eq. 13."""
     progress.show(
         "coupling",

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.pictures.fisher.longer_steps import GrowthPicture
+from normgeo.pictures.fisher.longer_steps import LongerSteps
 from normgeo.settings import Settings
 from normgeo.ui import cached, progress, tex
 from normgeo.ui.frame import explain
@@ -129,11 +129,11 @@ def labels(settings: Settings) -> None:
 def equation(settings: Settings) -> None:
     """Write the KL of a step and its quadratic form with today's numbers."""
     try:
-        picture: GrowthPicture = cached.result("growth", settings)
+        picture: LongerSteps = cached.result("growth", settings)
     except ValueError as error:
         explain(error)
         return
-    last = picture.standing.stands[-1].around
+    last = picture.base.points[-1].around
     family, h = last.model.family, settings.neuron
     one = last.s[:1]
     values = [float(v[0, h]) for v in (one, family.mean(one), family.covariance_diagonal(one))]
@@ -141,13 +141,13 @@ def equation(settings: Settings) -> None:
     at = int(np.abs(picture.lengths - TOLD).argmin())
     lines = []
     names = (text("along ŵ"), text("steepest"), text("at random"))
-    for m, stand in enumerate(picture.standing.stands):
-        length = picture.lengths[at] * stand.norm
+    for m, point in enumerate(picture.base.points):
+        length = picture.lengths[at] * point.norm
         for k in range(picture.kl.shape[1]):
             quadratic, kl = picture.quadratic[m, k, at], picture.kl[m, k, at]
             curvature = 2 * quadratic / length**2
             lines.append(
-                rf"\text{{{stand.normalizer.title}, {names[k]}}} & "
+                rf"\text{{{point.normalizer.title}, {names[k]}}} & "
                 rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} & "
                 rf"= {tex.number(_plain(quadratic))} & "
                 rf"\mathrm{{KL}} = {tex.number(_plain(kl))}"
@@ -168,7 +168,7 @@ def equation(settings: Settings) -> None:
             "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "
             "in that direction, and the true KL. Section 5.2.1, Eq. 10 and 11.",
             share=picture.lengths[at],
-            name=picture.standing.name,
+            name=picture.base.name,
         )
     )
 

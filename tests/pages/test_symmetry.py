@@ -1,11 +1,8 @@
 """Symmetry: null directions counted, by formula, and explained."""
 
-import numpy as np
 import pytest
 
 from normgeo.datasets.datasets import DATASETS
-from normgeo.pictures import PICTURES
-from normgeo.settings import Settings
 
 QUESTION = "Which directions in weight space does the model not see?"
 
@@ -122,29 +119,6 @@ def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
     page = shown("symmetry", dataset=dataset, theme="dark")
     assert page.figures == ["symmetry"]
     assert sum(bars(page)) == int(page.captions("symmetry").split(" directions")[0].split()[-3][3:])
-
-
-def test_stopped_picture_has_its_spectrum_and_says_that_it_was_stopped():
-    def stop(done: int, steps: int) -> None:
-        raise StopIteration
-
-    view = PICTURES["symmetry"]
-    picture = view.watched(Settings(dataset="wine"), stop)
-    assert picture.null.dimension == 4
-    assert picture.explanation is None
-    notes = [note.text for note in view.figure(picture, "light").layout.annotations]
-    assert any("Stopped before" in note for note in notes)
-    assert len(view.table(picture).rows) == 52
-    assert len(PICTURES["coupling"].figure(picture, "light").data) == 1
-
-
-def test_table_has_the_values_of_the_picture():
-    view = PICTURES["symmetry"]
-    picture = view.compute(Settings(dataset="wine"))
-    values = [r[2] for r in view.table(picture).rows if r[0] == "singular value"]
-    np.testing.assert_array_equal(values, picture.null.singular_values)
-    new = [r[6] for r in view.table(picture).rows if r[0] == "reason"]
-    assert sum(new) == picture.null.dimension
 
 
 def test_a_change_that_only_the_softmax_ignores_is_marked_as_null(shown):

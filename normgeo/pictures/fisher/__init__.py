@@ -1,25 +1,29 @@
 """The pictures of the page Fisher, in their order there."""
 
-from normgeo.pictures.fisher.blocks import FISHER
-from normgeo.pictures.fisher.empirical import LABELS
-from normgeo.pictures.fisher.equal_kl import EQUAL_KL
-from normgeo.pictures.fisher.equation_13 import EQUATION_13
-from normgeo.pictures.fisher.longer_steps import GROWTH
-from normgeo.pictures.fisher.magnitude import MAGNITUDE
-from normgeo.pictures.fisher.spectra import SPECTRA
-from normgeo.pictures.view import picture
+from normgeo.pictures.fisher import (
+    blocks,
+    blocks_figure,
+    empirical,
+    empirical_figure,
+    equal_kl,
+    equal_kl_figure,
+    equation_13,
+    equation_13_figure,
+    longer_steps,
+    longer_steps_figure,
+    magnitude,
+    magnitude_figure,
+    spectra,
+    spectra_figure,
+)
+from normgeo.pictures.picture import Picture
 
-PICTURES = tuple(
-    map(
-        picture,
-        (
-            FISHER,
-            EQUAL_KL,
-            GROWTH,
-            SPECTRA,
-            EQUATION_13,
-            MAGNITUDE,
-            LABELS,
-        ),
-    )
+PICTURES = (
+    Picture(blocks.STUDY, blocks_figure.figure),
+    Picture(equal_kl.STUDY, equal_kl_figure.figure),
+    Picture(longer_steps.STUDY, longer_steps_figure.figure),
+    Picture(spectra.STUDY, spectra_figure.figure),
+    Picture(equation_13.STUDY, equation_13_figure.figure),
+    Picture(magnitude.STUDY, magnitude_figure.figure),
+    Picture(empirical.STUDY, empirical_figure.figure),
 )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self, final
 
 import numpy as np
 
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.fisher.neuron_blocks import NeuronBlocks
-from normgeo.fisher.operator import Fisher, fisher
-from normgeo.pictures.fisher.blocks_figure import Side, fisher_figure
-from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
-from normgeo.pictures.style.template import Figure, rounded
-from normgeo.pictures.view import Progress, View
+from normgeo.fisher.neuron_blocks import ENTRIES, NeuronBlocks
+from normgeo.fisher.operator import Fisher, WhichFisher, fisher
+from normgeo.models.glm import ParameterLayout
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import USES, listed
+from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -21,126 +26,153 @@ STEP = 0.1
 FAINT = 0.03  # of the largest block: no eye tells it from the paper
 
 
-class FisherPicture(NamedTuple):
-    """The Fisher information of two models, by pairs of neurons.
+@final
+@dataclass(frozen=True, eq=False)
+class ModelBlocks:
+    """The Fisher information of one model by pairs of neurons.
 
     Attributes:
-        sides: the standard model first, alone where it was stopped. fishers: theirs.
-        about: data, family, sizes. which: the Fisher information, and its scale.
-        entries: what is shown at the start. notes: sentences for the reader.
+        normalizer: its method. layout: of θ. blocks: of F.
+        overview, detail: the map of all blocks, and one block, as each of `ENTRIES`.
 
     """
 
-    sides: tuple[Side, ...]
-    fishers: tuple[Fisher, ...]
-    about: str
-    which: str
+    normalizer: Normalizer
+    layout: ParameterLayout
+    blocks: NeuronBlocks
+    overview: Mapping[str, Array]
+    detail: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, F: Fisher, normalizer: Normalizer, i: int, j: int) -> Self:
+        """F by its neurons, and the block of neurons i and j; raises as `NeuronBlocks.of`."""
+        blocks = NeuronBlocks.of(F, i, j)
+        return cls(
+            normalizer,
+            F.layout,
+            blocks,
+            {entries: blocks.overview(entries) for entries in ENTRIES},
+            {entries: blocks.detail(entries) for entries in ENTRIES},
+        )
+
+    @property
+    def cost(self) -> float:
+        """½ δᵀFδ of a step of length `STEP`, the mean over all directions, in nats."""
+        return STEP**2 / 2 * self.blocks.trace / self.layout.size
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FisherBlocks:
+    """The Fisher information of both models.
+
+    Attributes:
+        models: the standard one first, alone where it was stopped. caption: data, family, sizes.
+        which: the Fisher information, and its scale. entries: what is shown at the start.
+        notes: sentences for the reader.
+
+    """
+
+    models: tuple[ModelBlocks, ...]
+    caption: str
+    which: WhichFisher
     entries: str
     notes: tuple[str, ...]
 
 
-def _fisher(settings: Settings, callback: Progress | None = None) -> FisherPicture:
-    both = pair(settings)
-    i, j = settings.neuron, settings.other
-    sides: list[Side] = []
-    fishers: list[Fisher] = []
-    for it in both.scenes.values():
-        F, method = fisher(it.model, it.X), it.model.normalizer
-        fishers.append(F)
-        sides.append(Side(method, unusual(method), F.layout, NeuronBlocks.of(F, i, j)))
-        try:
-            if callback is not None:
-                callback(len(sides), len(both.scenes))
-        except StopIteration:
-            break
-    saturated = dict.fromkeys(note for F in fishers for note in F.notes)
-    notes = (*saturated, *_told(sides, fishers), *both.notes)
-    blank = [side.normalizer.title for side in sides if not side.blocks.block.any()]
-    if blank:
-        words = text(
-            "{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
-            methods=" and ".join(blank),
-            i=i,
-            j=j,
+def compute(settings: Settings, progress: Progress) -> FisherBlocks:
+    """Both matrices by pairs of neurons."""
+    both = BesideStandard.of(settings)
+    models: list[ModelBlocks] = []
+    saturated: list[str] = []
+    for it in progress.over(both.models):
+        F = fisher(it.model, it.X)
+        models.append(
+            ModelBlocks.of(F, it.model.normalizer, i=settings.neuron, j=settings.other),
         )
-        notes = (words, *notes)
-    sizes = [float(side.blocks.norms.max()) for side in sides]
+        saturated += F.notes
+    notes = (*_hidden(models), *dict.fromkeys(saturated), _cost(models), *both.notes)
+    return FisherBlocks(tuple(models), both.caption, both.which, settings.entries, notes)
+
+
+def _hidden(models: Sequence[ModelBlocks]) -> list[str]:
+    """What the eye cannot see of the matrices."""
+    notes = []
+    sizes = [float(each.blocks.norms.max()) for each in models]
     if min(sizes) < FAINT * max(sizes):
-        faint = sides[sizes.index(min(sizes))].normalizer.title
-        notes = (
+        notes.append(
             text(
                 "{method} is too faint to see on the scale that both share: choose log₁₀|F|.",
-                method=faint,
-            ),
-            *notes,
+                method=models[sizes.index(min(sizes))].normalizer.title,
+            )
         )
-    return FisherPicture(
-        tuple(sides),
-        tuple(fishers),
-        about(both.normalized),
-        which_fisher(fishers[-1]),
-        settings.entries,
-        notes,
-    )
+    blank = [each.normalizer.title for each in models if not each.blocks.block.any()]
+    if blank:
+        i, j = models[0].blocks.pair
+        notes.append(
+            text(
+                "{methods}: neurons {i} and {j} share no curvature, so this block of F is 0.",
+                methods=listed(blank),
+                i=i,
+                j=j,
+            )
+        )
+    return notes
 
 
-def _told(sides: Sequence[Side], fishers: Sequence[Fisher]) -> list[str]:
-    """Return what Eq. 10 says of a short step in a direction at random, with today's numbers."""
+def _cost(models: Sequence[ModelBlocks]) -> str:
+    """What Eq. 10 says of a short step in a direction at random, with today's numbers."""
     costs = [
         text(
-            "½ · {step:g}² · {trace}/{P} = {nats:.2g} nats ({method})",
+            "½ · {step:g}² · {trace}/{P} = {nats} nats ({method})",
             step=STEP,
-            trace=rounded(side.blocks.trace, 4),
-            P=F.layout.size,
-            nats=STEP**2 / 2 * side.blocks.trace / F.layout.size,
-            method=side.normalizer.title,
+            trace=number(each.blocks.trace, 4),
+            P=each.layout.size,
+            nats=number(each.cost, 2),
+            method=each.normalizer.title,
         )
-        for side, F in zip(sides, fishers, strict=True)
+        for each in models
     ]
-    words = text(
+    return text(
         "KL ≈ ½ δᵀFδ (Eq. 10): a step of length {step:g} in a direction at random costs "
         "½ · {step:g}² · tr F/P on average, {costs}.",
         step=STEP,
-        costs=", ".join(costs),
-    )
-    return [words]
-
-
-def _figure(picture: FisherPicture, theme: str) -> Figure:
-    return fisher_figure(
-        picture.sides, about=picture.about, which=picture.which, start=picture.entries, theme=theme
+        costs=listed(costs),
     )
 
 
-def _table(picture: FisherPicture) -> Table:
-    """Return the norm of every block, and every entry of the block in detail."""
-    rows = [
-        (side.normalizer.title, part, row, column, float(values[row, column]))
-        for side in picture.sides
+def table(result: FisherBlocks) -> Table:
+    """The norm of every block, and every entry of the block in detail."""
+    rows = tuple(
+        (each.normalizer.title, part, row, column, float(values[row, column]))
+        for each in result.models
         for part, values in (
-            ("norm of the block", side.blocks.norms),
-            ("entry of the block", side.blocks.block),
+            ("norm of the block", each.blocks.norms),
+            ("entry of the block", each.blocks.block),
         )
         for row, column in np.ndindex(values.shape)
-    ]
-    i, j = picture.sides[0].blocks.pair
+    )
+    i, j = result.models[0].blocks.pair
     title = text(
         "F by pairs of neurons, and the block of neurons {i} and {j}; {about}",
         i=i,
         j=j,
-        about=picture.about,
+        about=result.caption,
     )
     return Table(
-        ("method", "part", "row", "column", "value"), tuple(rows), title, notes=(picture.which,)
+        ("method", "part", "row", "column", "value"), rows, title, notes=(str(result.which),)
     )
 
 
-FISHER = View(
+STUDY = Study(
     "fisher",
-    text("The Fisher information by pairs of neurons"),
-    (*USES, "neuron", "other", "entries"),
-    _fisher,
-    _figure,
-    _table,
-    watched=_fisher,
+    title=text("The Fisher information by pairs of neurons"),
+    alt=text(
+        "The Fisher information of the standard model beside that of the method. Left: a map with "
+        "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
+        "pair, a cell for each pair of parameters, blue below zero."
+    ),
+    uses=(*USES, "neuron", "other", "entries"),
+    compute=compute,
+    table=table,
 )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import power
 from normgeo.base.text import text
-from normgeo.fisher.neuron_blocks import ENTRIES, NeuronBlocks
-from normgeo.models.glm import ParameterLayout
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.fisher.neuron_blocks import ENTRIES
+from normgeo.pictures.captions import variant
+from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.template import (
     SIZE,
     THEMES,
-    above,
     colored,
     dress,
     ink_scale,
@@ -28,75 +29,55 @@ BARS = (0.432, 0.962)
 BETWEEN = 0.025
 DECADES = 8.0  # of a logarithmic scale
 
-BUTTONS = {"raw": "F", "log": "log₁₀|F|", "normalized": "F over its diagonal"}
+BUTTONS = {
+    "raw": text("F"),
+    "log": text("log₁₀|F|"),
+    "normalized": text("F over its diagonal"),
+}
 
 
-class Side(NamedTuple):
-    """One of the models: its normalizer, what is unusual about it, the layout of θ, and F."""
-
-    normalizer: Normalizer
-    unusual: str
-    layout: ParameterLayout
-    blocks: NeuronBlocks
-
-
-def fisher_figure(
-    sides: Sequence[Side], *, about: str, which: str, start: str, theme: str
-) -> go.Figure:
-    """Draw the map of all blocks and one block in detail; buttons choose among ENTRIES.
-
-    Args:
-        sides: one or two models, the standard one first. about: data, family and sizes.
-        which: the Fisher information. start: of ENTRIES. theme: of the figure.
-
-    """
-    look, figure = THEMES[theme], go.Figure()
+def figure(result: FisherBlocks, theme: str) -> go.Figure:
+    """Draw the map of all blocks and one block in detail; buttons choose among ENTRIES."""
+    models, drawn = result.models, go.Figure()
     for entries in ENTRIES:
         for part, bar in ((_overview, BARS[0]), (_detail, BARS[1])):
-            maps = [part(side, entries) for side in sides]
+            maps = [part(each, entries) for each in models]
             scale = _scale([z for z, *_ in maps], entries, signed=part is _detail, theme=theme)
             for place, (z, x, y, words) in enumerate(maps):
-                panel = place + 1 + len(sides) * (part is _detail)
-                figure.add_heatmap(
+                panel = place + 1 + len(models) * (part is _detail)
+                drawn.add_heatmap(
                     z=z.astype(np.float32),
                     x=x,
                     y=y,
                     **scale,
-                    visible=entries == start,
+                    visible=entries == result.entries,
                     xaxis=f"x{panel}",
                     yaxis=f"y{panel}",
                     hoverongaps=False,
                     hovertemplate=words,
                     showscale=not place,
-                    name=sides[place].normalizer.title,
-                    colorbar={
-                        "x": bar,
-                        "len": 1,
-                        "thickness": 10,
-                        "outlinewidth": 0,
-                        "xpad": 2,
-                        "tickfont": {"size": SIZE - 3, "color": look.muted},
-                        **_ticks(scale, entries),
-                    },
+                    name=models[place].normalizer.title,
+                    colorbar=_bar(bar, scale, entries, theme),
                 )
-    dress(figure, theme, height=424)
-    figure.update_layout(
-        _axes(sides),
+    dress(drawn, theme, height=424)
+    muted = THEMES[theme].muted
+    drawn.update_layout(
+        _axes(models),
         margin={"l": 8, "r": 8, "t": 96, "b": 44},
-        annotations=_heads(sides, about, which, look.muted),
-        updatemenus=[_buttons(start, 2 * len(sides))],
+        annotations=_heads(result, muted),
+        updatemenus=[_buttons(result.entries, 2 * len(models))],
         shapes=[
             line
-            for place, side in enumerate(sides)
-            for line in _borders(side, place + 1 + len(sides), look.muted)
+            for place, each in enumerate(models)
+            for line in _borders(each, place + 1 + len(models), muted)
         ],
     )
-    return figure
+    return drawn
 
 
-def _overview(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
-    seen = side.blocks.overview(entries)
-    at = _centers(len(side.blocks.norms), len(seen))
+def _overview(model: ModelBlocks, entries: str) -> tuple[Array, Array, Array, str]:
+    seen = model.overview[entries]
+    at = _centers(model.layout.neurons, len(seen))
     return (
         seen,
         at,
@@ -110,8 +91,8 @@ def _overview(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
     )
 
 
-def _detail(side: Side, entries: str) -> tuple[Array, Array, Array, str]:
-    seen, p = side.blocks.detail(entries), len(side.blocks.block)
+def _detail(model: ModelBlocks, entries: str) -> tuple[Array, Array, Array, str]:
+    seen, p = model.detail[entries], model.layout.per_neuron
     words = text(
         "row {k}, column {l}: {value}<br>w first, then b and g<extra></extra>",
         k="%{y:.0f}",
@@ -141,24 +122,36 @@ def _scale(maps: Sequence[Array], entries: str, *, signed: bool, theme: str) -> 
     return {"colorscale": plain, "zmin": 0.0, "zmax": largest}
 
 
+def _bar(x: float, scale: dict[str, Any], entries: str, theme: str) -> dict[str, Any]:
+    return {
+        "x": x,
+        "len": 1,
+        "thickness": 10,
+        "outlinewidth": 0,
+        "xpad": 2,
+        "tickfont": {"size": SIZE - 3, "color": THEMES[theme].muted},
+        **_ticks(scale, entries),
+    }
+
+
 def _ticks(scale: dict[str, Any], entries: str) -> dict[str, Any]:
     if entries != "log":
         return {"nticks": 5}
     powers = np.arange(np.ceil(scale["zmin"]), np.floor(scale["zmax"]) + 1).astype(int)
     powers = powers[:: 1 + len(powers) // 6]
-    return {"tickvals": powers, "ticktext": [f"10<sup>{k}</sup>".replace("-", "−") for k in powers]}
+    return {"tickvals": powers, "ticktext": [power(int(k)) for k in powers]}
 
 
-def _axes(sides: Sequence[Side]) -> dict[str, Any]:
+def _axes(models: Sequence[ModelBlocks]) -> dict[str, Any]:
     layout: dict[str, Any] = {}
     for part, (left, right) in enumerate((OVERVIEW, DETAIL)):
         width = (right - left - BETWEEN) / 2
-        for place, side in enumerate(sides):
-            n = place + 1 + len(sides) * part
+        for place, each in enumerate(models):
+            n = place + 1 + len(models) * part
             start = left + place * (width + BETWEEN)
-            i, j = side.blocks.pair
+            i, j = each.blocks.pair
             plain = {"showgrid": False, "zeroline": False, "ticks": "", "showline": False}
-            x, y = (_named(side, part, which) for which in (j, i))
+            x, y = (_named(each, part, which) for which in (j, i))
             layout[f"xaxis{n}"] = {
                 "domain": (start, start + width),
                 "anchor": f"y{n}",
@@ -178,13 +171,13 @@ def _axes(sides: Sequence[Side]) -> dict[str, Any]:
     return layout
 
 
-def _named(side: Side, part: int, neuron: int) -> dict[str, Any]:
+def _named(model: ModelBlocks, part: int, neuron: int) -> dict[str, Any]:
     """Return the title and ticks of an axis over neurons, or over the parameters of one."""
     if not part:
-        H = side.layout.neurons
+        H = model.layout.neurons
         return {"title": text("neuron"), "tickmode": "linear", "tick0": 0, "dtick": max(1, H // 8)}
-    D = side.layout.features
-    others = "b, g" if side.layout.has_gain else "b"
+    D = model.layout.features
+    others = "b, g" if model.layout.has_gain else "b"
     return {
         "title": text("parameters of neuron {h}", h=neuron),
         "tickvals": [(D - 1) / 2, D + 0.5],
@@ -192,9 +185,9 @@ def _named(side: Side, part: int, neuron: int) -> dict[str, Any]:
     }
 
 
-def _borders(side: Side, panel: int, color: str) -> list[dict[str, Any]]:
+def _borders(model: ModelBlocks, panel: int, color: str) -> list[dict[str, Any]]:
     """Return the lines between weights and the rest."""
-    at, end = side.layout.features - 0.5, side.layout.per_neuron - 0.5
+    at, end = model.layout.features - 0.5, model.layout.per_neuron - 0.5
     line = {
         "type": "line",
         "xref": f"x{panel}",
@@ -207,18 +200,19 @@ def _borders(side: Side, panel: int, color: str) -> list[dict[str, Any]]:
     ]
 
 
-def _heads(sides: Sequence[Side], about: str, which: str, muted: str) -> list[dict[str, Any]]:
-    words = [(0.0, 50, colored(f"{about}<br>{which}", muted, SIZE - 1))]
-    for place, side in enumerate(sides):
-        name = method_title(side.normalizer, side.unusual)
-        i, j = side.blocks.pair
+def _heads(result: FisherBlocks, muted: str) -> list[dict[str, Any]]:
+    about = colored(f"{result.caption}<br>{result.which}", muted, SIZE - 1)
+    heads = [note(about, yshift=50)]
+    for place, each in enumerate(result.models):
+        name = method_title(each.normalizer, variant(each.normalizer))
+        i, j = each.blocks.pair
         for (left, right), more in (
-            (OVERVIEW, text("{share:.0%} of ‖F‖² between neurons", share=side.blocks.between)),
+            (OVERVIEW, text("{share:.0%} of ‖F‖² between neurons", share=each.blocks.between)),
             (DETAIL, text("block of neurons {i} and {j}", i=i, j=j)),
         ):
             start = left + place * (right - left + BETWEEN) / 2
-            words.append((start, 4, f"{name}<br>{colored(more, muted)}"))
-    return [above(line, x, shift) for x, shift, line in words]
+            heads.append(note([name, colored(more, muted)], start, yshift=4))
+    return heads
 
 
 def _buttons(start: str, each: int) -> dict[str, Any]:
@@ -237,7 +231,7 @@ def _buttons(start: str, each: int) -> dict[str, Any]:
         "font": {"size": SIZE - 1, "color": look.ink},
         "buttons": [
             {
-                "label": text(BUTTONS[entries]),
+                "label": str(BUTTONS[entries]),
                 "method": "restyle",
                 "args": [{"visible": [shown == entries for shown in ENTRIES for _ in range(each)]}],
             }

@@ -2,86 +2,126 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Self, final
 
 import numpy as np
 
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.empirical import LabelFisher, label_fisher
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.fisher.empirical_figure import labels_figure
-from normgeo.pictures.fisher.pair import USES, pair
-from normgeo.pictures.fisher.standing import DIRECTIONS, standing
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.captions import USES
+from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 DRAWS = 100
+NOTHING = 1e-20  # of the largest curvature: less is rounding
 
 
-class LabelsPicture(NamedTuple):
-    """Curvatures in three directions by whose labels they are of.
+@final
+@dataclass(frozen=True)
+class Ratio:
+    """Curvatures in one direction over that of the Fisher information.
 
     Attributes:
-        methods: normalizers with what is unusual about them. found: theirs.
-        name: of the weights. about, which: for the reader.
+        sampled: at labels drawn from the model. error: twice its standard error.
+        observed: at the labels of the data.
 
     """
 
-    methods: tuple[tuple[Normalizer, str], ...]
-    found: tuple[LabelFisher, ...]
-    name: str
-    about: str
-    which: str
+    sampled: float
+    error: float
+    observed: float
 
 
-def _labels(settings: Settings, callback: Progress | None = None) -> LabelsPicture:
-    here, both = standing(settings), pair(settings)
+@final
+@dataclass(frozen=True, eq=False)
+class ModelCurvatures:
+    """Curvatures of one model in some directions, by whose labels they are of.
+
+    Attributes:
+        normalizer: its method. curvatures: vᵀFv, steps in units of ‖w‖.
+        ratios: of each direction; None where there is no curvature.
+
+    """
+
+    normalizer: Normalizer
+    curvatures: LabelFisher
+    ratios: tuple[Ratio | None, ...]
+
+    @classmethod
+    def of(cls, normalizer: Normalizer, found: LabelFisher) -> Self:
+        """The curvatures of a model, and their ratios."""
+        least = NOTHING * found.expected.max()
+        ratios = tuple(
+            None
+            if expected <= least
+            else Ratio(
+                float(found.sampled[k] / expected),
+                float(2 * found.error[k] / expected),
+                float(found.observed[k] / expected),
+            )
+            for k, expected in enumerate(found.expected)
+        )
+        return cls(normalizer, found, ratios)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EmpiricalFisher:
+    """Curvatures of both models, the standard one first, fewer where stopped, and of what."""
+
+    base: BasePoints
+    models: tuple[ModelCurvatures, ...]
+
+
+def compute(settings: Settings, progress: Progress) -> EmpiricalFisher:
+    """The curvatures of both models in three directions."""
+    base = BasePoints.of(settings)
     rng = np.random.default_rng((settings.seed, 4))
-    found: list[LabelFisher] = []
-    for it, stand in zip(both.scenes.values(), here.stands, strict=True):
-        steps = stand.norm * stand.directions
-        found.append(label_fisher(it.model, it.X, it.y, steps, draws=DRAWS, rng=rng))
-        try:
-            if callback is not None:
-                callback(len(found), len(here.stands))
-        except StopIteration:
-            break
-    methods = tuple((stand.normalizer, stand.unusual) for stand in here.stands[: len(found)])
-    return LabelsPicture(methods, tuple(found), here.name, here.about, here.which)
+    models: list[ModelCurvatures] = []
+    for point in progress.over(base.points):
+        it = point.data
+        found = label_fisher(it.model, it.X, it.y, point.steps, draws=DRAWS, rng=rng)
+        models.append(ModelCurvatures.of(point.normalizer, found))
+    return EmpiricalFisher(base, tuple(models))
 
 
-def _figure(picture: LabelsPicture, theme: str) -> Figure:
-    return labels_figure(
-        picture.methods, picture.found, name=picture.name, about=picture.about, theme=theme
-    )
-
-
-def _table(picture: LabelsPicture) -> Table:
+def table(result: EmpiricalFisher) -> Table:
+    """The curvatures themselves."""
     rows = tuple(
         (
-            normalizer.title,
+            each.normalizer.title,
             DIRECTIONS[k],
             *(
                 float(values[k])
-                for values in (each.expected, each.sampled, each.error, each.observed)
+                for values in (
+                    each.curvatures.expected,
+                    each.curvatures.sampled,
+                    each.curvatures.error,
+                    each.curvatures.observed,
+                )
             ),
         )
-        for (normalizer, _), each in zip(picture.methods, picture.found, strict=True)
-        for k in range(len(each.expected))
+        for each in result.models
+        for k in range(len(each.ratios))
     )
     columns = ("method", "direction", "expected", "sampled", "standard_error", "observed")
-    title = text("Curvatures vᵀFv, steps in units of ‖w‖; {name}", name=picture.name)
-    return Table(columns, rows, title, notes=(picture.which,))
+    title = text("Curvatures vᵀFv, steps in units of ‖w‖; {name}", name=result.base.name)
+    return Table(columns, rows, title, notes=(str(result.base.which),))
 
 
-LABELS = View(
+STUDY = Study(
     "labels",
-    text("The expected Fisher information against outer products at labels"),
-    (*USES, "neuron"),
-    _labels,
-    _figure,
-    _table,
-    watched=_labels,
+    title=text("The expected Fisher information against outer products at labels"),
+    alt=text(
+        "For each model and direction two marks over the expected curvature: with labels drawn "
+        "from the model it is 1 within its error; with the labels of the data it is not."
+    ),
+    uses=(*USES, "neuron"),
+    compute=compute,
+    table=table,
 )

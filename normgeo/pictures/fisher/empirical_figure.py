@@ -3,146 +3,132 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.fisher.empirical import LabelFisher
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import variant
+from normgeo.pictures.fisher.base_point import DIRECTIONS
+from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.template import (
     LEGEND_ABOVE,
     PREDICTED,
     SIZE,
     THEMES,
-    above,
     colored,
     dress,
     method_color,
     method_title,
 )
 
-NOTHING = 1e-20  # of the largest curvature: less is rounding
+BETWEEN = 1.7  # places from the last direction of a model to the first of the next
 
 
-def labels_figure(
-    methods: Sequence[tuple[Normalizer, str]],
-    found: Sequence[LabelFisher],
-    *,
-    name: str,
-    about: str,
-    theme: str,
-) -> go.Figure:
-    """Draw sampled and observed curvatures over the expected ones, a place for each direction.
-
-    Args:
-        methods: one or two, with what is unusual about each. found: theirs, ŵ first.
-        name: of the weights. about: the models. theme: of the figure.
-
-    """
-    look, figure = THEMES[theme], go.Figure()
-    names = (text("along ŵ"), text("steepest"), text("at random"))
-    places, marks, place = [], [], 0.0
-    words = [above(f"<b>{name}</b><br>{colored(about, look.muted)}", 0.0, 40)]
-    for (normalizer, more), each in zip(methods, found, strict=True):
-        color = method_color(normalizer)
-        start = place
-        for k, expected in enumerate(each.expected):
-            places.append(place)
-            marks.append(names[k])
-            if expected <= NOTHING * each.expected.max():
-                figure.add_annotation(
-                    x=place,
-                    y=1,
-                    yanchor="bottom",
-                    showarrow=False,
-                    yshift=4,
-                    text=colored(text("0, whatever<br>the labels"), look.muted),
-                )
-                place += 1
-                continue
-            sampled, observed = each.sampled[k] / expected, each.observed[k] / expected
-            error = 2 * each.error[k] / expected
-            figure.add_scatter(
-                x=[place - 0.12],
-                y=[sampled],
-                mode="markers",
-                showlegend=False,
-                error_y={"array": [error], "color": color, "thickness": 2},
-                marker={"size": 11, "color": color},
-                hovertemplate=text(
-                    "labels of the model, {n} sets: {value} × expected<extra></extra>",
-                    n=each.draws,
-                    value="%{y:.4g}",
-                ),
-            )
-            hollow = {"size": 12, "color": color, "symbol": "diamond-open", "line": {"width": 3}}
-            figure.add_scatter(
-                x=[place + 0.12],
-                y=[observed],
-                mode="markers",
-                showlegend=False,
-                marker=hollow,
-                hovertemplate=text(
-                    "labels of the data: {value} × expected<extra></extra>", value="%{y:.4g}"
-                ),
-            )
-            place += 1
-        words.append(
-            {
-                "text": method_title(normalizer, more),
-                "x": start - 0.3,
-                "xref": "x",
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "xanchor": "left",
-                "yshift": 4,
-            }
-        )
-        place += 0.7
-    for symbol, width, label in (
-        ("circle", 0, text("labels drawn from the model, ± 2 standard errors")),
-        ("diamond-open", 3, text("labels of the data")),
-    ):
-        figure.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name=label,
-            marker={"size": 11, "color": look.muted, "symbol": symbol, "line": {"width": width}},
-        )
-    dress(figure, theme, height=380)
-    top = max([1.0, *(float(t.y[0]) for t in figure.data if t.y[0] is not None)])
-    figure.update_layout(
+def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
+    """Draw sampled and observed curvatures over the expected ones, a place for each direction."""
+    look, drawn = THEMES[theme], go.Figure()
+    about = colored(result.base.caption, look.muted)
+    heads = [note([f"<b>{result.base.name}</b>", about], yshift=40)]
+    places: dict[float, str] = {}
+    for each in result.models:
+        start = max(places) + BETWEEN if places else 0.0
+        for k, ratio in enumerate(each.ratios):
+            places[start + k] = str(DIRECTIONS[k])
+            if ratio is None:
+                heads.append(_nothing(start + k, look.muted))
+            else:
+                color = method_color(each.normalizer)
+                drawn.add_traces(_marks(ratio, start + k, each.curvatures.draws, color))
+        title = method_title(each.normalizer, variant(each.normalizer))
+        heads.append(note(title, start - 0.3, xref="x", yshift=4))
+    drawn.add_traces(_legend(look.muted))
+    dress(drawn, theme, height=380)
+    ratios = [ratio for each in result.models for ratio in each.ratios if ratio is not None]
+    top = max([1.0, *(value for r in ratios for value in (r.sampled, r.observed))])
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 30},
         legend=LEGEND_ABOVE,
-        annotations=[*figure.layout.annotations, *words],
+        annotations=[*heads, _expectation(look.ink)],
+        shapes=[
+            {
+                "type": "line",
+                "xref": "x domain",
+                "x0": 0,
+                "x1": 1,
+                "y0": 1,
+                "y1": 1,
+                "line": {"color": look.ink, "width": 1.5, "dash": PREDICTED},
+            }
+        ],
         xaxis={
-            "tickvals": places,
-            "ticktext": marks,
-            "range": [-0.6, place - 0.3],
+            "tickvals": list(places),
+            "ticktext": list(places.values()),
+            "range": [-0.6, max(places, default=0.0) + BETWEEN - 0.3],
             "showgrid": False,
             "zeroline": False,
         },
         yaxis={"range": [0, 1.15 * top], "title": text("curvature over vᵀFv"), "zeroline": False},
     )
-    figure.add_shape(
-        type="line",
-        xref="x domain",
-        x0=0,
-        x1=1,
-        y0=1,
-        y1=1,
-        line={"color": look.ink, "width": 1.5, "dash": PREDICTED},
+    return drawn
+
+
+def _marks(ratio: Ratio, place: float, draws: int, color: str) -> Sequence[go.Scatter]:
+    return (
+        go.Scatter(
+            x=[place - 0.12],
+            y=[ratio.sampled],
+            mode="markers",
+            showlegend=False,
+            error_y={"array": [ratio.error], "color": color, "thickness": 2},
+            marker={"size": 11, "color": color},
+            hovertemplate=text(
+                "labels of the model, {n} sets: {value} × expected<extra></extra>",
+                n=draws,
+                value="%{y:.4g}",
+            ),
+        ),
+        go.Scatter(
+            x=[place + 0.12],
+            y=[ratio.observed],
+            mode="markers",
+            showlegend=False,
+            marker={"size": 12, "color": color, "symbol": "diamond-open", "line": {"width": 3}},
+            hovertemplate=text(
+                "labels of the data: {value} × expected<extra></extra>", value="%{y:.4g}"
+            ),
+        ),
     )
-    figure.add_annotation(
-        text=text("F, the expectation"),
+
+
+def _legend(color: str) -> list[go.Scatter]:
+    return [
+        go.Scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=label,
+            marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": width}},
+        )
+        for symbol, width, label in (
+            ("circle", 0, text("labels drawn from the model, ± 2 standard errors")),
+            ("diamond-open", 3, text("labels of the data")),
+        )
+    ]
+
+
+def _nothing(place: float, muted: str) -> dict[str, Any]:
+    words = colored(text("0, whatever<br>the labels"), muted)
+    return note(words, place, xref="x", yref="y", xanchor="center", align="center", yshift=4)
+
+
+def _expectation(ink: str) -> dict[str, Any]:
+    return note(
+        text("F, the expectation"),
+        1,
         xref="x domain",
-        x=1,
-        y=1,
+        yref="y",
         xanchor="right",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": SIZE - 2, "color": look.ink},
+        font={"size": SIZE - 2, "color": ink},
     )
-    return figure

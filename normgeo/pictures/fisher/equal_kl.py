@@ -2,114 +2,134 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.fisher.contours import Contours, kl_contours
+from normgeo.fisher.contours import CURVED, Contours, kl_contours
 from normgeo.fisher.ellipse import round_number
-from normgeo.pictures.fisher.equal_kl_figure import contours_figure
-from normgeo.pictures.fisher.pair import USES
-from normgeo.pictures.fisher.standing import Standing, standing
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View, progress_of
+from normgeo.pictures.captions import USES
+from normgeo.pictures.fisher.base_point import BasePoint, BasePoints
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 SIZES = np.array([1.0, 2.0, 3.0])  # of the ellipses, over that of the first
-WITHIN = {"across": None, "along": 0.95}  # of ‖w‖: short of w = 0
+WITHIN = 0.95  # of ‖w‖ along it: short of w = 0
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
 
 
-class EqualKLPicture(NamedTuple):
-    """Contours of the KL in two planes for each model.
+@final
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Contours in one plane of one model.
 
     Attributes:
-        standing: the models. levels: c, nats per case.
-        across, along: in the plane across the weights, and in the one that contains them, a model
-            each, in units of ‖w‖; None where there is no such plane, or the search was stopped.
+        contours: in units of ‖w‖; None where there is no such plane, or the search was stopped.
 
     """
 
-    standing: Standing
+    contours: Contours | None
+
+    @property
+    def curvatures(self) -> tuple[float, float]:
+        """The curvatures in both directions; NaN without contours."""
+        if self.contours is None:
+            return float("nan"), float("nan")
+        first, second = self.contours.metric.diagonal().tolist()
+        return first, second
+
+    @property
+    def share(self) -> float:
+        """The first curvature over the second; 0 where it is rounding."""
+        first, second = self.curvatures
+        return 0.0 if abs(first) < CURVED * second else first / second
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EqualKL:
+    """Contours of the KL in two planes for each model.
+
+    Attributes:
+        base: the models. levels: c, nats per case.
+        across, along: the plane across the weights and the one that contains them, a model each.
+
+    """
+
+    base: BasePoints
     levels: Array
-    across: tuple[Contours | None, ...]
-    along: tuple[Contours | None, ...]
+    across: tuple[Plane, ...]
+    along: tuple[Plane, ...]
 
 
-def _equal_kl(settings: Settings, callback: Progress | None = None) -> EqualKLPicture:
-    here = standing(settings)
-    last = here.stands[-1]
+def compute(settings: Settings, progress: Progress) -> EqualKL:
+    """The contours of both models in both planes."""
+    base = BasePoints.of(settings)
+    last = base.points[-1]
     # In units of ‖w‖, by which the norms of the two models need not agree.
-    curvature = last.around.F.quad(last.norm * last.directions[-1])
+    curvature = last.around.F.quad(last.steps[-1])
     levels = round_number(curvature * REACH**2 / 2) * SIZES**2
-    progress = progress_of(callback)
-    found: dict[str, list[Contours | None]] = {"across": [], "along": []}
-    for place, stand in enumerate(here.stands):
-        along, *others = stand.norm * stand.directions
-        planes = {"across": others[::-1], "along": [along, others[0]]}
-        for number, (part, plane) in enumerate(planes.items(), start=2 * place):
-            contours = None
-            if len(plane) == 2 and not progress.stopped:
-                contours = kl_contours(
-                    stand.around,
-                    np.stack(plane),
-                    levels,
-                    within=WITHIN[part],
-                    progress=progress.part(number, 2 * len(here.stands)),
-                )
-            found[part].append(None if progress.stopped else contours)
-    return EqualKLPicture(here, levels, tuple(found["across"]), tuple(found["along"]))
+    models = len(base.points)
+    planes = [_planes(each, levels, progress.part(m, models)) for m, each in enumerate(base.points)]
+    across, along = zip(*planes, strict=True)
+    return EqualKL(base, levels, across, along)
 
 
-def _equal_kl_figure(picture: EqualKLPicture, theme: str) -> Figure:
-    it = picture.standing
-    return contours_figure(
-        [(s.normalizer, s.unusual) for s in it.stands],
-        picture.across,
-        picture.along,
-        name=it.name,
-        about=it.about,
-        which=it.which,
-        theme=theme,
-    )
+def _planes(point: BasePoint, levels: Array, progress: Progress) -> tuple[Plane, Plane]:
+    """The plane across the weights, and the one that contains them."""
+    along, *across = point.steps
+    found = []
+    for part, (plane, within) in enumerate(((across[::-1], None), ((along, across[0]), WITHIN))):
+        contours, here = None, progress.part(part, 2)
+        if len(plane) == 2:
+            contours = kl_contours(
+                point.around, np.stack(plane), levels, within=within, progress=here
+            )
+        found.append(Plane(None if here.stopped else contours))
+    return found[0], found[1]
 
 
-def _equal_kl_table(picture: EqualKLPicture) -> Table:
-    rows: list[tuple[object, ...]] = []
-    for plane, sides in (("across", picture.across), ("along", picture.along)):
-        for stand, contours in zip(picture.standing.stands, sides, strict=True):
-            if contours is None:
-                continue
-            for level, quadratic, true in zip(
-                contours.levels.tolist(), contours.quadratic, contours.true, strict=True
-            ):
-                rows += [
-                    (
-                        stand.normalizer.title,
-                        plane,
-                        level,
-                        *(None if np.isnan(v) else float(v) for v in (*q, *t)),
-                    )
-                    for q, t in zip(quadratic, true, strict=True)
-                    if np.isfinite(q).all()
-                ]
+def table(result: EqualKL) -> Table:
+    """The points of all contours."""
+    rows = [
+        (point.normalizer.title, name, level, *(None if np.isnan(v) else v for v in (*q, *t)))
+        for name, planes in (("across", result.across), ("along", result.along))
+        for point, plane in zip(result.base.points, planes, strict=True)
+        for level, q, t in _points(plane.contours)
+        if np.isfinite(q).all()
+    ]
     columns = ("method", "plane", "level", "quadratic_x", "quadratic_y", "kl_x", "kl_y")
     title = text(
         "Steps in units of ‖w‖ with ½ δᵀFδ = c, and with KL = c nats; {name}",
-        name=picture.standing.name,
+        name=result.base.name,
     )
-    return Table(columns, tuple(rows), title, notes=(picture.standing.which,))
+    return Table(columns, tuple(rows), title, notes=(str(result.base.which),))
 
 
-EQUAL_KL = View(
+def _points(contours: Contours | None) -> Iterable[tuple[float, list[float], list[float]]]:
+    """The level, the point of the quadratic form and that of the KL, along all contours."""
+    if contours is None:
+        return
+    for i, level in enumerate(contours.levels.tolist()):
+        for q, t in zip(contours.quadratic[i].tolist(), contours.true[i].tolist(), strict=True):
+            yield level, q, t
+
+
+STUDY = Study(
     "equal_kl",
-    text("Contours of the KL and ellipses of its quadratic form"),
-    (*USES, "neuron"),
-    _equal_kl,
-    _equal_kl_figure,
-    _equal_kl_table,
-    watched=_equal_kl,
+    title=text("Contours of the KL and ellipses of its quadratic form"),
+    alt=text(
+        "Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
+        "Right, in a plane with the weights in it: ellipses for the standard model; for a "
+        "normalized one a wedge from the origin, and a strip for the quadratic form."
+    ),
+    uses=(*USES, "neuron"),
+    compute=compute,
+    table=table,
 )

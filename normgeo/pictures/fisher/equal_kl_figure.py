@@ -2,107 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import variant
+from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.template import (
     LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
     THEMES,
-    above,
-    blend,
     colored,
     dress,
-    method_color,
     method_title,
-    rounded,
 )
 
-ACROSS, ALONG = (0.0, 0.47), (0.53, 1.0)
+PARTS = ((0.0, 0.47), (0.53, 1.0))  # the planes across the weights, and those with them
 BETWEEN = 0.02
-SHARES = (1.0, 0.7, 0.45)
+SHARES = (1.0, 0.7, 0.45)  # of the method's color, a level each
 
 
-def contours_figure(
-    models: Sequence[tuple[Normalizer, str]],
-    across: Sequence[Contours | None],
-    along: Sequence[Contours | None],
-    *,
-    name: str,
-    about: str,
-    which: str,
-    theme: str,
-) -> go.Figure:
-    """Draw KL = c solid and ½ δᵀFδ = c dashed for three levels.
-
-    Args:
-        models: one or two, with what is unusual about each. across, along: the contours of each
-            in its two planes, in units of ‖w‖. name: of the weights. about, which: of the models
-            and their Fisher information. theme: of the figure.
-
-    """
-    look, figure = THEMES[theme], go.Figure()
-    in_legend = True
-    for part, sides in enumerate((across, along)):
-        for place, contours in enumerate(sides):
-            if contours is None:
-                continue
-            panel = place + 1 + len(models) * part
-            color = method_color(models[place][0])
-            for level, quadratic, true, share in zip(
-                contours.levels, contours.quadratic, contours.true, SHARES, strict=True
-            ):
-                shade = blend(look.paper, color, share)
-                words = text("KL = {c:.3g} nats", c=level)
-                figure.add_trace(_curve(true, words, panel, contours.strip, color=shade, width=3))
-                words = text("½ δᵀFδ = {c:.3g} nats", c=level)
-                figure.add_trace(
-                    _curve(
-                        quadratic,
-                        words,
-                        panel,
-                        contours.strip,
-                        color=look.ink,
-                        width=1.2,
-                        dash=PREDICTED,
-                    )
-                )
-            figure.add_scatter(
-                x=[0],
-                y=[0],
-                mode="markers",
-                marker={"size": 7, "color": look.ink},
-                xaxis=f"x{panel}",
-                yaxis=f"y{panel}",
-                showlegend=False,
-                hoverinfo="skip",
-            )
+def figure(result: EqualKL, theme: str) -> go.Figure:
+    """Draw KL = c solid and ½ δᵀFδ = c dashed for three levels."""
+    look, drawn = THEMES[theme], go.Figure()
+    models = len(result.base.points)
+    for part, planes in enumerate((result.across, result.along)):
+        for place, plane in enumerate(planes):
+            if plane.contours is not None:
+                color = method_color(result.base.points[place].normalizer)
+                panel = place + 1 + models * part
+                drawn.add_traces(_panel(plane.contours, panel, color, theme))
     for line, words in (
         ({"color": look.muted, "width": 3, "dash": MEASURED}, text("KL = c, true")),
         ({"color": look.ink, "width": 1.2, "dash": PREDICTED}, text("½ δᵀFδ = c")),
     ):
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", line=line, name=words, showlegend=in_legend
-        )
-    dress(figure, theme, height=452)
-    figure.update_layout(
-        _axes(across, along),
+        drawn.add_scatter(x=[None], y=[None], mode="lines", line=line, name=words, showlegend=True)
+    dress(drawn, theme, height=452)
+    drawn.update_layout(
+        _axes(result),
         margin={"l": 8, "r": 8, "t": 124, "b": 48},
         legend=LEGEND_ABOVE,
-        annotations=_heads(models, across, along, name, f"{about}; {which}", look.muted),
+        annotations=_heads(result, look.muted),
     )
-    return figure
+    return drawn
 
 
-def _curve(points: Array, words: str, panel: int, strip: bool, **line: Any) -> go.Scatter:
+def _panel(contours: Contours, panel: int, color: str, theme: str) -> list[go.Scatter]:
+    """Return the curves of all levels, and the point from which the steps go."""
+    look, traces = THEMES[theme], []
+    for level, quadratic, true, share in zip(
+        contours.levels, contours.quadratic, contours.true, SHARES, strict=True
+    ):
+        solid = {"color": blend(look.paper, color, share), "width": 3}
+        dashed = {"color": look.ink, "width": 1.2, "dash": PREDICTED}
+        for points, words, line in (
+            (true, text("KL = {c} nats", c=number(level)), solid),
+            (quadratic, text("½ δᵀFδ = {c} nats", c=number(level)), dashed),
+        ):
+            traces.append(_curve(points, words, panel, contours.strip, line))
+    here = go.Scatter(
+        x=[0],
+        y=[0],
+        mode="markers",
+        marker={"size": 7, "color": look.ink},
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    return [*traces, here]
+
+
+def _curve(points: Array, words: str, panel: int, strip: bool, line: dict[str, Any]) -> go.Scatter:
     return go.Scatter(
         x=points[:, 0].astype(np.float32),
         y=points[:, 1].astype(np.float32),
@@ -117,26 +96,26 @@ def _curve(points: Array, words: str, panel: int, strip: bool, **line: Any) -> g
     )
 
 
-def _axes(
-    across: Sequence[Contours | None], along: Sequence[Contours | None]
-) -> dict[str, dict[str, Any]]:
+def _width(part: int, models: int) -> float:
+    left, right = PARTS[part]
+    return (right - left - BETWEEN * (models - 1)) / max(2, models)
+
+
+def _axes(result: EqualKL) -> dict[str, dict[str, Any]]:
     """Return axes in which the panels of a part share one scale, the same up as sideways."""
     layout: dict[str, dict[str, Any]] = {}
-    for part, (sides, (left, right)) in enumerate(((across, ACROSS), (along, ALONG))):
-        width = (right - left - BETWEEN * (len(across) - 1)) / max(2, len(across))
-        far = 1.1 * max((_extent(c) for c in sides if c is not None), default=1.0)
-        for place in range(len(sides)):
-            n, start = place + 1 + len(sides) * part, left + place * (width + BETWEEN)
-            along_x = (
-                text("along the weights ŵ") if part else text("a direction at random across ŵ")
-            )
-            along_y = "" if place else text("the steepest across ŵ")
-            plain = {"zeroline": False, "constrain": "domain", "nticks": 6}
+    plain = {"zeroline": False, "constrain": "domain", "nticks": 6}
+    titles = (text("a direction at random across ŵ"), text("along the weights ŵ"))
+    for part, planes in enumerate((result.across, result.along)):
+        width = _width(part, len(planes))
+        far = 1.1 * max((_extent(p.contours) for p in planes if p.contours), default=1.0)
+        for place in range(len(planes)):
+            n, start = place + 1 + len(planes) * part, PARTS[part][0] + place * (width + BETWEEN)
             layout[f"xaxis{n}"] = {
                 "domain": (start, start + width),
                 "anchor": f"y{n}",
                 "range": [-far, far],
-                "title": along_x,
+                "title": titles[part],
                 **plain,
             }
             layout[f"yaxis{n}"] = {
@@ -145,7 +124,7 @@ def _axes(
                 **plain,
                 "scaleanchor": f"x{n}",
                 "showticklabels": not place,
-                "title": along_y,
+                "title": "" if place else text("the steepest across ŵ"),
             }
     return layout
 
@@ -158,39 +137,34 @@ def _extent(contours: Contours) -> float:
     return float(np.nanmax(both))
 
 
-def _heads(
-    models: Sequence[tuple[Normalizer, str]],
-    across: Sequence[Contours | None],
-    along: Sequence[Contours | None],
-    name: str,
-    about: str,
-    muted: str,
-) -> list[dict[str, Any]]:
-    first = text("<b>{name}</b>: steps in units of ‖w‖", name=name)
-    words = [(0.0, 66, f"{first}<br>{colored(about, muted)}")]
-    for part, sides, (left, right) in ((0, across, ACROSS), (1, along, ALONG)):
-        width = (right - left - BETWEEN * (len(models) - 1)) / max(2, len(models))
-        for place, ((normalizer, more), contours) in enumerate(zip(models, sides, strict=True)):
-            title = method_title(normalizer, more)
-            line = colored(_told(contours, part), muted)
-            words.append((left + place * (width + BETWEEN), 4, f"{title}<br>{line}"))
-    return [above(line, x, shift) for x, shift, line in words]
+def _heads(result: EqualKL, muted: str) -> list[dict[str, Any]]:
+    base = result.base
+    first = text("<b>{name}</b>: steps in units of ‖w‖", name=base.name)
+    heads = [note([first, colored(f"{base.caption}; {base.which}", muted)], yshift=66)]
+    for part, (planes, describe) in enumerate(((result.across, _across), (result.along, _along))):
+        step = _width(part, len(planes)) + BETWEEN
+        for place, (point, plane) in enumerate(zip(base.points, planes, strict=True)):
+            title = method_title(point.normalizer, variant(point.normalizer))
+            lines = [title, colored(describe(plane), muted)]
+            heads.append(note(lines, PARTS[part][0] + place * step, yshift=4))
+    return heads
 
 
-def _told(contours: Contours | None, along: int) -> str:
-    """Say what is seen in a panel."""
-    if contours is None:
-        return text("stopped") if along else text("no second direction across, or stopped")
-    first, second = contours.metric.diagonal()
-    if not along:
-        ratio = text("curvatures {a} : {b}", a=rounded(first), b=rounded(second))
-        return text("across ŵ: {ratio}", ratio=ratio)
-    if contours.strip:
-        share = first / second
-        flat = (
-            text("no curvature")
-            if abs(share) < 1e-9
-            else text("{share:.1g} × the curvature", share=share)
-        )
-        return text("with ŵ: {flat} along ŵ", flat=flat)
-    return text("with ŵ: curvatures {a} : {b}", a=rounded(first), b=rounded(second))
+def _across(plane: Plane) -> str:
+    """Say what is seen across the weights."""
+    if plane.contours is None:
+        return text("no second direction across, or stopped")
+    a, b = (number(each, 2) for each in plane.curvatures)
+    return text("across ŵ: curvatures {a} : {b}", a=a, b=b)
+
+
+def _along(plane: Plane) -> str:
+    """Say what is seen in a plane with the weights in it."""
+    if plane.contours is None:
+        return text("stopped")
+    if not plane.contours.strip:
+        a, b = (number(each, 2) for each in plane.curvatures)
+        return text("with ŵ: curvatures {a} : {b}", a=a, b=b)
+    if not plane.share:
+        return text("with ŵ: no curvature along ŵ")
+    return text("with ŵ: {share} × the curvature along ŵ", share=number(plane.share, 1))

@@ -2,56 +2,60 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood
-from normgeo.pictures.fisher.longer_steps_figure import growth_figure
-from normgeo.pictures.fisher.pair import USES
-from normgeo.pictures.fisher.standing import DIRECTIONS, Standing, standing
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.captions import USES
+from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
+LONGEST = np.logspace(-3, 1, 25)
+NOTHING = 1e-13  # nats at a step as long as w: less is rounding
 
-class GrowthPicture(NamedTuple):
+
+@final
+@dataclass(frozen=True, eq=False)
+class LongerSteps:
     """The KL of ever longer steps.
 
     Attributes:
-        standing: the models. lengths: of the steps over ‖w‖, (n,).
-        kl, quadratic: for each model and direction, (M, k, n); NaN where there are no
-            outputs, or the computation was stopped.
+        base: the models. lengths: of the steps over ‖w‖, (n,).
+        kl, quadratic, ratio: KL, ½ δᵀFδ and one over the other for each model and direction,
+            (M, k, n); NaN where there are no outputs, or the computation was stopped. The ratio
+            is NaN too where the quadratic form is 0.
+        silent: whether the quadratic form of a model and direction is 0 to rounding, (M, k).
 
     """
 
-    standing: Standing
+    base: BasePoints
     lengths: Array
     kl: Array
     quadratic: Array
+    ratio: Array
+    silent: Array
 
 
-LONGEST = np.logspace(-3, 1, 25)
-
-
-def _growth(settings: Settings, callback: Progress | None = None) -> GrowthPicture:
-    here = standing(settings)
-    models, k = len(here.stands), len(here.stands[0].directions)
+def compute(settings: Settings, progress: Progress) -> LongerSteps:
+    """The steps of both models in all directions."""
+    base = BasePoints.of(settings)
+    models, k = len(base.points), len(base.points[0].directions)
     kl, quadratic = np.full((2, models, k, len(LONGEST)), np.nan)
-    for done, (m, d) in enumerate(np.ndindex(models, k), start=1):
-        stand = here.stands[m]
-        direction = stand.norm * stand.directions[d]
-        kl[m, d] = [_kl(stand.around, length * direction) for length in LONGEST]
-        quadratic[m, d] = stand.around.quadratic(direction) * LONGEST**2
-        try:
-            if callback is not None:
-                callback(done, models * k)
-        except StopIteration:
-            break
-    return GrowthPicture(here, LONGEST, kl, quadratic)
+    for m, d in progress.over(list(np.ndindex(models, k))):
+        point = base.points[m]
+        step = point.steps[d]
+        kl[m, d] = [_kl(point.around, length * step) for length in LONGEST]
+        quadratic[m, d] = point.around.quadratic(step) * LONGEST**2
+    silent = quadratic[:, :, np.abs(LONGEST - 1).argmin()] < NOTHING
+    ratio = kl / np.where(silent[..., None], np.nan, quadratic)
+    return LongerSteps(base, LONGEST, kl, quadratic, ratio, silent)
 
 
 def _kl(around: Neighborhood, step: Array) -> float:
@@ -61,49 +65,36 @@ def _kl(around: Neighborhood, step: Array) -> float:
         return float("nan")
 
 
-def _growth_figure(picture: GrowthPicture, theme: str) -> Figure:
-    it = picture.standing
-    return growth_figure(
-        [(s.normalizer, s.unusual) for s in it.stands],
-        picture.lengths,
-        picture.kl,
-        picture.quadratic,
-        name=it.name,
-        about=it.about,
-        which=it.which,
-        theme=theme,
-    )
-
-
-def _growth_table(picture: GrowthPicture) -> Table:
+def table(result: LongerSteps) -> Table:
+    """The KL and its quadratic form at every length."""
     rows = tuple(
         (
-            stand.normalizer.title,
+            point.normalizer.title,
             DIRECTIONS[k],
             float(length),
             None if np.isnan(kl) else float(kl),
             float(quadratic),
         )
-        for m, stand in enumerate(picture.standing.stands)
-        for k in range(picture.kl.shape[1])
+        for m, point in enumerate(result.base.points)
+        for k in range(result.kl.shape[1])
         for length, kl, quadratic in zip(
-            picture.lengths, picture.kl[m, k], picture.quadratic[m, k], strict=True
+            result.lengths, result.kl[m, k], result.quadratic[m, k], strict=True
         )
         if not np.isnan(quadratic)
     )
-    title = text(
-        "KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}", name=picture.standing.name
-    )
+    title = text("KL of a step over ‖w‖, and ½ δᵀFδ, nats per case; {name}", name=result.base.name)
     columns = ("method", "direction", "length", "kl", "half_quadratic_form")
-    return Table(columns, rows, title, notes=(picture.standing.which,))
+    return Table(columns, rows, title, notes=(str(result.base.which),))
 
 
-GROWTH = View(
+STUDY = Study(
     "growth",
-    text("KL against its quadratic form as the step grows"),
-    (*USES, "neuron"),
-    _growth,
-    _growth_figure,
-    _growth_table,
-    watched=_growth,
+    title=text("KL against its quadratic form as the step grows"),
+    alt=text(
+        "The KL and half the quadratic form against the length of the step on logarithmic axes, "
+        "equal for short steps in every direction, and their ratio, which tends to 1."
+    ),
+    uses=(*USES, "neuron"),
+    compute=compute,
+    table=table,
 )

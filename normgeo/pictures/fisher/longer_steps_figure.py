@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,14 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import variant
+from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.template import (
     LEGEND_ABOVE,
     MEASURED,
     PREDICTED,
     THEMES,
-    above,
     blend,
     colored,
     dress,
@@ -25,86 +25,54 @@ from normgeo.pictures.style.template import (
 )
 
 PANELS = ((0.0, 0.3), (0.35, 0.65), (0.72, 1.0))
-NOTHING = 1e-13  # nats at a step as long as w: less is rounding
-SHARES = (0.45, 1.0, 0.7)
+SHARES = (0.45, 1.0, 0.7)  # of the method's color, a direction each
+NAMES = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
 
 
-def growth_figure(
-    models: Sequence[tuple[Normalizer, str]],
-    lengths: Array,
-    kl: Array,
-    quadratic: Array,
-    *,
-    name: str,
-    about: str,
-    which: str,
-    theme: str,
-) -> go.Figure:
-    """Draw KL solid and ½ δᵀFδ dashed against the length of the step, and their ratio.
-
-    Args:
-        models: one or two, with what is unusual about each. lengths: over ‖w‖, (n,).
-        kl, quadratic: for each model and direction, ŵ first, (M, k, n). name: of the weights.
-        about, which: of the models and their Fisher information. theme: of the figure.
-
-    """
-    look, figure = THEMES[theme], go.Figure()
-    names = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
-    one = int(np.abs(lengths - 1).argmin())
-    silent = []
-    for m, (normalizer, _) in enumerate(models):
-        for k, direction in enumerate(names[: kl.shape[1]]):
-            shade = blend(look.paper, method_color(normalizer), SHARES[k])
-            words = f"{normalizer.title}, {direction}"
-            if np.isnan(quadratic[m, k, one]):
-                continue
-            if quadratic[m, k, one] < NOTHING:
-                silent.append((m, direction))
-                continue
-            for values, dash, label, width in (
-                (kl[m, k], MEASURED, "KL", 3.0),
-                (quadratic[m, k], PREDICTED, "½ δᵀFδ", 1.5),
-            ):
-                color = shade if dash == MEASURED else look.ink
-                figure.add_trace(
-                    _line(lengths, values, f"{label}, {words}", m + 1, color, dash, width)
-                )
-            figure.add_trace(
-                _line(
-                    lengths,
-                    kl[m, k] / quadratic[m, k],
-                    text("KL over ½ δᵀFδ, {words}", words=words),
-                    3,
-                    shade,
-                    MEASURED,
-                    2.5,
-                )
-            )
-    for direction, share in zip(names, SHARES, strict=True):
+def figure(result: LongerSteps, theme: str) -> go.Figure:
+    """Draw KL solid and ½ δᵀFδ dashed against the length of the step, and their ratio."""
+    look, drawn = THEMES[theme], go.Figure()
+    for m, k in np.ndindex(result.silent.shape):
+        if not result.silent[m, k] and not np.isnan(result.quadratic[m, k]).all():
+            drawn.add_traces(_lines(result, m, k, theme))
+    for direction, share in zip(NAMES, SHARES, strict=True):
         shade = blend(look.paper, look.muted, share)
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", name=direction, line={"color": shade, "width": 3}
+        drawn.add_scatter(
+            x=[None], y=[None], mode="lines", name=str(direction), line={"color": shade, "width": 3}
         )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=[None],
         y=[None],
         mode="lines",
         name="½ δᵀFδ",
         line={"color": look.ink, "width": 1.5, "dash": PREDICTED},
     )
-    dress(figure, theme, height=420)
-    figure.update_layout(
-        _axes(quadratic, kl),
+    dress(drawn, theme, height=420)
+    drawn.update_layout(
+        _axes(result.quadratic),
         margin={"l": 8, "r": 8, "t": 104, "b": 48},
         legend=LEGEND_ABOVE,
-        annotations=_heads(models, silent, name, f"{about}; {which}", look.muted),
+        annotations=_heads(result, look.muted),
     )
-    return figure
+    return drawn
 
 
-def _line(
-    x: Array, y: Array, name: str, panel: int, color: str, dash: str, width: float
-) -> go.Scatter:
+def _lines(result: LongerSteps, m: int, k: int, theme: str) -> list[go.Scatter]:
+    """Return the lines of a model and a direction: KL, its quadratic form, and the ratio."""
+    look, normalizer = THEMES[theme], result.base.points[m].normalizer
+    shade = blend(look.paper, method_color(normalizer), SHARES[k])
+    words = f"{normalizer.title}, {NAMES[k]}"
+    solid = {"color": shade, "dash": MEASURED, "width": 3.0}
+    dashed = {"color": look.ink, "dash": PREDICTED, "width": 1.5}
+    ratio = text("KL over ½ δᵀFδ, {words}", words=words)
+    return [
+        _line(result.lengths, result.kl[m, k], f"KL, {words}", m + 1, solid),
+        _line(result.lengths, result.quadratic[m, k], f"½ δᵀFδ, {words}", m + 1, dashed),
+        _line(result.lengths, result.ratio[m, k], ratio, 3, {**solid, "width": 2.5}),
+    ]
+
+
+def _line(x: Array, y: Array, name: str, panel: int, line: dict[str, Any]) -> go.Scatter:
     return go.Scatter(
         x=x,
         y=np.where(y > 0, y, np.nan),
@@ -113,7 +81,7 @@ def _line(
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
         showlegend=False,
-        line={"color": color, "dash": dash, "width": width},
+        line=line,
         hovertemplate=text(
             "{name}: {value} at {length}<extra></extra>",
             name=name,
@@ -123,11 +91,10 @@ def _line(
     )
 
 
-def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
+def _axes(quadratic: Array) -> dict[str, Any]:
     seen = quadratic[quadratic > NOTHING]
     # A Poisson KL grows as an exponential, beyond any axis: it leaves at the top.
     low, high = np.log10(seen.min() / 3), np.log10(30 * seen.max())
-    apart = 2 if high - low < 16 else 4
     log = {"type": "log", "exponentformat": "power", "dtick": 1}
     layout: dict[str, Any] = {}
     for n, domain in enumerate(PANELS, start=1):
@@ -142,28 +109,25 @@ def _axes(quadratic: Array, kl: Array) -> dict[str, Any]:
             "anchor": f"x{n}",
             "range": [low, high],
             **log,
-            "dtick": apart,
+            "dtick": 2 if high - low < 16 else 4,
             "title": text("nats per case") if n == 1 else "",
         }
     layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2, 1], "dtick": 1}
     return layout
 
 
-def _heads(
-    models: Sequence[tuple[Normalizer, str]],
-    silent: Sequence[tuple[int, str]],
-    name: str,
-    about: str,
-    muted: str,
-) -> list[dict[str, Any]]:
-    words = [(0.0, 52, f"{name}<br>{colored(about, muted)}")]
-    for m, (normalizer, more) in enumerate(models):
-        title = method_title(normalizer, more)
-        none = [direction for at, direction in silent if at == m]
+def _heads(result: LongerSteps, muted: str) -> list[dict[str, Any]]:
+    base = result.base
+    heads = [note([base.name, colored(f"{base.caption}; {base.which}", muted)], yshift=52)]
+    for m, point in enumerate(base.points):
         line = text("KL solid, ½ δᵀFδ dashed")
-        if none:
-            line = text("{direction}: both are 0", direction=none[0])
-        words.append((PANELS[m][0], 4, f"{title}<br>{colored(line, muted)}"))
-    line = text("→ 1 for short steps")
-    words.append((PANELS[2][0], 4, f"<b>{text('the ratio of both')}</b><br>{colored(line, muted)}"))
-    return [above(line, x, shift) for x, shift, line in words]
+        if result.silent[m].any():
+            direction = NAMES[int(result.silent[m].argmax())]
+            line = text("{direction}: both are 0", direction=direction)
+        title = method_title(point.normalizer, variant(point.normalizer))
+        heads.append(note([title, colored(line, muted)], PANELS[m][0], yshift=4))
+    lines = [
+        f"<b>{text('the ratio of both')}</b>",
+        colored(text("→ 1 for short steps"), muted),
+    ]
+    return [*heads, note(lines, PANELS[2][0], yshift=4)]

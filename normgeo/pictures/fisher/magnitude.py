@@ -2,95 +2,128 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
+from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
+from normgeo.fisher.operator import WhichFisher
 from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
-from normgeo.pictures.fisher.magnitude_figure import magnitude_figure
-from normgeo.pictures.fisher.pair import USES, about, unusual
+from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View, progress_of
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-METHODS = ("standard", "weight", "batch", "layer")
 DELTAS = np.logspace(-1, 1, 17)
+EXACT = 1e-6  # of 1: a formula that is off by less is right, up to rounding
 
 
-class MagnitudePicture(NamedTuple):
-    """The metric along the gains when the inputs are re-scaled.
+@final
+@dataclass(frozen=True, eq=False)
+class MethodMetric:
+    """The metric along the gains under one method.
 
     Attributes:
-        methods: normalizers with what is unusual about them. metrics: theirs; fewer where stopped.
-        about: data, family, sizes. which: the Fisher information. notes: for the reader.
+        normalizer: the method. metric: along the gains, for every scale of the inputs.
+        printed_over_exact: the trace as the appendix prints it over the exact one, for every
+            scale; None for a method it leaves out.
+        off: the same over the inputs as they are.
 
     """
 
-    methods: tuple[tuple[Normalizer, str], ...]
-    metrics: tuple[GainMetric, ...]
-    about: str
-    which: str
+    normalizer: Normalizer
+    metric: GainMetric
+    printed_over_exact: Array | None
+    off: float | None
+
+    @classmethod
+    def of(cls, normalizer: Normalizer, metric: GainMetric) -> MethodMetric:
+        """The metric, and what the appendix makes of it."""
+        printed = metric.printed_total
+        if printed is None:
+            return cls(normalizer, metric, None, None)
+        one = int(np.abs(metric.deltas - 1).argmin())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = printed / metric.total
+        return cls(normalizer, metric, ratio, float(printed[one] / np.trace(metric.unscaled)))
+
+    @property
+    def misprinted(self) -> bool:
+        """Whether the appendix's formula is off over the inputs as they are."""
+        return self.off is not None and abs(self.off - 1) > EXACT
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Magnitude:
+    """The metric along the gains when the inputs are re-scaled.
+
+    Attributes:
+        methods: every named method that has a metric here; fewer where it was stopped.
+        caption: data, family, sizes. which: the Fisher information. notes: for the reader.
+
+    """
+
+    methods: tuple[MethodMetric, ...]
+    caption: str
+    which: WhichFisher
     notes: tuple[str, ...]
 
 
-def _magnitude(settings: Settings, callback: Progress | None = None) -> MagnitudePicture:
+def compute(settings: Settings, progress: Progress) -> Magnitude:
+    """The metric under every named method; raises where the chosen one has none."""
     chosen = independent(settings)
-    methods = {key: settings.adapt(NORMALIZERS[key]) for key in METHODS}
-    methods[settings.method] = settings.normalizer
-    metrics: list[GainMetric] = []
-    notes: list[str] = []
-    words = which = ""
-    progress = progress_of(callback)
-    for place, method in enumerate(methods.values()):
-        part = progress.part(place, len(methods))
+    own = model_on_data(chosen, "standardized")
+    methods: list[MethodMetric] = []
+    notes = list(own.notes)
+    for place, known in enumerate(NORMALIZERS.values()):
+        method, part = settings.adapt(known), progress.part(place, len(NORMALIZERS))
         try:
-            here = model_on_data(chosen, "standardized", method)
-            metric = gain_metric(here.model, here.X, DELTAS, progress=part)
+            it = model_on_data(chosen, "standardized", method)
+            metric = gain_metric(it.model, it.X, DELTAS, progress=part)
         except ValueError as error:
             if method == settings.normalizer:
                 raise
-            notes.append(f"{method.title}: {error}")
+            notes.append(text("{method}: {error}", method=method.title, error=error.args[0]))
             continue
         if progress.stopped:
             break
-        metrics.append(metric)
-        words = about(here)
-        which = text("{which}", which=metric.which)
-        notes += here.notes
-    drawn = {metric.title for metric in metrics}
-    named = tuple((m, unusual(m)) for m in methods.values() if m.title in drawn)
-    return MagnitudePicture(named, tuple(metrics), words, which, tuple(dict.fromkeys(notes)))
+        methods.append(MethodMetric.of(method, metric))
+    # ε and frozen statistics are those of the methods that have any.
+    more = max((variant(each.normalizer) for each in methods), key=len, default="")
+    about = text("{model}{variant}", model=caption(own), variant=more)
+    which = WhichFisher("exact", len(own.X), own.model.phi)
+    return Magnitude(tuple(methods), about, which, tuple(notes))
 
 
-def _figure(picture: MagnitudePicture, theme: str) -> Figure:
-    return magnitude_figure(
-        picture.methods, picture.metrics, about=picture.about, which=picture.which, theme=theme
-    )
-
-
-def _table(picture: MagnitudePicture) -> Table:
+def table(result: Magnitude) -> Table:
+    """The trace of every metric at every scale, and why there is none."""
     rows: list[tuple[object, ...]] = []
-    for metric in picture.metrics:
-        printed = metric.printed_total
+    for each in result.methods:
+        metric, printed = each.metric, each.metric.printed_total
         for i, delta in enumerate(metric.deltas.tolist()):
             found = None if metric.problems[i] else float(metric.total[i])
             claim = None if printed is None or metric.problems[i] else float(printed[i])
-            rows.append((metric.title, delta, found, claim, metric.problems[i]))
+            rows.append((each.normalizer.title, delta, found, claim, metric.problems[i]))
     columns = ("method", "delta", "trace", "trace_as_printed", "problem")
-    title = text("Trace of the metric along the gains, inputs × δ; {about}", about=picture.about)
-    return Table(columns, tuple(rows), title, notes=(picture.which,))
+    title = text("Trace of the metric along the gains, inputs × δ; {about}", about=result.caption)
+    return Table(columns, tuple(rows), title, notes=(str(result.which),))
 
 
-MAGNITUDE = View(
+STUDY = Study(
     "magnitude",
-    text("The metric along the gains against the scale of the inputs"),
-    USES,
-    _magnitude,
-    _figure,
-    _table,
-    watched=_magnitude,
+    title=text("The metric along the gains against the scale of the inputs"),
+    alt=text(
+        "The trace of the metric along the gains against the scale of the inputs. Batch and layer "
+        "scales: level lines. Weight norm and the standard model: a rise, then a fall as the "
+        "outputs saturate. Dotted: as the appendix prints it."
+    ),
+    uses=USES,
+    compute=compute,
+    table=table,
 )

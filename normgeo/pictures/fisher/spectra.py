@@ -3,95 +3,129 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
-from normgeo.base.progress import Stop
+from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Stop
 from normgeo.base.text import text
-from normgeo.fisher.operator import fisher
+from normgeo.fisher.operator import Fisher, WhichFisher, fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.fisher.pair import USES, about, pair, unusual, which_fisher
-from normgeo.pictures.fisher.spectra_figure import spectra_figure
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import Progress, View, progress_of
+from normgeo.pictures.captions import USES
+from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 ALL = 1024  # parameters up to which every eigenvalue is computed
 MOST = 100  # of the largest, above it
+ROUNDING = 1e-14  # of the largest eigenvalue of both models: below it there is only rounding
+MOST_OF = 0.9  # of the trace
 
 
-class SpectraPicture(NamedTuple):
-    """The spectra of both models.
+@final
+@dataclass(frozen=True, eq=False)
+class ModelSpectrum:
+    """The spectrum of one model.
 
     Attributes:
-        methods: normalizers with what is unusual about them. spectra: theirs; None where stopped.
-        about: data, family, sizes. which: the Fisher information. notes: for the reader.
+        normalizer: its method. spectrum: None where the computation was stopped.
 
     """
 
-    methods: tuple[tuple[Normalizer, str], ...]
-    spectra: tuple[Spectrum | None, ...]
-    about: str
-    which: str
+    normalizer: Normalizer
+    spectrum: Spectrum | None
+
+    @property
+    def values(self) -> Array:
+        """The eigenvalues, descending."""
+        return np.zeros(0) if self.spectrum is None else self.spectrum.values
+
+    @property
+    def shares(self) -> Array:
+        """The part of the trace that the first eigenvalues carry together, for each number."""
+        trace = self.spectrum.trace if self.spectrum else 0.0
+        shares: Array = np.cumsum(self.values) / (trace or 1.0)
+        return shares
+
+    @property
+    def carriers(self) -> int | None:
+        """How many eigenvalues carry `MOST_OF` the trace; None where those here do not."""
+        number = int(np.searchsorted(self.shares, MOST_OF)) + 1
+        return number if number <= len(self.values) else None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spectra:
+    """The spectra of both models.
+
+    Attributes:
+        models: the standard one first. caption: data, family, sizes.
+        which: the Fisher information. notes: for the reader.
+
+    """
+
+    models: tuple[ModelSpectrum, ...]
+    caption: str
+    which: WhichFisher
     notes: tuple[str, ...]
 
+    @property
+    def largest(self) -> float:
+        """The largest eigenvalue of both; 1 where there is none."""
+        return max((float(each.values[0]) for each in self.models if each.spectrum), default=0) or 1
 
-def _spectra(settings: Settings, callback: Progress | None = None) -> SpectraPicture:
-    both = pair(settings)
-    models, progress = len(both.scenes), progress_of(callback)
-    found: list[Spectrum | None] = []
-    notes = list(both.notes)
-    for place, it in enumerate(both.scenes.values()):
-        F = fisher(it.model, it.X)
-        k = None if F.layout.size <= ALL else MOST
-        with suppress(Stop):
-            found.append(spectrum(F, k, progress=progress.part(place, models)))
-        if progress.stopped:
-            found += [None] * (models - len(found))
-            break
-    if any(s is not None and not s.complete for s in found):
-        notes.insert(
-            0, text("The {k} largest eigenvalues, by Lanczos from products with F.", k=MOST)
-        )
-    methods = tuple(
-        (it.model.normalizer, unusual(it.model.normalizer)) for it in both.scenes.values()
-    )
-    which = which_fisher(fisher(both.normalized.model, both.normalized.X))
-    return SpectraPicture(methods, tuple(found), about(both.normalized), which, tuple(notes))
+    @property
+    def rounding(self) -> float:
+        """An eigenvalue up to this is rounding."""
+        return ROUNDING * self.largest
 
 
-def _figure(picture: SpectraPicture, theme: str) -> Figure:
-    return spectra_figure(
-        picture.methods, picture.spectra, about=picture.about, which=picture.which, theme=theme
-    )
+def compute(settings: Settings, progress: Progress) -> Spectra:
+    """The spectra of both models."""
+    both = BesideStandard.of(settings)
+    models = []
+    for m, it in enumerate(both.models):
+        part = progress.part(m, len(both.models))
+        found = None if progress.stopped else _spectrum(fisher(it.model, it.X), part)
+        models.append(ModelSpectrum(it.model.normalizer, found))
+    notes = both.notes
+    if any(each.spectrum is not None and not each.spectrum.complete for each in models):
+        lanczos = text("The {k} largest eigenvalues, by Lanczos from products with F.", k=MOST)
+        notes = (lanczos, *notes)
+    return Spectra(tuple(models), both.caption, both.which, notes)
 
 
-def _table(picture: SpectraPicture) -> Table:
+def _spectrum(F: Fisher, progress: Progress) -> Spectrum | None:
+    with suppress(Stop):
+        return spectrum(F, None if F.layout.size <= ALL else MOST, progress=progress)
+    return None
+
+
+def table(result: Spectra) -> Table:
+    """All eigenvalues that were computed."""
     rows = tuple(
-        (normalizer.title, i, float(value), float(share))
-        for (normalizer, _), s in zip(picture.methods, picture.spectra, strict=True)
-        if s is not None
-        for i, (value, share) in enumerate(
-            zip(s.values, np.cumsum(s.values) / (s.trace or 1.0), strict=True), start=1
-        )
+        (each.normalizer.title, i, float(value), float(share))
+        for each in result.models
+        for i, (value, share) in enumerate(zip(each.values, each.shares, strict=True), start=1)
     )
-    return Table(
-        ("method", "index", "eigenvalue", "share_of_trace_so_far"),
-        rows,
-        text("Eigenvalues of F; {about}", about=picture.about),
-        notes=(picture.which,),
-    )
+    columns = ("method", "index", "eigenvalue", "share_of_trace_so_far")
+    title = text("Eigenvalues of F; {about}", about=result.caption)
+    return Table(columns, rows, title, notes=(str(result.which),))
 
 
-SPECTRA = View(
+STUDY = Study(
     "spectra",
-    text("The spectrum of the Fisher information"),
-    USES,
-    _spectra,
-    _figure,
-    _table,
-    watched=_spectra,
+    title=text("The spectrum of the Fisher information"),
+    alt=text(
+        "Eigenvalues of the Fisher information of both models, largest first, on a logarithmic "
+        "axis, and the share of the trace that the largest carry."
+    ),
+    uses=USES,
+    compute=compute,
+    table=table,
 )

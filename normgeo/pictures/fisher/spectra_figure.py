@@ -2,153 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.fisher.spectrum import Spectrum
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import variant
+from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import (
     MEASURED,
     SIZE,
     THEMES,
-    above,
     colored,
     dress,
-    method_color,
     method_title,
 )
 
 LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
-ROUNDING = 1e-14  # of the largest eigenvalue: below it there is only rounding
-MOST_OF = 0.9
 
 
-def spectra_figure(
-    methods: Sequence[tuple[Normalizer, str]],
-    spectra: Sequence[Spectrum | None],
-    *,
-    about: str,
-    which: str,
-    theme: str,
-) -> go.Figure:
-    """Draw the eigenvalues, largest first, and the share of the trace that they add up to.
-
-    Args:
-        methods: one or two, with what is unusual about each. spectra: theirs; None where stopped.
-        about, which: of the models and their Fisher information. theme: of the figure.
-
-    """
-    look, figure = THEMES[theme], go.Figure()
-    top = max((float(s.values[0]) for s in spectra if s is not None), default=1.0) or 1.0
-    low, count, told = top, 1, []
-    for (normalizer, more), found in zip(methods, spectra, strict=True):
-        title = method_title(normalizer, more)
-        if found is None:
-            told.append(text("{method}: stopped", method=title))
-            continue
-        index = np.arange(1, len(found.values) + 1)
-        seen = found.values > ROUNDING * top
-        low, count = min(low, *found.values[seen], top), max(count, len(index))
-        shares = np.cumsum(found.values) / (found.trace or 1.0)
-        line = {"color": method_color(normalizer), "width": 3, "dash": MEASURED}
-        figure.add_scatter(
-            x=index,
-            y=np.where(seen, found.values, np.nan),
-            mode="lines",
-            line=line,
-            name=f"{normalizer.title}{more}",
-            hovertemplate=text(
-                "{name}, number {i}: λ = {value}<extra></extra>",
-                name=normalizer.title,
-                i="%{x}",
-                value="%{y:.3g}",
-            ),
-        )
-        figure.add_scatter(
-            x=index,
-            y=shares,
-            mode="lines",
-            line=line,
-            xaxis="x2",
-            yaxis="y2",
-            showlegend=False,
-            name=normalizer.title,
-            hovertemplate=text(
-                "{name}: the first {i} carry {value}<extra></extra>",
-                name=normalizer.title,
-                i="%{x}",
-                value="%{y:.1%}",
-            ),
-        )
-        carry = int(np.searchsorted(shares, MOST_OF)) + 1
-        words = text(
-            "{method}: λ₁ = {first:.3g}, trace {trace:.4g}, {carry}",
-            method=title,
-            first=found.values[0],
-            trace=found.trace,
-            carry=text("{k} directions carry 90 %", k=carry)
-            if carry <= len(index)
-            else text("{k} carry {share:.0%}", k=len(index), share=shares[-1]),
-        )
-        hidden = int((~seen).sum())
-        if hidden:
-            words += text(", {k} are 0 up to rounding", k=hidden)
-        told.append(words)
-    dress(figure, theme, height=420)
-    figure.update_layout(
+def figure(result: Spectra, theme: str) -> go.Figure:
+    """Draw the eigenvalues, largest first, and the share of the trace that they add up to."""
+    look, drawn = THEMES[theme], go.Figure()
+    for each in result.models:
+        if each.spectrum is not None:
+            drawn.add_traces(_lines(each, result.rounding))
+    dress(drawn, theme, height=420)
+    drawn.update_layout(
+        _axes(result),
         showlegend=False,
         margin={"l": 8, "r": 8, "t": 100, "b": 44},
-        xaxis={
+        annotations=[
+            note(colored(f"{result.caption}; {result.which}", look.muted), yshift=62),
+            note([_sentence(each, result.rounding) for each in result.models], yshift=8),
+            note(
+                f"{MOST_OF:.0%}",
+                0.99,
+                MOST_OF,
+                xref="x2 domain",
+                yref="y2",
+                xanchor="right",
+                yanchor="top",
+                font={"color": look.muted, "size": SIZE - 2},
+            ),
+        ],
+        shapes=[
+            {
+                "type": "line",
+                "xref": "x2 domain",
+                "x0": 0,
+                "x1": 1,
+                "yref": "y2",
+                "y0": MOST_OF,
+                "y1": MOST_OF,
+                "line": {"color": look.muted, "width": 1},
+            }
+        ],
+    )
+    return drawn
+
+
+def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatter]:
+    """Return the eigenvalues that are no rounding, and the shares of the trace."""
+    title, line = model.normalizer.title, {"color": method_color(model.normalizer), "width": 3}
+    index = np.arange(1, len(model.values) + 1)
+    values = go.Scatter(
+        x=index,
+        y=np.where(model.values > rounding, model.values, np.nan),
+        mode="lines",
+        line={**line, "dash": MEASURED},
+        name=f"{title}{variant(model.normalizer)}",
+        hovertemplate=text(
+            "{name}, number {i}: λ = {value}<extra></extra>",
+            name=title,
+            i="%{x}",
+            value="%{y:.3g}",
+        ),
+    )
+    shares = go.Scatter(
+        x=index,
+        y=model.shares,
+        mode="lines",
+        line={**line, "dash": MEASURED},
+        xaxis="x2",
+        yaxis="y2",
+        showlegend=False,
+        name=title,
+        hovertemplate=text(
+            "{name}: the first {i} carry {value}<extra></extra>",
+            name=title,
+            i="%{x}",
+            value="%{y:.1%}",
+        ),
+    )
+    return values, shares
+
+
+def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
+    values = np.concatenate([np.array([result.largest]), *(each.values for each in result.models)])
+    low = float(values[values > result.rounding].min())
+    count = max(1, *(len(each.values) for each in result.models))
+    across = [0, 1.01 * count + 1]
+    return {
+        "xaxis": {
             "domain": LEFT,
             "title": text("number of the eigenvalue, largest first"),
-            "range": [0, 1.01 * count + 1],
+            "range": across,
         },
-        yaxis={
+        "yaxis": {
             "type": "log",
             "title": text("eigenvalue λ of F"),
             "exponentformat": "power",
-            "range": [np.log10(low / 3), np.log10(top * 3)],
+            "range": [np.log10(low / 3), np.log10(result.largest * 3)],
             "nticks": 8,
         },
-        xaxis2={
+        "xaxis2": {
             "domain": RIGHT,
             "anchor": "y2",
-            "range": [0, 1.01 * count + 1],
+            "range": across,
             "title": text("number of eigenvalues taken"),
         },
-        yaxis2={
+        "yaxis2": {
             "anchor": "x2",
             "range": [0, 1.03],
             "tickformat": ".0%",
             "title": text("share of the trace"),
         },
-        annotations=[
-            above(colored(f"{about}; {which}", look.muted), 0.0, 62),
-            above("<br>".join(told), 0.0, 8),
-        ],
+    }
+
+
+def _sentence(model: ModelSpectrum, rounding: float) -> str:
+    """Say what the spectrum of a model is."""
+    title = method_title(model.normalizer, variant(model.normalizer))
+    if model.spectrum is None:
+        return text("{method}: stopped", method=title)
+    carry = (
+        text("{k} carry {share:.0%}", k=len(model.values), share=model.shares[-1])
+        if model.carriers is None
+        else text("{k} directions carry {share:.0%}", k=model.carriers, share=MOST_OF)
     )
-    figure.add_shape(
-        type="line",
-        xref="x2 domain",
-        x0=0,
-        x1=1,
-        yref="y2",
-        y0=MOST_OF,
-        y1=MOST_OF,
-        line={"color": look.muted, "width": 1},
+    hidden = int((model.values <= rounding).sum())
+    return text(
+        "{method}: λ₁ = {first}, trace {trace}, {carry}{zero}",
+        method=title,
+        first=number(model.values[0]),
+        trace=number(model.spectrum.trace, 4),
+        carry=carry,
+        zero=text(", {k} are 0 up to rounding", k=hidden) if hidden else "",
     )
-    figure.add_annotation(
-        text="90 %",
-        xref="x2 domain",
-        x=0.99,
-        yref="y2",
-        y=MOST_OF,
-        xanchor="right",
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": SIZE - 2},
-    )
-    return figure

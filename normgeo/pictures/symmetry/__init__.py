@@ -1,14 +1,14 @@
 """The pictures of the page Symmetry, in their order there."""
 
-from normgeo.pictures.symmetry.null_directions import COUPLING, SYMMETRY
-from normgeo.pictures.view import picture
+from normgeo.pictures.picture import Picture
+from normgeo.pictures.symmetry import (
+    coupling,
+    coupling_figure,
+    null_directions,
+    null_directions_figure,
+)
 
-PICTURES = tuple(
-    map(
-        picture,
-        (
-            SYMMETRY,
-            COUPLING,
-        ),
-    )
+PICTURES = (
+    Picture(null_directions.STUDY, null_directions_figure.figure),
+    Picture(coupling.STUDY, coupling_figure.figure),
 )

@@ -1,18 +1,22 @@
-"""The pictures of the Symmetry page: the null directions of F_WW, and what explains them."""
+"""The picture of the null directions of F_WW, and what explains them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
 
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
-from normgeo.pictures.fisher.pair import USES, unusual, which_fisher
+from normgeo.models.family import Family
+from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
-from normgeo.pictures.symmetry.coupling_figure import coupling_figure
-from normgeo.pictures.symmetry.null_directions_figure import symmetry_figure
-from normgeo.pictures.view import Progress, View
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
-from normgeo.symmetry.explanation import Explanation, Reason, explain
+from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import NullSpace, expected_terms, null_space
 from normgeo.tables.table import Table
 
@@ -20,15 +24,16 @@ LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
 STAGES = 3
 
 
-class SymmetryPicture(NamedTuple):
+@final
+@dataclass(frozen=True, eq=False)
+class NullDirections:
     """The null space of F_WW, counted, expected and explained.
 
     Attributes:
         null: of the exact Fisher information. paper: of Eq. 13.
         explanation: of `null`. Both are None where the computation was stopped before them.
-        terms: of the formula for its dimension. method, words: the normalizer's title and words.
-        groups, neurons, features: G, H and D. family, family_key, data: of the model.
-        setting: what is unusual about the normalizer, or "".
+        terms: of the formula for its dimension. model: whose they are.
+        caption: data, family, sizes, variant.
         notes: sentences for the reader.
 
     """
@@ -36,16 +41,9 @@ class SymmetryPicture(NamedTuple):
     null: NullSpace
     explanation: Explanation | None
     paper: NullSpace | None
-    terms: dict[str, int]
-    method: str
-    words: tuple[str, str]
-    groups: int
-    neurons: int
-    features: int
-    family: str
-    family_key: str
-    setting: str
-    data: str
+    terms: Mapping[str, int]
+    model: NormalizedGLM
+    caption: str
     notes: tuple[str, ...]
 
     @property
@@ -53,26 +51,39 @@ class SymmetryPicture(NamedTuple):
         """The dimension by formula."""
         return sum(self.terms.values())
 
+    @property
+    def normalizer(self) -> Normalizer:
+        """The method of the model."""
+        return self.model.normalizer
 
-def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryPicture:
-    here = model_on_data(independent(settings), "standardized")
-    model, X = here.model, here.X
-    H, D = model.W.shape
-    if H * D > LARGEST:
-        raise ValueError(
-            text(
-                "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
-                "D = {D} features have {count:,}. Use fewer neurons.",
-                most=LARGEST,
-                H=H,
-                D=D,
-                count=H * D,
-            )
-        )
+    @property
+    def family(self) -> Family:
+        """The family of the model."""
+        return self.model.family
+
+    @property
+    def neurons(self) -> int:
+        """The neurons H."""
+        return self.model.layout.neurons
+
+    @property
+    def features(self) -> int:
+        """The features D."""
+        return self.model.layout.features
+
+
+def compute(settings: Settings, progress: Progress) -> NullDirections:
+    """The null spaces of the exact Fisher information and of Eq. 13, and the reasons."""
+    chosen = independent(settings)
+    it = model_on_data(chosen, "standardized")
+    model, X = it.model, it.X
+    _check_size(model)
     null = null_space(fisher(model, X))
-    terms = expected_terms(model.normalizer, H, D, model.family.key)
+    terms = expected_terms(
+        model.normalizer, model.layout.neurons, model.layout.features, model.family.key
+    )
     notes = list(null.notes)
-    if independent(settings) is not settings:
+    if chosen is not settings:
         notes.append(
             text(
                 "The outputs are independent, each class against the rest: a softmax has null "
@@ -86,68 +97,53 @@ def _symmetry(settings: Settings, callback: Progress | None = None) -> SymmetryP
                 "the count differs from it."
             )
         )
-    picture = SymmetryPicture(
-        null,
-        None,
-        None,
-        terms,
-        model.normalizer.title,
-        model.normalizer.words,
-        model.normalizer.groups,
-        H,
-        D,
-        model.family.title,
-        model.family.key,
-        unusual(model.normalizer),
-        here.dataset.title,
-        (*notes, *here.notes),
+    about = text(
+        "{model}, G = {G}{variant}",
+        model=caption(it),
+        G=model.normalizer.groups,
+        variant=variant(model.normalizer),
     )
-    try:
-        if callback is not None:
-            callback(1, STAGES)
-        picture = picture._replace(explanation=explain(model, X, null))
-        if callback is not None:
-            callback(2, STAGES)
-        mixed = model.normalizer.shared_by_neurons
-        paper = null_space(fisher(model, X, coupling="paper")) if mixed else null
-        picture = picture._replace(paper=paper)
-        if callback is not None:
-            callback(STAGES, STAGES)
-    except StopIteration:
-        pass
-    return picture
+    result = NullDirections(null, None, None, terms, model, about, (*notes, *it.notes))
+    if not progress.tell(1, STAGES):
+        return result
+    result = replace(result, explanation=explain(model, X, null))
+    if not progress.tell(2, STAGES):
+        return result
+    mixed = model.normalizer.shared_by_neurons
+    paper = null_space(fisher(model, X, coupling="paper")) if mixed else null
+    progress.tell(STAGES, STAGES)
+    return replace(result, paper=paper)
 
 
-def reasons(picture: SymmetryPicture) -> tuple[Reason, ...]:
-    """Return the reasons that explain a null direction which none before them does."""
-    found = picture.explanation
-    return () if found is None else tuple(r for r in found.reasons if r.added)
+def _check_size(model: NormalizedGLM) -> None:
+    H, D = model.W.shape
+    if H * D > LARGEST:
+        raise ValueError(
+            text(
+                "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
+                "D = {D} features have {count:,}. Use fewer neurons.",
+                most=LARGEST,
+                H=H,
+                D=D,
+                count=H * D,
+            )
+        )
 
 
-def _table(picture: SymmetryPicture) -> Table:
+def table(result: NullDirections) -> Table:
+    """All singular values, and the reasons."""
     rows: list[tuple[object, ...]] = [
         ("singular value", i, float(value), "", None, None, None, None, None)
-        for i, value in enumerate(picture.null.singular_values, start=1)
+        for i, value in enumerate(result.null.singular_values, start=1)
     ]
-    found = picture.explanation
+    found = result.explanation
     if found is not None:
         rows += [
             ("reason", i, None, r.title, r.span, r.held, r.added, r.angle, r.sentence)
             for i, r in enumerate(found.reasons, start=1)
         ]
-        rows.append(
-            (
-                "reason",
-                len(found.reasons) + 1,
-                None,
-                text("no known reason"),
-                None,
-                None,
-                found.unexplained,
-                None,
-                "",
-            )
-        )
+        last, title = len(found.reasons) + 1, text("no known reason")
+        rows.append(("reason", last, None, title, None, None, found.unexplained, None, ""))
     columns = (
         "kind",
         "index",
@@ -159,77 +155,25 @@ def _table(picture: SymmetryPicture) -> Table:
         "largest_angle_radians",
         "meaning",
     )
-    return Table(columns, tuple(rows), title(picture), notes=(which_fisher(picture.null),))
-
-
-def title(picture: SymmetryPicture) -> str:
-    """Return what is counted, and the count."""
-    return text(
+    title = text(
         "{method}: {k} null directions of {all}, by formula {expected}",
-        method=picture.method,
-        k=picture.null.dimension,
-        all=picture.null.singular_values.size,
-        expected=picture.expected,
+        method=result.normalizer.title,
+        k=result.null.dimension,
+        all=result.null.singular_values.size,
+        expected=result.expected,
     )
+    return Table(columns, tuple(rows), title, notes=(str(result.null.which),))
 
 
-def _about(picture: SymmetryPicture) -> str:
-    return (
-        text(
-            "{data}, {family} outputs, H = {H}, D = {D}, G = {G}",
-            data=picture.data,
-            family=picture.family,
-            H=picture.neurons,
-            D=picture.features,
-            G=picture.groups,
-        )
-        + picture.setting
-    )
-
-
-SYMMETRY = View(
+STUDY = Study(
     "symmetry",
-    text("The directions in weight space that the model does not see"),
-    USES,
-    _symmetry,
-    lambda picture, theme: symmetry_figure(
-        picture.null,
-        picture.explanation,
-        picture.terms,
-        method=picture.method,
-        words=picture.words,
-        about=_about(picture),
-        which=which_fisher(picture.null),
-        theme=theme,
+    title=text("The directions in weight space that the model does not see"),
+    alt=text(
+        "Left: the roots of the eigenvalues of the Fisher information of the weights on a "
+        "logarithmic scale, with the null ones marked apart below the threshold. Right: a bar for "
+        "each reason, as long as the number of null directions that it explains."
     ),
-    _table,
-    watched=_symmetry,
-)
-
-
-def _coupling_table(picture: SymmetryPicture) -> Table:
-    exact = picture.null.singular_values.tolist()
-    paper: list[float | None] = [None] * len(exact)
-    if picture.paper is not None:
-        paper = picture.paper.singular_values.tolist()
-    rows = tuple((i, *both) for i, both in enumerate(zip(exact, paper, strict=True), start=1))
-    words = text("Roots of the eigenvalues of F_WW, {method}", method=picture.method)
-    return Table(("index", "exact", "eq_13"), rows, words)
-
-
-COUPLING = View(
-    "coupling",
-    text("The spectrum of the exact Fisher information and of Eq. 13"),
-    USES,
-    _symmetry,
-    lambda picture, theme: coupling_figure(
-        picture.null,
-        picture.paper,
-        method=picture.method,
-        words=picture.words,
-        about=_about(picture),
-        theme=theme,
-    ),
-    _coupling_table,
-    watched=_symmetry,
+    uses=USES,
+    compute=compute,
+    table=table,
 )

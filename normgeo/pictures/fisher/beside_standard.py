@@ -1,0 +1,80 @@
+"""The standard model beside a normalized one, on the same data from the same weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+from normgeo.base.text import text
+from normgeo.fisher.operator import WhichFisher
+from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.pictures.captions import caption
+from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
+from normgeo.settings import Settings
+
+LARGEST = 2048  # parameters: the matrix and its eigenvectors in about a second
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BesideStandard:
+    """Two models on the same data; the standard one alone where it is the method.
+
+    Attributes:
+        models: with their data, the standard one first. notes: sentences for the reader.
+
+    """
+
+    models: tuple[ModelOnData, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The standard model and that of the method.
+
+        Raises:
+            ValueError: settings that fit no model, or more parameters than can be drawn at once.
+
+        """
+        chosen = independent(settings)
+        # By their words: a standard model of the method's own ε and statistics stands alone.
+        methods = {each.words: each for each in (NORMALIZERS["standard"], settings.normalizer)}
+        models = tuple(model_on_data(chosen, "standardized", each) for each in methods.values())
+        model = models[-1].model
+        if model.layout.size > LARGEST:
+            raise ValueError(
+                text(
+                    "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
+                    "neurons with D = {D} features have {count:,}. Use fewer neurons.",
+                    most=LARGEST,
+                    H=len(model.W),
+                    D=model.W.shape[1],
+                    count=model.layout.size,
+                )
+            )
+        notes = list(models[-1].notes)
+        if chosen is not settings:
+            notes.insert(
+                0,
+                text(
+                    "The outputs are independent, each class against the rest. Choose "
+                    "“categorical” under Settings for a softmax, whose classes meet in every "
+                    "block."
+                ),
+            )
+        return cls(models, tuple(dict.fromkeys(notes)))
+
+    @property
+    def normalized(self) -> ModelOnData:
+        """The model of the method itself."""
+        return self.models[-1]
+
+    @property
+    def which(self) -> WhichFisher:
+        """The Fisher information of both."""
+        return WhichFisher("exact", len(self.normalized.X), self.normalized.model.phi)
+
+    @property
+    def caption(self) -> str:
+        """The data, family and sizes of both."""
+        return caption(self.normalized)

@@ -1,0 +1,106 @@
+"""The Symmetry pictures, against numpy's spectra of the matrices."""
+
+import re
+
+import numpy as np
+import pytest
+
+from normgeo.base.progress import Stop
+from normgeo.base.text import translated
+from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+SYMMETRY, COUPLING = PICTURES["symmetry"], PICTURES["coupling"]
+SMALL = Settings(dataset="wine")
+
+
+def spectrum(F: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(F)[::-1], 0))
+
+
+@pytest.mark.parametrize("method", NORMALIZERS)
+def test_singular_values_are_roots_of_the_eigenvalues_of_the_matrix(matrix, weights, method):
+    settings = Settings(dataset="wine", method=method, neurons=6)
+    result = SYMMETRY.compute(settings)
+    for found, coupling in ((result.null, "exact"), (result.paper, "paper")):
+        expected = spectrum(weights(matrix(settings, coupling), 6, 13))
+        np.testing.assert_allclose(found.singular_values, expected, atol=1e-6 * expected[0])
+        assert found.dimension == (expected < 1e-6 * expected[0]).sum()
+
+
+def test_tables_have_the_values_of_the_pictures(rows):
+    result = SYMMETRY.compute(Settings(dataset="wine", method="layer"))
+    values = [row[2] for row in SYMMETRY.table(result).rows if row[0] == "singular value"]
+    np.testing.assert_array_equal(values, result.null.singular_values)
+    new = [row[6] for row in SYMMETRY.table(result).rows if row[0] == "reason"]
+    assert sum(new) == result.null.dimension == result.expected == 14
+    both = np.array([row[1:] for row in COUPLING.table(result).rows])
+    np.testing.assert_array_equal(both[:, 0], result.null.singular_values)
+    np.testing.assert_array_equal(both[:, 1], result.paper.singular_values)
+
+
+def test_bars_are_the_reasons_and_their_counts():
+    result = SYMMETRY.compute(Settings(dataset="wine", method="layer"))
+    figure = SYMMETRY.figure(result, "light")
+    (bars,) = [trace for trace in figure.data if trace.type == "bar"]
+    assert list(bars.x) == [1, 13, 0]
+    titles = [note.text for note in figure.layout.annotations if note.xref == "x2"]
+    assert titles == ["weight matrix re-scaling", "weight matrix re-centering", "no known reason"]
+    assert "13 independent tangents" in bars.hovertext[1].replace("<br>", " ")
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert "by formula GD + G = 13 + 1 = 14 ✓" in words
+    assert not re.search(r"\de[-−+]", words)
+
+
+def test_both_pictures_share_one_computation():
+    assert COUPLING.study.compute is SYMMETRY.study.compute
+    assert COUPLING.uses == SYMMETRY.uses
+
+
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_stopped_computation_has_what_came_before(stage):
+    told = []
+
+    def stop(done: int, steps: int) -> None:
+        told.append((done, steps))
+        if done == stage:
+            raise Stop
+
+    result = SYMMETRY.compute(SMALL, stop)
+    assert told == [(done, 3) for done in range(1, stage + 1)]
+    assert result.null.dimension == 4
+    assert (result.explanation is None) == (stage < 2)
+    assert (result.paper is None) == (stage < 3)
+    words = [note.text for note in SYMMETRY.figure(result, "light").layout.annotations]
+    assert any("Stopped before" in line for line in words) == (stage < 2)
+    assert (len(SYMMETRY.table(result).rows) == 52) == (stage < 2)
+    assert len(COUPLING.figure(result, "light").data) == (2 if stage == 3 else 1)
+    assert (COUPLING.table(result).rows[0][2] is None) == (stage < 3)
+
+
+@pytest.mark.parametrize("method", NORMALIZERS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_method_has_both_pictures(method, theme, captions):
+    settings = Settings(dataset="iris", neurons=6, method=method, eps=1e-5, statistics="frozen")
+    result = SYMMETRY.compute(settings)
+    title = NORMALIZERS[method].title
+    words = captions("symmetry", result, theme)
+    assert f"<b>{title}</b>" in words
+    assert "ε = 1 · 10⁻⁵" in words
+    assert f"<b>{title}</b>" in COUPLING.figure(result, theme).layout.title.text
+
+
+def test_too_many_weights_are_a_sentence():
+    with pytest.raises(ValueError, match=r"up to 1,024 weights; H = 40 .* have 2,440\. Use fewer"):
+        SYMMETRY.compute(Settings(neurons=40))
+
+
+def test_sentences_are_put_into_words_when_they_are_shown():
+    result = SYMMETRY.compute(SMALL)
+    with translated(lambda sentence: f"¡{sentence}"):
+        assert str(result.caption).startswith("¡")
+        assert all(str(note).startswith("¡") for note in result.notes)
+        assert SYMMETRY.alt.startswith("¡")
+        assert COUPLING.alt.startswith("¡")
+    assert "¡" not in result.caption
