@@ -138,7 +138,7 @@ def turn_against_norm(
         raise ValueError(f"`norms` must be above 0; got {radii.min():g}.")
     if not (isfinite(rate) and rate > 0):
         raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
-    objective = BlockObjective(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient
     dtheta = objective.embed(gradient / (lengths(gradient) or 1.0))

@@ -89,7 +89,7 @@ def doubling_table(
     ['turn by a fixed dw: 0.5000 (1/2)', 'turn by one gradient step: 0.2500 (1/4)']
 
     """
-    objective = BlockObjective(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block)
     changes = _Changes.draw(objective)
     before, after = (_measure(objective, changes, k * objective.own) for k in (1.0, 2.0))
     scales = _scales(objective, changes)

@@ -75,7 +75,7 @@ def loss_plane(
 
     """
     alphas = np.linspace(-np.pi, np.pi, 181) if angles is None else real_array("angles", angles, 1)
-    objective = BlockObjective(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block)
     radius = objective.own_norm if norm is None else float(norm)
     if not (isfinite(radius) and radius > 0):
         raise ValueError(f"`norm` must be a finite number above 0; got {radius}.")

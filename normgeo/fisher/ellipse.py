@@ -99,7 +99,7 @@ def equal_kl(
         ValueError: fewer than two tangent directions, or no curvature in one of them.
 
     """
-    objective = BlockObjective(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block)
     directions = tangent_directions(objective, rng)
     radii = np.asarray(norms, float)
     first = _metric(objective, directions, radii[0])[:2, :2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -12,21 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, gammaln
 
 from normgeo.base.arrays import real_array
+from normgeo.base.text import text
 from normgeo.models.family import Family, Floats
 
-__all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson"]
+__all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson", "family_of"]
 
 MILD = 600.0  # a change of s whose exponential is no overflow
 
 
 @final
-@dataclass(frozen=True)
 class Gaussian(Family):
     """Real outputs with noise variance φ: A = s²/2, f = s, A'' = 1."""
 
     key = "gaussian"
-    title = "Gaussian"
-    support = "real numbers"
+    title = text("Gaussian")
+    support = text("real numbers")
+    formula = "s^2/2"
     has_dispersion = True
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -41,8 +41,11 @@ class Gaussian(Family):
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         return d**2 / 2
 
-    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return -((y - s) ** 2) / (2 * phi) - math.log(2 * math.pi * phi) / 2
+    def _log_base(self, y: Floats, phi: float) -> float:
+        return -math.log(2 * math.pi * phi) / 2
+
+    def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        return -((y - s) ** 2) / (2 * phi), s.copy(order="K")
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         return rng.normal(s, math.sqrt(phi))
@@ -52,13 +55,13 @@ class Gaussian(Family):
 
 
 @final
-@dataclass(frozen=True)
 class Bernoulli(Family):
     """Outputs 0 or 1 with log odds s: A = log(1 + eˢ), f = p = 1/(1 + e⁻ˢ), A'' = p(1 − p)."""
 
     key = "bernoulli"
-    title = "Bernoulli"
-    support = "0 or 1"
+    title = text("Bernoulli")
+    support = text("0 or 1")
+    formula = r"\log(1 + e^s)"
 
     def _log_partition(self, s: Floats) -> Floats:
         return np.logaddexp(0, s)
@@ -78,10 +81,7 @@ class Bernoulli(Family):
         zero = -np.logaddexp(0, s) + _log_exp_remainder(-d * expit(s))
         return np.logaddexp(0, np.logaddexp(one, zero))
 
-    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return self._log_density_and_mean(y, s, phi)[0]
-
-    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+    def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
         odds = np.exp(-np.abs(s))  # of the less likely value
         density = np.minimum((2 * y - 1) * s, 0) - np.log1p(odds)
         return _float(density), _float(np.where(s < 0, odds, 1) / (1 + odds))
@@ -94,22 +94,26 @@ class Bernoulli(Family):
 
 
 @final
-@dataclass(frozen=True)
 class Poisson(Family):
     """Counts with log mean s: A = f = A'' = eˢ."""
 
     key = "poisson"
-    title = "Poisson"
-    support = "counts (0, 1, 2, …)"
+    title = text("Poisson")
+    support = text("counts (0, 1, 2, …)")
+    formula = "e^s"
 
     def _check_natural(self, s: Floats) -> None:
         super()._check_natural(s)
         limit = math.log(np.finfo(np.float64).max)
         if s.max() > limit:
             raise ValueError(
-                f"Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
-                f"the mean exp(s) is a finite float; got {s.max():.4g}. "
-                "Use smaller weights, gains or inputs."
+                text(
+                    "Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
+                    "the mean exp(s) is a finite float; got {largest:.4g}. "
+                    "Use smaller weights, gains or inputs.",
+                    limit=limit,
+                    largest=s.max(),
+                )
             )
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -120,21 +124,21 @@ class Poisson(Family):
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         return np.exp(s + _log_exp_remainder(d))
 
-    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return self._log_density_and_mean(y, s, phi)[0]
-
-    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+    def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
         mean = self._mean(s)
         return s * y - mean, mean
 
-    def _log_base(self, y: Floats) -> Floats:
+    def _log_base(self, y: Floats, phi: float) -> Floats:
         return _float(-gammaln(y + 1))
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         if s.max() > 43:
             raise ValueError(
-                "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
-                f"got {s.max():.4g}. Use smaller weights, gains or inputs."
+                text(
+                    "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
+                    "got {largest:.4g}. Use smaller weights, gains or inputs.",
+                    largest=s.max(),
+                )
             )
         return _float(rng.poisson(np.exp(s)))
 
@@ -143,7 +147,6 @@ class Poisson(Family):
 
 
 @final
-@dataclass(frozen=True)
 class Categorical(Family):
     """One of H classes: A = logsumexp(s) per case, f = p = softmax(s), A'' = diag(p) − ppᵀ.
 
@@ -151,8 +154,9 @@ class Categorical(Family):
     """
 
     key = "categorical"
-    title = "categorical"
-    support = "class labels"
+    title = text("categorical")
+    support = text("class labels")
+    formula = r"\log \textstyle\sum_h e^{s_h}"
     coupled = True
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -207,10 +211,7 @@ class Categorical(Family):
         terms = log_p + _log_exp_remainder(d)
         return _float(np.logaddexp(0, np.logaddexp.reduce(terms, axis=-1)))
 
-    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats:
-        return self._log_density_and_mean(y, s, phi)[0]
-
-    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+    def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
         _, odds, others = _odds(s)
         # y is one-hot: its row picks s of the class without rounding.
         log_odds = (y * s).sum(axis=-1) - s.max(axis=-1)
@@ -229,16 +230,24 @@ class Categorical(Family):
             targets = super().encode(y, H)
             if not (targets.sum(axis=1) == 1).all():
                 raise ValueError(
-                    "Rows of `y` must be one-hot, a single 1 for the class; "
-                    f"got {targets[targets.sum(axis=1) != 1][0].tolist()}. Labels (N,) do as well."
+                    text(
+                        "Rows of `y` must be one-hot, a single 1 for the class; "
+                        "got {row}. Labels (N,) do as well.",
+                        row=targets[targets.sum(axis=1) != 1][0].tolist(),
+                    )
                 )
             return targets
         labels = real_array("y", y, 1)
         bad = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= H)]
         if bad.size:
             raise ValueError(
-                f"Class labels must be integers from 0 to {H - 1}, one for each of the {H} "
-                f"outputs; got {bad[0]:g}. Renumber the classes or add outputs."
+                text(
+                    "Class labels must be integers from 0 to {last}, one for each of the {H} "
+                    "outputs; got {label:g}. Renumber the classes or add outputs.",
+                    last=H - 1,
+                    H=H,
+                    label=bad[0],
+                )
             )
         return _one_hot(labels.astype(np.intp), H)
 
@@ -249,6 +258,26 @@ class Categorical(Family):
 FAMILIES: dict[str, Family] = {
     family.key: family for family in (Gaussian(), Bernoulli(), Poisson(), Categorical())
 }
+
+
+def family_of(family: str | Family) -> Family:
+    """Return a family, or the one with this key of FAMILIES.
+
+    Raises:
+        ValueError: an unknown key.
+
+    """
+    if isinstance(family, Family):
+        return family
+    if family not in FAMILIES:
+        raise ValueError(
+            text(
+                "`family` must be one of {keys}; got {family!r}.",
+                keys=", ".join(FAMILIES),
+                family=family,
+            )
+        )
+    return FAMILIES[family]
 
 
 def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:

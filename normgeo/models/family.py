@@ -10,26 +10,44 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import roots_jacobi
 
 from normgeo.base.arrays import real_array
+from normgeo.base.text import text
 
 Floats = NDArray[np.float64]
 LARGEST = 1e150  # squares of it, and of differences of two, are finite floats
 
+NEAR = 4.0
+"""How far s moves at most where a remainder is integrated: A'' of log(1 + eˢ) has poles at ±πi."""
 
+_x, _w = roots_jacobi(16, 1, 0)
+NODES = tuple(zip((_x + 1) / 2, _w / 4, strict=True))
+"""t and its weight in ∫₀¹ (1 − t) … dt, exact for polynomials of degree 31."""
+
+
+@dataclass(frozen=True)
 class Family(ABC):
     """A distribution of y with natural parameter s and dispersion φ.
 
     log P(y|s) = (s·y − A(s))/φ + c(y, φ),   E[y] = A'(s) = f(s),   Cov[y] = φ A''(s)
 
-    s and y are (N, H): N cases, H outputs. A family states A, f, A'', its log density, a sampler
-    and its support; the rest follows here. Every method raises ValueError for an s that is not a
-    finite (N, H) matrix or is out of the range of floating point. Source: Eq. 8 and 9.
+    s and y are (N, H): N cases, H outputs. A family states A, f, A'', c, a sampler and its
+    support; the rest follows here. Every method raises ValueError for an s that is not a finite
+    (N, H) matrix or is out of the range of floating point. Source: Eq. 10 and 11.
+
+    Attributes:
+        key, title: its names. support: the values of y, to follow "must be".
+        formula: A(s) in LaTeX.
+        coupled: whether A is one of all outputs of a case, which are then one class of H.
+        has_dispersion: whether φ may be other than 1.
+
     """
 
     key: ClassVar[str]
     title: ClassVar[str]
     support: ClassVar[str]
+    formula: ClassVar[str]
     coupled: ClassVar[bool] = False
     has_dispersion: ClassVar[bool] = False
 
@@ -45,32 +63,52 @@ class Family(ABC):
     def _variance(self, s: Floats) -> Floats: ...
 
     @abstractmethod
-    def _log_density(self, y: Floats, s: Floats, phi: float) -> Floats: ...
-
-    @abstractmethod
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats: ...
 
     @abstractmethod
     def _supports(self, y: Floats) -> NDArray[np.bool_]: ...
 
-    def _log_base(self, y: Floats) -> Floats | float:
-        """A term of log P in y alone that its family leaves out of `_log_density`: it is costly."""
+    # What it may restate: c where it is not 0, and what can be faster or keep more digits.
+
+    def _log_base(self, y: Floats, phi: float) -> Floats | float:
+        """c(y, φ)."""
         return 0.0
 
-    def _log_density_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
-        """`_log_density` and f(s); families restate it to share exponentials."""
-        return self._log_density(y, s, phi), self._mean(s)
+    def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
+        """(s·y − A(s))/φ, or what log P is but for `_log_base`; and f(s)."""
+        product = (s * y).sum(axis=-1) if self.coupled else s * y
+        return (product - self._log_partition(s)) / phi, self._mean(s)
 
     def _remainder(self, s: Floats, d: Floats) -> Floats:
-        """A(s + d) − A(s) − f(s)·d; families restate it so that no digits cancel."""
-        return self._log_partition(s + d) - self._log_partition(s) - self._mean(s) * d
+        """A(s + d) − A(s) − f(s)·d = ∫₀¹ (1 − t) d·A''(s + td) d dt.
+
+        Near s the difference cancels and the integral keeps its digits; farther than NEAR it is
+        the other way round, and rounding is that of A.
+        """
+        near = np.clip(d, -NEAR, NEAR)
+        remainder = sum(weight * self._curvature(s + t * near, near) for t, weight in NODES)
+        far = np.abs(d) > NEAR
+        product = self._mean(s) * d
+        if self.coupled:
+            far, product = np.asarray(far.any(axis=-1)), product.sum(axis=-1)
+        difference = self._log_partition(s + d) - self._log_partition(s) - product
+        return np.where(far, np.maximum(difference, 0), remainder)
+
+    def _curvature(self, s: Floats, d: Floats) -> Floats:
+        """d·A''(s) d, of the shape of A."""
+        products = d * self.covariance_operator(s)(d)
+        return np.asarray(products.sum(axis=-1)) if self.coupled else products
 
     def _check_natural(self, s: Floats) -> None:
         largest = np.abs(s).max()
         if largest > LARGEST:
             raise ValueError(
-                f"Natural parameters must not exceed {LARGEST:g} in size; got {largest:.4g}. "
-                "Use smaller weights, gains or inputs."
+                text(
+                    "Natural parameters must not exceed {limit:g} in size; got {largest:.4g}. "
+                    "Use smaller weights, gains or inputs.",
+                    limit=LARGEST,
+                    largest=largest,
+                )
             )
 
     # What follows from it.
@@ -126,7 +164,8 @@ class Family(ABC):
         _same_shape("s_other", other, natural.shape)
         with np.errstate(over="ignore"):
             remainder = self._remainder(natural, other - natural)
-            return self._finite("KL divergence", _per_case(remainder) / self._dispersion(phi))
+            divergence = _per_case(remainder) / self.dispersion(phi)
+            return self._finite(text("KL divergence"), divergence)
 
     def log_likelihood(self, y: ArrayLike, s: ArrayLike, phi: float = 1.0) -> Floats:
         """Return log P(y|s) = (s·y − A(s))/φ + c(y, φ), (N,), nats per case.
@@ -141,18 +180,19 @@ class Family(ABC):
         targets = self.encode(y, natural.shape[1])
         _same_shape("y", targets, natural.shape)
         with np.errstate(over="ignore"):
-            density = self._log_density(targets, natural, self._dispersion(phi))
-            return self._finite("log-likelihood", _per_case(density + self._log_base(targets)))
+            exponent, _ = self._exponent_and_mean(targets, natural, self.dispersion(phi))
+            density = exponent + self._log_base(targets, phi)
+            return self._finite(text("log-likelihood"), _per_case(density))
 
     def likelihood(self, y: ArrayLike, H: int, phi: float = 1.0) -> Likelihood:
         """Return log P(y|s) of fixed y as a function of s (N, H): y is looked at once."""
         targets = np.asfortranarray(self.encode(y, H))
-        base = np.broadcast_to(self._log_base(targets), targets.shape)
-        return Likelihood(self, targets, _per_case(base), self._dispersion(phi))
+        base = np.broadcast_to(self._log_base(targets, self.dispersion(phi)), targets.shape)
+        return Likelihood(self, targets, _per_case(base), phi)
 
     def sample(self, s: ArrayLike, rng: np.random.Generator, phi: float = 1.0) -> Floats:
         """Draw y (N, H) from P(y|s); rows are one-hot for the categorical."""
-        return self._sample(self._natural(s), rng, self._dispersion(phi))
+        return _floats(self._sample(self._natural(s), rng, self.dispersion(phi)))
 
     def encode(self, y: ArrayLike, H: int) -> Floats:
         """Return y as targets (N, H); a vector (N,) stands for one column.
@@ -163,14 +203,23 @@ class Family(ABC):
         targets = values[:, None] if values.ndim == 1 else values
         if targets.ndim != 2 or targets.shape[1] != H:
             raise ValueError(
-                f"`y` must have one column for each of the {H} outputs; "
-                f"got an array of shape {values.shape}."
+                text(
+                    "`y` must have one column for each of the {H} outputs; "
+                    "got an array of shape {shape}.",
+                    H=H,
+                    shape=values.shape,
+                )
             )
         inside = self._supports(targets)
         if not inside.all():
             raise ValueError(
-                f"Targets of the {self.title} family must be {self.support}; "
-                f"got {targets[~inside][0]:g}. Choose another family or recode y."
+                text(
+                    "Targets of the {family} family must be {support}; got {value:g}. "
+                    "Choose another family or recode y.",
+                    family=self.title,
+                    support=self.support,
+                    value=targets[~inside][0],
+                )
             )
         return targets
 
@@ -179,21 +228,35 @@ class Family(ABC):
         self._check_natural(natural)
         return natural
 
-    def _dispersion(self, phi: float) -> float:
+    def dispersion(self, phi: float) -> float:
+        """Return φ as a float.
+
+        Raises:
+            ValueError: it is not a finite number above 0, or is not 1 and the family has none.
+
+        """
         if not (math.isfinite(phi) and phi > 0):
-            raise ValueError(f"`phi` must be a positive number; got phi={phi}.")
+            raise ValueError(text("`phi` must be a finite number above 0; got {phi}.", phi=phi))
         if phi != 1 and not self.has_dispersion:
             raise ValueError(
-                f"The {self.title} family has no dispersion to choose; got phi={phi}. "
-                "Leave `phi` at 1, or use the Gaussian family, where it is the noise variance."
+                text(
+                    "The {family} family has no dispersion to choose; got phi={phi}. "
+                    "Leave `phi` at 1, or use the Gaussian family, where it is the noise variance.",
+                    family=self.title,
+                    phi=phi,
+                )
             )
-        return phi
+        return float(phi)
 
     def _finite(self, what: str, values: Floats) -> Floats:
         if not np.isfinite(values).all():
             raise ValueError(
-                f"The {what} of the {self.title} family must be a finite float; it exceeds 1.8e308 "
-                "here. Use smaller weights, gains or inputs, or a larger `phi`."
+                text(
+                    "The {what} of the {family} family must be a finite float; it exceeds 1.8e308 "
+                    "here. Use smaller weights, gains or inputs, or a larger `phi`.",
+                    what=what,
+                    family=self.title,
+                )
             )
         return values
 
@@ -234,10 +297,14 @@ class Likelihood:
         natural = self.family._natural(s)
         _same_shape("y", self.targets, natural.shape)
         with np.errstate(over="ignore"):
-            density, mean = self.family._log_density_and_mean(self.targets, natural, self.phi)
-            total = np.asarray(density.sum() + self.log_base.sum())
-        self.family._finite("log-likelihood", total)
+            exponent, mean = self.family._exponent_and_mean(self.targets, natural, self.phi)
+            total = np.asarray(exponent.sum() + self.log_base.sum())
+        self.family._finite(text("log-likelihood"), total)
         return LikelihoodPoint(float(total) / len(natural), self.targets - mean)
+
+
+def _floats(values: Any) -> Floats:
+    return np.asarray(values, dtype=np.float64)
 
 
 def _per_case(values: Floats) -> Floats:
@@ -247,6 +314,11 @@ def _per_case(values: Floats) -> Floats:
 def _same_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(
-            f"`{name}` must have one value for each case and output, shape {shape}; "
-            f"got shape {array.shape}."
+            text(
+                "`{name}` must have one value for each case and output, shape {shape}; "
+                "got shape {other}.",
+                name=name,
+                shape=shape,
+                other=array.shape,
+            )
         )

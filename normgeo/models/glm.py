@@ -9,14 +9,13 @@ The standard model, (none, none), has no g.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
-from normgeo.models.families import FAMILIES, Family
+from normgeo.models.families import Family, family_of
 from normgeo.normalizers.fixed_cases import FixedCases
 from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
 from normgeo.normalizers.normalizer import Normalizer
@@ -119,7 +118,7 @@ class ModelLinearization:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(init=False, eq=False)
 class NormalizedGLM:
     """A generalized linear model of normalized summed inputs (Eq. 8).
 
@@ -134,13 +133,13 @@ class NormalizedGLM:
 
     """
 
-    normalizer: Normalizer
-    family: Family
-    W: Array
-    b: Array
-    g: Array | None
-    phi: float
-    reference: tuple[Array, Array] | None
+    normalizer: Final[Normalizer]
+    family: Final[Family]
+    W: Final[Array]
+    b: Final[Array]
+    g: Final[Array | None]
+    phi: Final[float]
+    reference: Final[tuple[Array, Array] | None]
 
     def __init__(
         self,
@@ -161,18 +160,13 @@ class NormalizedGLM:
                 "The standard model (none, none) has no gain: w carries the scale already. "
                 "Leave g out, or multiply it into W."
             )
-        gain = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
-        values = {
-            "normalizer": normalizer,
-            "family": _family(family),
-            "W": weights,
-            "b": _per_neuron("b", np.zeros(H) if b is None else b, H),
-            "g": gain,
-            "phi": _dispersion(_family(family), phi),
-            "reference": reference,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.normalizer = normalizer
+        self.family = family_of(family)
+        self.W = weights
+        self.b = _per_neuron("b", np.zeros(H) if b is None else b, H)
+        self.g = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
+        self.phi = self.family.dispersion(phi)
+        self.reference = reference
 
     @classmethod
     def random(
@@ -246,22 +240,6 @@ class NormalizedGLM:
         z = normalized.z
         s = z + self.b if self.g is None else self.g * z + self.b
         return ModelLinearization(normalized, s, z, self.g, self.layout)
-
-
-def _family(family: Family | str) -> Family:
-    if isinstance(family, Family):
-        return family
-    if family not in FAMILIES:
-        raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
-    return FAMILIES[family]
-
-
-def _dispersion(family: Family, phi: float) -> float:
-    if not (isfinite(phi) and phi > 0):
-        raise ValueError(f"`phi` must be a finite number above 0; got {phi}.")
-    if phi != 1 and not family.has_dispersion:
-        raise ValueError(f"The {family.title} family has no dispersion: phi must be 1; got {phi}.")
-    return float(phi)
 
 
 def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:

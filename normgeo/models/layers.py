@@ -7,7 +7,7 @@ activation instead of a family: Eq. 5 of the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 from numpy.typing import ArrayLike
 
@@ -63,7 +63,7 @@ class UnitsLinearization:
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(init=False, eq=False)
 class Layer:
     """A hidden layer h = f(g z + b).
 
@@ -77,8 +77,8 @@ class Layer:
 
     """
 
-    units: NormalizedGLM
-    activation: Activation
+    units: Final[NormalizedGLM]
+    activation: Final[Activation]
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class Layer:
                 "A layer computes with current statistics; got a normalizer with frozen ones. "
                 "Training keeps running averages for test time by itself."
             )
-        object.__setattr__(self, "units", NormalizedGLM(normalizer, "gaussian", W, b, g))
-        object.__setattr__(self, "activation", activation_of(activation))
+        self.units = NormalizedGLM(normalizer, "gaussian", W, b, g)
+        self.activation = activation_of(activation)
 
     @property
     def normalizer(self) -> Normalizer:

@@ -92,7 +92,7 @@ class BlockPoint(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class BlockObjective:
     """The loss as a function of one homogeneous block of weights, all other parameters held.
 
@@ -100,16 +100,20 @@ class BlockObjective:
         objective: of all parameters. blocks: the block alone. own: its centered weights w̃ in the
             model, row after row, (K·D,).
 
-    Raises:
-        ValueError: the normalizer has no such block, or the block is zero.
-
     """
 
     objective: Objective
     blocks: Blocks
     own: Array
 
-    def __init__(self, model: NormalizedGLM, X: ArrayLike, y: ArrayLike, block: int) -> None:
+    @classmethod
+    def of(cls, model: NormalizedGLM, X: ArrayLike, y: ArrayLike, block: int) -> BlockObjective:
+        """The loss of such a model on X (N, D) and y, by the block of this number.
+
+        Raises:
+            ValueError: the normalizer has no such block, or the block is zero.
+
+        """
         neurons = model.normalizer.homogeneous_blocks(len(model.W))
         if not neurons:
             raise ValueError(
@@ -124,9 +128,8 @@ class BlockObjective:
             )
         blocks = Blocks(neurons[block][None], True, model.normalizer)
         blocks.require_direction(model.W)
-        object.__setattr__(self, "objective", Objective.of(model, X, y))
-        object.__setattr__(self, "blocks", blocks)
-        object.__setattr__(self, "own", blocks.vectors(model.W.astype(np.float64))[0])
+        own = blocks.vectors(model.W.astype(np.float64))[0]
+        return cls(Objective.of(model, X, y), blocks, own)
 
     @property
     def neurons(self) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from normgeo.normalizers.normalizer import Normalizer
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(init=False, eq=False)
 class Recurrence:
     """A recurrent layer of H neurons that reads F features at each step.
 
@@ -36,7 +36,7 @@ class Recurrence:
 
     """
 
-    layer: Layer
+    layer: Final[Layer]
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Recurrence:
                 "A recurrence takes its statistics from one sequence at one step, a single case, "
                 f"and {normalizer.title} has none there. {reason}"
             )
-        object.__setattr__(self, "layer", layer)
+        self.layer = layer
 
     @classmethod
     def random(

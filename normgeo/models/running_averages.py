@@ -59,9 +59,7 @@ class Running:
         if self.mean is None and self.variance is None:
             return units.natural_parameter(X)
         cases = units.normalizer.over_test_time(X, len(units.W), self.mean, self.variance)
-        z = cases.linearize(units.W).z
-        s: Array = z + units.b if units.g is None else units.g * z + units.b
-        return s
+        return units.linearize_over(cases).s
 
 
 def _blend(old: Array | None, new: Array, share: float) -> Array:

@@ -18,7 +18,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 from normgeo.fisher.structure import check_size
-from normgeo.models.families import FAMILIES
+from normgeo.models.families import Family, family_of
 from normgeo.models.glm import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
@@ -186,7 +186,7 @@ def _notes(
     return tuple(notes)
 
 
-def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> int:
+def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str | Family) -> int:
     """Return the dimension of the null space of F_WW, for generic weights and many generic cases.
 
         hidden by the center:   layer GD,   weight H
@@ -201,7 +201,7 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
 
     Args:
         normalizer: its words, groups, ε and statistics. H, D: neurons and features.
-        family: a family's key.
+        family: a `Family` or its key.
 
     Raises:
         ValueError: groups that do not divide H, or an unknown family.
@@ -217,7 +217,7 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str) -> i
     return sum(expected_terms(normalizer, H, D, family).values())
 
 
-def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[str, int]:
+def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family) -> dict[str, int]:
     """Return the terms of `expected_dimension` that apply, by their formulas; raises as it does.
 
     >>> from normgeo import NORMALIZERS
@@ -225,8 +225,7 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[
     {'GD': 5, 'G': 1}
 
     """
-    if family not in FAMILIES:
-        raise ValueError(f"`family` must be one of {', '.join(FAMILIES)}; got {family!r}.")
+    coupled = family_of(family).coupled
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     center, scale = normalizer.centering, normalizer.scaling
     frozen = normalizer.statistics == "frozen"
@@ -247,7 +246,7 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str) -> dict[
         else:
             terms["2H" if "H" in terms else "H"] = terms.pop("H", 0) + H
     mixes = center.neuron_dimensions_lost or scale.shared_by_neurons
-    if FAMILIES[family].coupled and not mixes:
+    if coupled and not mixes:
         r, room = ("(D − 1)", D - 1) if center.feature_dimensions_lost else ("D", D)
         if narrows:
             terms[f"max(0, {r} − H)"] = max(0, room - H)

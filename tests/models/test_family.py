@@ -1,8 +1,8 @@
 """What every family must satisfy, by finite differences, sampling and definition."""
 
+import pickle
 import re
-from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 import pytest
@@ -14,7 +14,35 @@ from scipy import special, stats
 from normgeo.models.families import FAMILIES
 from normgeo.models.family import Family
 
-every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+
+@final
+class TwoTrials(Family):
+    """Successes in two trials: what a family must state, and no more."""
+
+    key, title, support = "two_trials", "two-trial binomial", "0, 1 or 2"
+    formula = r"2 \log(1 + e^s)"
+
+    def _log_partition(self, s):
+        return 2 * np.logaddexp(0, s)
+
+    def _mean(self, s):
+        return 2 * special.expit(s)
+
+    def _variance(self, s):
+        return 2 * special.expit(s) * special.expit(-s)
+
+    def _log_base(self, y, phi):
+        return np.log(special.binom(2, y))
+
+    def _sample(self, s, rng, phi):
+        return rng.binomial(2, special.expit(s))
+
+    def _supports(self, y):
+        return np.isin(y, (0, 1, 2))
+
+
+WITH_NEWCOMER = {**FAMILIES, "two_trials": TwoTrials()}
+every_family = pytest.mark.parametrize("family", WITH_NEWCOMER.values(), ids=WITH_NEWCOMER.keys())
 
 
 def natural(seed=0, N=6, H=4, size=1.5):
@@ -97,7 +125,7 @@ def test_values_stay_finite_at_the_far_ends(family, far):
 
 
 @every_family
-def test_log_likelihood_depends_on_s_as_equation_8_says(family):
+def test_log_likelihood_depends_on_s_as_equation_10_says(family):
     s, t = natural(), natural(1)
     phi = 0.7 if family.has_dispersion else 1.0
     y = family.sample(s, np.random.default_rng(0), phi)
@@ -154,37 +182,74 @@ def test_samples_have_the_mean_and_the_covariance(family):
 # A newcomer
 
 
-@final
-@dataclass(frozen=True)
-class TwoTrials(Family):
-    """Successes in two trials: what a family must state, and no more."""
+@pytest.mark.parametrize("step", [1e-12, 1e-6, 1e-3, 0.3, 1.0, 3.9, 4.1, 30.0, 1000.0])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 5.0])
+def test_a_new_family_gets_its_kl_from_its_log_partition(size, step):
+    """Two trials are two Bernoulli outputs, whose KL keeps its digits by a formula of its own."""
+    rng = np.random.default_rng(5)
+    s = size * rng.uniform(-1, 1, (4, 3))
+    t = s + step * rng.uniform(-1, 1, (4, 3))
+    expected = 2 * FAMILIES["bernoulli"].kl(s, t)
+    np.testing.assert_allclose(TwoTrials().kl(s, t), expected, rtol=1e-12)
 
-    key: ClassVar[str] = "two_trials"
-    title: ClassVar[str] = "two-trial binomial"
-    support: ClassVar[str] = "0, 1 or 2"
+
+@pytest.mark.parametrize("s", [-300.0, -30.0, 30.0, 300.0])
+def test_kl_of_nearby_models_keeps_its_digits_where_outputs_are_sure(s):
+    """The log partition is up to 600 here, and the KL from 1e-11 down to 1e-130."""
+    near = s + np.array([[1e-5, -0.1, 3.9]])
+    here = np.full((1, 3), s)
+    expected = 2 * FAMILIES["bernoulli"].kl(here, near)
+    assert 0 < expected[0] < 1e-11
+    np.testing.assert_allclose(TwoTrials().kl(here, near), expected, rtol=1e-12)
+
+
+@final
+class PlainSoftmax(Family):
+    """The categorical family, with nothing restated that would keep more digits."""
+
+    key, title, support, formula = "softmax", "softmax", "one-hot", r"\log \sum_h e^{s_h}"
+    coupled = True
 
     def _log_partition(self, s):
-        return 2 * np.logaddexp(0, s)
+        return special.logsumexp(s, axis=1)
 
     def _mean(self, s):
-        return 2 * special.expit(s)
+        return special.softmax(s, axis=1)
 
     def _variance(self, s):
-        return 2 * special.expit(s) * special.expit(-s)
+        return self._mean(s) * (1 - self._mean(s))
 
-    def _log_density(self, y, s, phi):
-        return stats.binom(2, special.expit(s)).logpmf(y)
+    def covariance_operator(self, s):
+        p = self._mean(s)
+        return lambda V: p * (V - (p * V).sum(axis=1, keepdims=True))
 
     def _sample(self, s, rng, phi):
-        return rng.binomial(2, special.expit(s)).astype(float)
+        return rng.multinomial(1, self._mean(s))
 
     def _supports(self, y):
-        return np.isin(y, (0, 1, 2))
+        return np.isin(y, (0, 1))
 
 
-def test_a_new_family_gets_its_kl_from_log_partition_and_mean():
-    s, t = natural(), natural(1)
-    np.testing.assert_allclose(TwoTrials().kl(s, t), 2 * FAMILIES["bernoulli"].kl(s, t), rtol=1e-12)
+@pytest.mark.parametrize("step", [1e-9, 1e-3, 0.3, 3.9, 4.1, 100.0])
+def test_a_new_coupled_family_gets_its_kl_from_its_log_partition(step):
+    s, d = natural(), step * natural(1) / np.abs(natural(1)).max()
+    expected = FAMILIES["categorical"].kl(s, s + d)
+    np.testing.assert_allclose(PlainSoftmax().kl(s, s + d), expected, rtol=1e-11)
+    y = np.eye(4)[[0, 1, 2, 3, 0, 1]]
+    expected = FAMILIES["categorical"].log_likelihood(y, s)
+    np.testing.assert_allclose(PlainSoftmax().log_likelihood(y, s), expected, rtol=1e-13)
+
+
+def test_a_new_family_has_the_probabilities_of_scipy():
+    y, s = np.array([[0.0], [1.0], [2.0]]), np.full((3, 1), 0.7)
+    expected = stats.binom(2, special.expit(0.7)).logpmf([0, 1, 2])
+    np.testing.assert_allclose(TwoTrials().log_likelihood(y, s), expected, rtol=1e-13)
+
+
+def test_families_are_equal_by_kind():
+    """A family that came from another process is the one that is here."""
+    assert all(pickle.loads(pickle.dumps(family)) == family for family in FAMILIES.values())
+    assert len(set(FAMILIES.values()) | {type(f)() for f in FAMILIES.values()}) == len(FAMILIES)
 
 
 def test_families_cannot_be_half_stated():
@@ -248,7 +313,7 @@ def test_natural_parameters_are_checked(family):
 def test_dispersion_is_checked(family):
     s = np.zeros((1, 1))
     for bad in (0.0, -1.0, np.inf, np.nan):
-        with says(f"`phi` must be a positive number; got phi={bad}."):
+        with says(f"`phi` must be a finite number above 0; got {bad}."):
             family.kl(s, s, phi=bad)
     if not family.has_dispersion:
         with says(

@@ -330,7 +330,8 @@ REFUSED_MODELS = {
     ),
     "a dispersion that the family lacks": (
         {"family": "poisson", "phi": 2.0},
-        "The Poisson family has no dispersion: phi must be 1; got 2.0.",
+        "The Poisson family has no dispersion to choose; got phi=2.0. Leave `phi` at 1, or use the "
+        "Gaussian family, where it is the noise variance.",
     ),
 }
 

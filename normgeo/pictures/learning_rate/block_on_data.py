@@ -64,7 +64,7 @@ def block_on_data(settings: Settings) -> BlockOnData:
         raise ValueError(_no_block(method))
     here.model.linearize(here.X)  # undefined z is the better complaint
     model = at_norm(here.model, 1.0)
-    objective = BlockObjective(model, here.X, here.y, block)
+    objective = BlockObjective.of(model, here.X, here.y, block)
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
         raise ValueError(_flat(method, blocks.neurons.shape[1]))
