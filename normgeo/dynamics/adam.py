@@ -45,11 +45,6 @@ class AdaptiveMoments(Optimizer):
         "falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, and ε far below |G|. "
         "The norm has no law: a step may have a part along w, and the norm may fall."
     )
-    equilibrium_assumes = text(
-        "With decoupled decay, for gradients that are uncorrelated from step to step, as large in "
-        "one coordinate as in another and as large as before, with a = 1 − ηλ: each step turns by "
-        "arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of a block."
-    )
 
     def __post_init__(self) -> None:
         require_fraction("beta1", self.beta1)
@@ -134,6 +129,10 @@ class Adam(AdaptiveMoments):
 
     key = "adam"
     title = text("Adam")
+    equilibrium_assumes = text(
+        "No law is known: this decay is a part of the gradient, and is divided by its scale. "
+        "AdamW, whose decay stands apart, has one."
+    )
     decoupled = False
 
 
@@ -147,4 +146,9 @@ class AdamW(AdaptiveMoments):
 
     key = "adamw"
     title = text("AdamW")
+    equilibrium_assumes = text(
+        "With decoupled decay, for gradients that are uncorrelated from step to step, as large in "
+        "one coordinate as in another and as large as before, with a = 1 − ηλ: each step turns by "
+        "arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of a block."
+    )
     decoupled = True

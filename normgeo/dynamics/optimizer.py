@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.normalizers.blocks import lengths
 
 Update = Callable[[Array, Array, Array], Array]
@@ -56,7 +57,8 @@ class Optimizer(ABC):
 
     Attributes:
         key: its name in OPTIMIZERS. title: in words.
-        assumes: what its predictions assume. equilibrium_assumes: what its equilibrium does.
+        assumes: what its predictions assume. equilibrium_assumes: what its equilibrium does, or
+            why it has none.
         equilibrium_notes: what else a reader of real runs should know of it.
         linear: whether its steps are linear in the gradients, so that a gradient twice as long
             takes a step twice as long.
@@ -70,7 +72,7 @@ class Optimizer(ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     assumes: ClassVar[str]
-    equilibrium_assumes: ClassVar[str] = ""
+    equilibrium_assumes: ClassVar[str] = text("No law is known for this optimizer.")
     linear: ClassVar[bool] = False
     tangent: ClassVar[bool] = False
     first_turn: ClassVar[float] = 0.5

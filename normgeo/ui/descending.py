@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.pictures.learning_rate.equilibrium import EquilibriumPicture
-from normgeo.pictures.learning_rate.exponential_twin import TwinPicture
-from normgeo.pictures.learning_rate.spiral import SpiralPicture
+from normgeo.pictures.learning_rate.equilibrium import Equilibria
+from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
+from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.settings import Settings
 from normgeo.ui import progress, tex
 from normgeo.ui.controls import controls
@@ -76,7 +76,7 @@ def equilibrium(settings: Settings) -> None:
     _notes(picture.notes)
 
 
-def _balance(picture: EquilibriumPicture) -> None:
+def _balance(picture: Equilibria) -> None:
     """Write the law of the equilibrium with today's numbers in it."""
     run, square = picture.real[0], picture.gradient_norm**2
     lines = run.optimizer.equilibrium_formula(
@@ -124,7 +124,7 @@ def twin(settings: Settings) -> None:
     _notes(picture.notes)
 
 
-def _growing(picture: TwinPicture) -> None:
+def _growing(picture: ExponentialSchedule) -> None:
     run, n = picture.twin.decayed, tex.number
     eta, decay, last = run.rate, run.decay, int(picture.twin.kept[-1])
     kept, t = 1 - eta * decay, max(last - 1, 0)
@@ -170,7 +170,7 @@ def spiral(settings: Settings) -> None:
     _notes(picture.notes)
 
 
-def _radius(picture: SpiralPicture) -> None:
+def _radius(picture: Spiral) -> None:
     run, n = picture.run, tex.number
     steps, eta = run.steps, run.rate
     total = float(np.sum((eta * run.gradient_norms[:, picture.block]) ** 2))

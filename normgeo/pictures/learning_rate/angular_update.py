@@ -14,7 +14,7 @@ from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
-from normgeo.pictures.learning_rate.rates import rate_for_block
+from normgeo.pictures.learning_rate.runs import rate_for_block
 from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table

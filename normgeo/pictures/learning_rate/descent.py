@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
-from normgeo.base.progress import Stop
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.dynamics.descent import descend
-from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.pictures.learning_rate.block_on_data import BLOCK, BlockOnData, at_norm, block_on_data
-from normgeo.pictures.learning_rate.descent_figure import descent_figure
-from normgeo.pictures.learning_rate.rates import batch_for_run, batch_words, rate_for_run
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import DATA, Progress, View
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.runs import (
+    RUN,
+    STARTS,
+    batch_for_run,
+    batch_words,
+    endings,
+    rate_for_run,
+    start_of,
+    train_from,
+)
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-STARTS = (1.0, 2.0, 4.0)
+
+class Series(NamedTuple):
+    """A quantity against the step: steps and values, both (n,)."""
+
+    steps: Array
+    values: Array
 
 
-class DescentPicture(NamedTuple):
+@final
+@dataclass(frozen=True, eq=False)
+class Descents:
     """Runs from one function at ‖w‖ = 1, 2, 4.
 
     Attributes:
@@ -40,120 +55,75 @@ class DescentPicture(NamedTuple):
     batches: str
     notes: tuple[str, ...]
 
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """The norms that the runs began from."""
+        return tuple(start_of(run, self.block) for run in self.runs)
 
-def silent(done: int, steps: int) -> None:
-    """Tell nobody of a progress."""
+    @property
+    def steps(self) -> int:
+        """The number of steps of the longest run."""
+        return max(run.steps for run in self.runs)
 
+    @property
+    def first_angles(self) -> Array | None:
+        """The angle of each run's first step, radians; None if one has no tangent above 0."""
+        if not all(run.steps and 0 < run.angles[0, self.block] < np.pi / 2 for run in self.runs):
+            return None
+        return np.array([run.angles[0, self.block] for run in self.runs])
 
-def train_from(
-    starts: tuple[float, ...],
-    it: BlockOnData,
-    settings: Settings,
-    tell: Progress,
-    *,
-    rate: float,
-    decay: float,
-    batch: int | None,
-    optimizer: Optimizer | None = None,
-) -> tuple[Trajectory, ...]:
-    """Train one function from several norms of its weights; one stop ends all runs.
+    @property
+    def power(self) -> float | None:
+        """The power of the norm by which the tangent of the first angle falls."""
+        if self.first_angles is None:
+            return None
+        slope, _ = np.polyfit(np.log(self.starts), np.log(np.tan(self.first_angles)), 1)
+        return float(slope)
 
-    By the settings' optimizer where none is named.
-    """
-    rule = optimizer or settings.optimizer
-    steps, total, stopped = settings.steps, len(starts) * settings.steps, False
-
-    def run(place: int, norm: float) -> Trajectory:
-        def watch(step: int, steps: int) -> None:
-            nonlocal stopped
-            if not stopped:
-                try:
-                    tell(place * steps + step, total)
-                    return
-                except StopIteration:
-                    stopped = True
-            raise Stop
-
-        return descend(
-            at_norm(it.model, norm),
-            it.X,
-            it.y,
-            rule,
-            steps=steps,
-            rate=rate,
-            decay=decay,
-            batch_size=batch,
-            seed=settings.seed,
-            progress=watch,
+    def measured(self, run: Trajectory) -> tuple[Series, Series, Series]:
+        """Loss, norm, and angle of the step in degrees."""
+        points, steps = np.arange(run.steps + 1), np.arange(1, run.steps + 1)
+        return (
+            Series(points, run.loss),
+            Series(points, run.norms[:, self.block]),
+            Series(steps, np.degrees(run.angles[:, self.block])),
         )
 
-    return tuple(run(place, norm) for place, norm in enumerate(starts))
+    def predicted(self, run: Trajectory) -> tuple[Series | None, Series | None, Series | None]:
+        """The same as theory has them; None without a law."""
+        points, steps = np.arange(run.steps + 1), np.arange(1, run.steps + 1)
+        norms = Series(points, run.predicted_norms[:, self.block]) if self.has_norm_law else None
+        return None, norms, Series(steps, np.degrees(run.predicted_angles[:, self.block]))
+
+    @property
+    def has_norm_law(self) -> bool:
+        """Whether theory predicts the norm."""
+        return bool(self.runs[0].predicted_norms.size)
 
 
-def _descent(settings: Settings, tell: Progress = silent) -> DescentPicture:
+def _compute(settings: Settings, progress: Progress) -> Descents:
     it = block_on_data(settings)
     cases = len(it.X)
     batch = batch_for_run(settings, cases)
     rate = rate_for_run(settings, it, OPTIMIZERS[settings.optimizer])
-    runs = train_from(
-        STARTS, it, settings, tell, rate=rate, decay=settings.decay or 0.0, batch=batch
-    )
-    return DescentPicture(
-        runs, it.block, it.name, it.symbol, batch_words(batch, cases), runs[0].notes
-    )
+    decay = settings.decay or 0.0
+    runs = train_from(STARTS, it, settings, progress, rate=rate, decay=decay, batch=batch)
+    return Descents(runs, it.block, it.name, it.symbol, batch_words(batch, cases), runs[0].notes)
 
 
-def _descent_figure(picture: DescentPicture, theme: str) -> Figure:
-    return descent_figure(
-        picture.runs,
-        picture.block,
-        name=picture.name,
-        symbol=picture.symbol,
-        batches=picture.batches,
-        theme=theme,
-    )
-
-
-def about(run: Trajectory, batches: str) -> str:
-    """Return what runs, for the title of a table."""
-    return text(
-        "{method}: {optimizer}, η = {rate:g}, λ = {decay:g}, {batches}; angles in radians, losses "
-        "in nats per case",
-        method=run.start.normalizer.title,
-        optimizer=run.optimizer.title,
-        rate=run.rate,
-        decay=run.decay,
-        batches=batches,
-    )
-
-
-def endings(runs: tuple[Trajectory, ...], block: int) -> tuple[str, ...]:
-    """Return a sentence on each run that ended early."""
-    return tuple(
-        text(
-            "From {norm:g} ended at step {step}: {reason}",
-            norm=run.norms[0, block],
-            step=run.diverged.step,
-            reason=run.diverged.reason,
-        )
-        for run in runs
-        if run.diverged
-    )
-
-
-def _descent_table(picture: DescentPicture) -> Table:
+def _table(result: Descents) -> Table:
     """Return a row for each run and step; the angle is that of the step to come."""
     rows: list[tuple[float | int | None, ...]] = []
-    block = picture.block
-    for run in picture.runs:
+    block = result.block
+    for run, start in zip(result.runs, result.starts, strict=True):
         predicted: list[float | None] = [None] * (run.steps + 1)
-        if run.predicted_norms.size:
+        if result.has_norm_law:
             predicted = run.predicted_norms[:, block].tolist()
         by_step = (run.gradient_norms, run.angles, run.predicted_angles)
         measured = [[*values[:, block].tolist(), None] for values in by_step]
         columns = (run.loss.tolist(), run.norms[:, block].tolist(), predicted, *measured)
-        start = float(np.round(run.norms[0, block], 12))
-        rows += [(start, step, *row) for step, row in enumerate(zip(*columns, strict=True))]
+        first = float(np.round(start, 12))
+        rows += [(first, step, *row) for step, row in enumerate(zip(*columns, strict=True))]
     names = (
         "start",
         "step",
@@ -164,19 +134,28 @@ def _descent_table(picture: DescentPicture) -> Table:
         "angle",
         "predicted_angle",
     )
-    first = picture.runs[0]
-    notes = (first.optimizer.assumes, *endings(picture.runs, block))
-    return Table(names, tuple(rows), title=about(first, picture.batches), notes=notes)
+    run = result.runs[0]
+    title = text(
+        "{method}: {optimizer}, η = {rate}, λ = {decay}, {batches}; angles in radians, losses "
+        "in nats per case",
+        method=run.start.normalizer.title,
+        optimizer=run.optimizer.title,
+        rate=number(run.rate, 6),
+        decay=number(run.decay, 6),
+        batches=result.batches,
+    )
+    notes = (run.optimizer.assumes, *endings(result.runs, block))
+    return Table(names, tuple(rows), title=title, notes=notes)
 
 
-RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its optimizer
-
-DESCENT = View(
-    "descent",
-    text("Training from three norms of the weights"),
-    (*DATA, *BLOCK, *RUN, "optimizer", "decay"),
-    _descent,
-    _descent_figure,
-    _descent_table,
-    watched=_descent,
+STUDY = Study(
+    name="descent",
+    title=text("Training from three norms of the weights"),
+    alt=text(
+        "Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
+        "measured solid, predicted dashed. The larger the norm, the slower the start."
+    ),
+    uses=(*DATA, *BLOCK, *RUN, "optimizer", "decay"),
+    compute=_compute,
+    table=_table,
 )

@@ -6,13 +6,19 @@ that one norm and one angle are predicted for both.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Ended, Progress
 from normgeo.base.text import text
 from normgeo.dynamics.equilibrium import (
     Balance,
+    settled,
     settled_cosine,
     settled_gradient,
     simulate_balance,
@@ -21,31 +27,67 @@ from normgeo.dynamics.optimizer import Equilibrium
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
-from normgeo.pictures.learning_rate.descent import RUN, STARTS, endings, silent, train_from
-from normgeo.pictures.learning_rate.equilibrium_figure import Course, equilibrium_figure
-from normgeo.pictures.learning_rate.rates import (
+from normgeo.pictures.learning_rate.runs import (
     FIRST_TURN,
     MINI_BATCH,
+    RUN,
+    STARTS,
     batch_for_run,
     batch_words,
     decay_for_run,
+    endings,
     rate_for_run,
+    train_from,
 )
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import DATA, Progress, View
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 FEWEST = 4  # steps of a run that has a second half to speak of
 
 
-class EquilibriumPicture(NamedTuple):
+class BlockRun(NamedTuple):
+    """One block of weights in a run of T steps, simulated or real.
+
+    Attributes:
+        norms: ‖w‖, (T+1,). angles: radians, (T,). ended: why it ended early.
+
+    """
+
+    norms: Array
+    angles: Array
+    ended: Ended | None = None
+
+    @property
+    def settled(self) -> Equilibrium:
+        """The norm and the angle that the run has come to; NaN without a step."""
+        return settled(self.norms, self.angles)
+
+
+class Settled(NamedTuple):
+    """What several runs have come to.
+
+    Attributes:
+        norm, angle: the means, radians. norm_off, angle_off: the largest |measured/predicted − 1|,
+            None without a law.
+
+    """
+
+    norm: float
+    angle: float
+    norm_off: float | None
+    angle_off: float | None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Equilibria:
     """Runs with weight decay from three norms, simulated and on data.
 
     Attributes:
         simulated: with a gradient as theory has it. real: of a model on data.
         block: whose norm and angle are shown. size: K·D, how many weights it has.
-        gradient_norm: √Γ, the root mean square over the second half of the real runs.
+        gradient_norm: √Γ, the root mean square over the last half of the real runs.
         predicted: the norm and the angle of the equilibrium; None without a law.
         name, symbol: of the block and its norm. data: its title. batches: what a step sees.
         notes: sentences for the reader.
@@ -64,29 +106,42 @@ class EquilibriumPicture(NamedTuple):
     batches: str
     notes: tuple[str, ...]
 
-    def courses(self) -> tuple[list[Course], list[Course]]:
-        """Return norm and angle by step, simulated and real."""
-        return (
-            [Course(run.norms, run.angles) for run in self.simulated],
-            [
-                Course(run.norms[:, self.block], run.angles[:, self.block], run.diverged)
-                for run in self.real
-            ],
+    @property
+    def simulated_runs(self) -> tuple[BlockRun, ...]:
+        """Norm and angle by step of the simulation."""
+        return tuple(BlockRun(run.norms, run.angles) for run in self.simulated)
+
+    @property
+    def real_runs(self) -> tuple[BlockRun, ...]:
+        """Norm and angle by step on real data."""
+        return tuple(
+            BlockRun(run.norms[:, self.block], run.angles[:, self.block], run.diverged)
+            for run in self.real
         )
 
+    def settled(self, runs: Sequence[BlockRun]) -> Settled:
+        """What those of the runs have come to that took a step, and how far off it is."""
+        ends = [run.settled for run in runs if len(run.angles)]
+        norms, angles = (np.array([end[i] for end in ends]) for i in (0, 1))
+        norm_off = angle_off = None
+        if self.predicted is not None:
+            norm_off = float(np.abs(norms / self.predicted.norm - 1).max())
+            angle_off = float(np.abs(angles / self.predicted.angle - 1).max())
+        return Settled(float(norms.mean()), float(angles.mean()), norm_off, angle_off)
+
     def mean_cosine(self) -> float:
-        """Return the geometric mean of cos θ over the last halves of the real runs."""
+        """The geometric mean of cos θ over the last halves of the real runs."""
         return settled_cosine(self.real, self.block)
 
 
-def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPicture:
+def _compute(settings: Settings, progress: Progress) -> Equilibria:
     it = block_on_data(settings)
     cases, optimizer = len(it.X), OPTIMIZERS[settings.optimizer]
     steps = max(settings.steps, FEWEST)
     rate = rate_for_run(settings, it, optimizer, FIRST_TURN)
     decay = decay_for_run(settings, rate, min(0.5, optimizer.settling / steps))
     batch = batch_for_run(settings, cases, MINI_BATCH)
-    real = train_from(STARTS, it, settings, tell, rate=rate, decay=decay, batch=batch)
+    real = train_from(STARTS, it, settings, progress, rate=rate, decay=decay, batch=batch)
     whole = [run for run in real if run.steps >= FEWEST]
     if not whole:
         raise ValueError(
@@ -98,7 +153,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
             )
         )
     gradient_norm = settled_gradient(whole, it.block)
-    size = real[0].blocks.neurons.shape[1] * it.X.shape[1]
+    size = len(it.objective.own)
     simulated = tuple(
         simulate_balance(
             optimizer,
@@ -113,7 +168,7 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
         for norm in STARTS
     )
     predicted = optimizer.equilibrium(rate, decay, np.asarray(gradient_norm), size)
-    return EquilibriumPicture(
+    return Equilibria(
         simulated,
         real,
         it.block,
@@ -128,70 +183,43 @@ def _equilibrium(settings: Settings, tell: Progress = silent) -> EquilibriumPict
     )
 
 
-def _equilibrium_figure(picture: EquilibriumPicture, theme: str) -> Figure:
-    simulated, real = picture.courses()
-    first = picture.real[0]
-    return equilibrium_figure(
-        simulated,
-        real,
-        picture.predicted,
-        first.start.normalizer,
-        symbol=picture.symbol,
-        about=about(picture),
-        data=text("{data}, {batches}", data=picture.data, batches=picture.batches),
-        assumes=first.optimizer.equilibrium_assumes,
-        theme=theme,
-    )
-
-
-def about(picture: EquilibriumPicture) -> str:
-    """Return what runs, in a line."""
-    run = picture.real[0]
-    return text(
-        "<b>{method}</b>, {name}: {optimizer}, η = {rate:.3g}, λ = {decay:.3g}, ηλ = {share:.3g}",
-        method=run.start.normalizer.title,
-        name=picture.name,
-        optimizer=run.optimizer.title,
-        rate=run.rate,
-        decay=run.decay,
-        share=run.rate * run.decay,
-    )
-
-
-def _equilibrium_table(picture: EquilibriumPicture) -> Table:
+def _table(result: Equilibria) -> Table:
     """Return a row for each run and step; the angle is that of the step to come."""
     rows: list[tuple[object, ...]] = []
-    predicted: tuple[float | None, float | None] = (None, None)
-    if picture.predicted is not None:
-        predicted = (float(picture.predicted.norm), float(picture.predicted.angle))
-    for kind, courses in zip(("simulation", "real data"), picture.courses(), strict=True):
-        for start, course in zip(STARTS, courses, strict=True):
-            angles = [*course.angles.tolist(), None]
-            steps = zip(course.norms.tolist(), angles, strict=True)
+    norm_star: float | None = None
+    angle_star: float | None = None
+    if result.predicted is not None:
+        norm_star, angle_star = float(result.predicted.norm), float(result.predicted.angle)
+    for kind, runs in (("simulation", result.simulated_runs), ("real data", result.real_runs)):
+        for start, run in zip(STARTS, runs, strict=True):
+            steps = zip(run.norms.tolist(), [*run.angles.tolist(), None], strict=True)
             rows += [
-                (kind, start, step, norm, predicted[0], angle, predicted[1])
+                (kind, start, step, norm, norm_star, angle, angle_star)
                 for step, (norm, angle) in enumerate(steps)
             ]
-    run = picture.real[0]
+    first = result.real[0]
     title = text(
-        "{method}: {optimizer}, η = {rate:g}, λ = {decay:g}, Γ = {square:g}; angles in radians",
-        method=run.start.normalizer.title,
-        optimizer=run.optimizer.title,
-        rate=run.rate,
-        decay=run.decay,
-        square=picture.gradient_norm**2,
+        "{method}: {optimizer}, η = {rate}, λ = {decay}, Γ = {square}; angles in radians",
+        method=first.start.normalizer.title,
+        optimizer=first.optimizer.title,
+        rate=number(first.rate, 6),
+        decay=number(first.decay, 6),
+        square=number(result.gradient_norm**2, 6),
     )
     columns = ("run", "start", "step", "norm", "equilibrium_norm", "angle", "equilibrium_angle")
-    notes = (run.optimizer.equilibrium_assumes, *endings(picture.real, picture.block))
+    notes = (first.optimizer.equilibrium_assumes, *endings(result.real, result.block))
     return Table(columns, tuple(rows), title=title, notes=notes)
 
 
-EQUILIBRIUM = View(
-    "equilibrium",
-    text("Growth and weight decay balance"),
-    (*DATA, *BLOCK, *RUN, "optimizer", "decay"),
-    _equilibrium,
-    _equilibrium_figure,
-    _equilibrium_table,
-    watched=_equilibrium,
+STUDY = Study(
+    name="equilibrium",
+    title=text("Growth and weight decay balance"),
+    alt=text(
+        "Norm of the weights and angle per step against the step, from norms 1, 2 and 4, in a "
+        "simulation and on real data. All runs settle at one norm and one angle, near the dashed "
+        "predictions; the simulation is on them."
+    ),
+    uses=(*DATA, *BLOCK, *RUN, "optimizer", "decay"),
+    compute=_compute,
+    table=_table,
 )

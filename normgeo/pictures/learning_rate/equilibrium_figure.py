@@ -3,134 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.progress import Ended
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.dynamics.equilibrium import settled
-from normgeo.dynamics.optimizer import Equilibrium
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style.lines import (
-    end_mark,
-    line,
-    predicted_style,
-    start_styles,
-    words,
-    wrapped,
-)
-from normgeo.pictures.style.template import SIZE, THEMES, dress, log_ticks, method_color
+from normgeo.pictures.learning_rate.equilibrium import BlockRun, Equilibria
+from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
+from normgeo.pictures.style.template import SIZE, THEMES, dress, log_ticks
 
 LEFT, RIGHT = (0.0, 0.47), (0.53, 1.0)
 UPPER, LOWER = (0.55, 1.0), (0.0, 0.45)
 MOST = 60.0  # a run may leave the picture by this factor
 
 
-class Course(NamedTuple):
-    """A run of T steps.
-
-    Attributes:
-        norms: ‖w‖, (T+1,). angles: radians, (T,). ended: why it ended early.
-
-    """
-
-    norms: Array
-    angles: Array
-    ended: Ended | None = None
-
-    @property
-    def settled_norm(self) -> float:
-        """The root mean square of ‖w‖ over the last half of the run."""
-        return float(settled(self.norms, self.angles).norm)
-
-    @property
-    def settled_angle(self) -> float:
-        """The mean angle over the last half of the run, radians; NaN without a step."""
-        return float(settled(self.norms, self.angles).angle)
-
-
-def deviations(courses: Sequence[Course], predicted: Equilibrium) -> tuple[float, float]:
-    """Return the largest |measured/predicted − 1| of the settled norm and angle."""
-    norms = [abs(c.settled_norm / float(predicted.norm) - 1) for c in courses if len(c.angles)]
-    angles = [abs(c.settled_angle / float(predicted.angle) - 1) for c in courses if len(c.angles)]
-    return max(norms), max(angles)
-
-
-def equilibrium_figure(
-    simulated: Sequence[Course],
-    real: Sequence[Course],
-    predicted: Equilibrium | None,
-    normalizer: Normalizer,
-    *,
-    symbol: str,
-    about: str,
-    data: str,
-    assumes: str,
-    theme: str,
-) -> go.Figure:
-    """Draw norm above angle, a simulation at the left and real data at the right.
-
-    Args:
-        simulated, real: runs from three norms. predicted: of the equilibrium, None without a law.
-        normalizer: for its color. symbol: of the norm. about: what runs. data: what it sees.
-        assumes: of the law. theme: of the figure.
-
-    """
-    look = THEMES[theme]
-    figure = go.Figure()
-    styles = start_styles(method_color(normalizer), theme)
-    last = max(len(course.angles) for course in (*simulated, *real))
-    for column, courses in enumerate((simulated, real)):
-        for place in reversed(range(len(courses))):
-            course = courses[place]
-            name = text("from {symbol} = {norm:.3g}", symbol=symbol, norm=course.norms[0])
-            points, degrees = np.arange(len(course.norms)), np.degrees(course.angles)
-            for panel, steps, values in (
-                (1 + column, points, course.norms),
-                (3 + column, points[1:], degrees),
-            ):
-                figure.add_trace(line(steps, values, panel, name, styles[place], panel == 1))
-                if course.ended:
-                    figure.add_trace(end_mark(steps, values, panel, look.ink))
-        if predicted is not None:
-            levels = (float(predicted.norm), float(np.degrees(predicted.angle)))
-            for panel, level in zip((1 + column, 3 + column), levels, strict=True):
-                figure.add_trace(
-                    line(
-                        np.array([0, last]),
-                        np.array([level, level]),
-                        panel,
-                        text("predicted"),
-                        predicted_style(theme),
-                        panel == 1,
-                    )
-                )
-    lines = [about, *wrapped(assumes)]
-    if predicted is None:
-        lines[1:] = [
-            text(
-                "No law is known: this decay is a part of the gradient, and is divided "
-                "by its scale. AdamW, whose decay stands apart, has one."
-            )
-        ]
-    dress(figure, theme, height=470 + 19 * (len(lines) - 1))
-    _axes(figure, (*simulated, *real), predicted, last, symbol)
+def figure(result: Equilibria, theme: str) -> go.Figure:
+    """Draw norm above angle, a simulation at the left and real data at the right."""
+    sides = (result.simulated_runs, result.real_runs)
+    last = max(len(run.angles) for runs in sides for run in runs)
+    drawn = go.Figure()
+    for column, runs in enumerate(sides):
+        drawn.add_traces(_runs(result, runs, column, theme))
+        drawn.add_traces(_levels(result, last, column, theme))
+    lines = _lines(result)
+    dress(drawn, theme, height=470 + 19 * (len(lines) - 1))
+    _axes(drawn, result, (*sides[0], *sides[1]), last)
     titles = (
         text(
             "<b>simulation</b>: a gradient of constant √Γ on the unit sphere, in random directions"
         ),
-        text("<b>real</b>: {data}", data=data),
+        text("<b>real</b>: {data}, {batches}", data=result.data, batches=result.batches),
     )
     small = {"size": SIZE - 1}
-    captions = []
-    for title, courses, domain in zip(titles, (simulated, real), (LEFT, RIGHT), strict=True):
-        captions.append(
-            words([title, _settled(courses, predicted)], domain[0], 1, yshift=4, font=small)
-        )
-    figure.update_layout(
+    captions = [
+        note([title, _settled(result, runs)], domain[0], yshift=4, font=small)
+        for title, runs, domain in zip(titles, sides, (LEFT, RIGHT), strict=True)
+    ]
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 92 + 19 * len(lines), "b": 44},
         legend={
             "x": 0,
@@ -141,82 +54,112 @@ def equilibrium_figure(
             "font": {"size": SIZE - 1},
             "traceorder": "reversed",
         },
-        annotations=[*captions, words(lines, yshift=76)],
+        annotations=[*captions, note(lines, yshift=76)],
     )
-    room = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
-    figure.update_layout({"legend.y": 1 + 46 / room})
-    return figure
+    room = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
+    drawn.update_layout({"legend.y": 1 + 46 / room})
+    return drawn
 
 
-def _settled(courses: Sequence[Course], predicted: Equilibrium | None) -> str:
+def _runs(
+    result: Equilibria, runs: Sequence[BlockRun], column: int, theme: str
+) -> list[go.Scatter]:
+    """Return the lines of a column, that of the largest norm first, with marks of early ends."""
+    traces = []
+    styles = start_styles(method_color(result.real[0].start.normalizer), theme)
+    for run, style in reversed(list(zip(runs, styles, strict=True))):
+        name = text("from {symbol} = {norm}", symbol=result.symbol, norm=number(run.norms[0]))
+        points, degrees = np.arange(len(run.norms)), np.degrees(run.angles)
+        for panel, steps, values in (
+            (1 + column, points, run.norms),
+            (3 + column, points[1:], degrees),
+        ):
+            traces.append(line(steps, values, panel, name, style, panel == 1))
+            if run.ended:
+                traces.append(end_mark(steps, values, panel, THEMES[theme].ink))
+    return traces
+
+
+def _levels(result: Equilibria, last: int, column: int, theme: str) -> list[go.Scatter]:
+    """Return the dashed lines of the predicted norm and angle in a column."""
+    if result.predicted is None:
+        return []
+    norm, angle = float(result.predicted.norm), float(np.degrees(result.predicted.angle))
+    style, name, ends = predicted_style(theme), text("predicted"), np.array([0, last])
+    return [
+        line(ends, np.array([level, level]), panel, name, style, panel == 1)
+        for panel, level in ((1 + column, norm), (3 + column, angle))
+    ]
+
+
+def _lines(result: Equilibria) -> list[str]:
+    """Return the lines above the panels: what runs, and what the law assumes."""
+    run = result.real[0]
+    about = text(
+        "<b>{method}</b>, {name}: {optimizer}, η = {rate}, λ = {decay}, ηλ = {share}",
+        method=run.start.normalizer.title,
+        name=result.name,
+        optimizer=run.optimizer.title,
+        rate=number(run.rate),
+        decay=number(run.decay),
+        share=number(run.rate * run.decay),
+    )
+    return [about, *wrapped(run.optimizer.equilibrium_assumes)]
+
+
+def _settled(result: Equilibria, runs: Sequence[BlockRun]) -> str:
     """Return where the runs have come to, beside the prediction."""
-    begun = [course for course in courses if len(course.angles)]
-    norms = [course.settled_norm for course in begun]
-    angles = np.degrees([course.settled_angle for course in begun])
-    if predicted is None:
-        return text(
-            "last half: norm {norm:.3g}, angle {angle:.3g}°",
-            norm=np.mean(norms),
-            angle=np.mean(angles),
-        )
-    off = deviations(courses, predicted)
+    end = result.settled(runs)
+    norm, angle = number(end.norm), number(float(np.degrees(end.angle)))
+    if result.predicted is None or end.norm_off is None or end.angle_off is None:
+        return text("last half: norm {norm}, angle {angle}°", norm=norm, angle=angle)
     return text(
-        "last half: norm {norm:.3g} (predicted {star:.3g}, off by up to {norm_off:.1f} %), angle "
-        "{angle:.3g}° ({turn:.3g}°, {angle_off:.1f} %)",
-        norm=np.mean(norms),
-        star=float(predicted.norm),
-        norm_off=100 * off[0],
-        angle=np.mean(angles),
-        turn=np.degrees(float(predicted.angle)),
-        angle_off=100 * off[1],
+        "last half: norm {norm} (predicted {star}, off by up to {norm_off} %), angle "
+        "{angle}° ({turn}°, {angle_off} %)",
+        norm=norm,
+        star=number(float(result.predicted.norm)),
+        norm_off=number(100 * end.norm_off, 2),
+        angle=angle,
+        turn=number(float(np.degrees(result.predicted.angle))),
+        angle_off=number(100 * end.angle_off, 2),
     )
 
 
-def _axes(
-    figure: go.Figure,
-    courses: Sequence[Course],
-    predicted: Equilibrium | None,
-    last: int,
-    symbol: str,
-) -> None:
-    norms = np.concatenate([course.norms for course in courses])
-    angles = np.degrees(np.concatenate([course.angles for course in courses]))
+def _axes(drawn: go.Figure, result: Equilibria, runs: Sequence[BlockRun], last: int) -> None:
+    norms = np.concatenate([run.norms for run in runs])
+    angles = np.degrees(np.concatenate([run.angles for run in runs]))
     middle = (float(np.median(norms)), float(np.median(angles)))
-    if predicted is not None:
-        middle = (float(predicted.norm), float(np.degrees(predicted.angle)))
+    if result.predicted is not None:
+        middle = (float(result.predicted.norm), float(np.degrees(result.predicted.angle)))
     ranges = [
         _log_range(values, level) for values, level in zip((norms, angles), middle, strict=True)
     ]
-    across = {"range": [-0.01 * last, 1.01 * last]}
     names = (
-        text("norm of the weights {symbol}", symbol=symbol),
+        text("norm of the weights {symbol}", symbol=result.symbol),
         text("angle per step θ, degrees"),
     )
     for panel, (domain, row, kind) in enumerate(
         ((LEFT, UPPER, 0), (RIGHT, UPPER, 0), (LEFT, LOWER, 1), (RIGHT, LOWER, 1)), start=1
     ):
         low, high = ranges[kind]
-        figure.update_layout(
-            {
-                f"xaxis{panel}": {
-                    **across,
-                    "domain": domain,
-                    "anchor": f"y{panel}",
-                    "showticklabels": kind == 1,
-                    "title": text("step") if kind else None,
-                },
-                f"yaxis{panel}": {
-                    "domain": row,
-                    "anchor": f"x{panel}",
-                    "type": "log",
-                    "range": [np.log10(low), np.log10(high)],
-                    "tickvals": log_ticks(low, high),
-                    "exponentformat": "power",
-                    "title": names[kind] if domain is LEFT else None,
-                    "showticklabels": domain is LEFT,
-                },
-            }
-        )
+        across = {
+            "range": [-0.01 * last, 1.01 * last],
+            "domain": domain,
+            "anchor": f"y{panel}",
+            "showticklabels": kind == 1,
+            "title": text("step") if kind else None,
+        }
+        up = {
+            "domain": row,
+            "anchor": f"x{panel}",
+            "type": "log",
+            "range": [np.log10(low), np.log10(high)],
+            "tickvals": log_ticks(low, high),
+            "exponentformat": "power",
+            "title": names[kind] if domain is LEFT else None,
+            "showticklabels": domain is LEFT,
+        }
+        drawn.update_layout({f"xaxis{panel}": across, f"yaxis{panel}": up})
 
 
 def _log_range(values: Array, level: float) -> tuple[float, float]:

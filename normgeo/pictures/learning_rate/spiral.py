@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
-from normgeo.pictures.learning_rate.descent import RUN, endings, silent, train_from
-from normgeo.pictures.learning_rate.rates import (
+from normgeo.pictures.learning_rate.runs import (
     MINI_BATCH,
+    RUN,
     batch_for_run,
     batch_words,
+    endings,
     rate_for_run,
+    train_from,
 )
-from normgeo.pictures.learning_rate.spiral_figure import spiral_figure
-from normgeo.pictures.style.template import Figure
-from normgeo.pictures.view import DATA, Progress, View
+from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
+WHOLE = 0.9995  # a share of ‖w‖² in the plane from which the path is taken to lie in it
 
-class SpiralPicture(NamedTuple):
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spiral:
     """A run of gradient descent without decay from ‖w‖ = 1.
 
     Attributes:
@@ -58,25 +65,41 @@ class SpiralPicture(NamedTuple):
         return radii
 
     @property
+    def deviation(self) -> float:
+        """The largest |measured/predicted − 1| of the radius."""
+        return float(np.abs(self.radii / self.predicted_radii - 1).max())
+
+    @property
     def turned(self) -> Array:
         """The sum of the angles of all steps before, radians, (T+1,)."""
         turned: Array = np.append(0.0, np.cumsum(self.run.angles[:, self.block]))
         return turned
 
     @property
-    def deviation(self) -> float:
-        """The largest |measured/predicted − 1| of the radius."""
-        return float(np.abs(self.radii / self.predicted_radii - 1).max())
+    def unrolled(self) -> Array:
+        """The path with its triangles laid side by side in one plane, (T+1, 2)."""
+        directions = np.column_stack([np.cos(self.turned), np.sin(self.turned)])
+        path: Array = self.radii[:, None] * directions
+        return path
+
+    @property
+    def leaves_plane(self) -> bool:
+        """Whether the path turns out of the plane of the start and the first step."""
+        return bool(self.plane.share[-1] < WHOLE)
+
+    @property
+    def shadow_radii(self) -> Array:
+        """The length of the path's projection on the plane, at the steps in `plane.steps`."""
+        lengths: Array = np.linalg.norm(self.plane.coordinates, axis=1)
+        return lengths
 
 
-def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
+def _compute(settings: Settings, progress: Progress) -> Spiral:
     it = block_on_data(settings)
-    cases = len(it.X)
+    cases, optimizer = len(it.X), GradientDescent()
     batch = batch_for_run(settings, cases, MINI_BATCH)
-    rate = rate_for_run(settings, it, GradientDescent())
-    (run,) = train_from(
-        (1.0,), it, settings, tell, rate=rate, decay=0.0, batch=batch, optimizer=GradientDescent()
-    )
+    rate = rate_for_run(settings, it, optimizer)
+    (run,) = train_from((1.0,), it, settings, progress, rate=rate, batch=batch, optimizer=optimizer)
     if run.diverged and not run.steps:
         raise ValueError(
             text(
@@ -85,64 +108,39 @@ def _spiral(settings: Settings, tell: Progress = silent) -> SpiralPicture:
             )
         )
     plane = plane_path(run, block=it.block, plane="first_step")
-    return SpiralPicture(
-        run, it.block, plane, it.name, it.symbol, batch_words(batch, cases), run.notes
-    )
+    return Spiral(run, it.block, plane, it.name, it.symbol, batch_words(batch, cases), run.notes)
 
 
-def _spiral_figure(picture: SpiralPicture, theme: str) -> Figure:
-    return spiral_figure(
-        picture.radii,
-        picture.predicted_radii,
-        picture.turned,
-        picture.plane,
-        picture.run.start.normalizer,
-        symbol=picture.symbol,
-        about=about(picture),
-        theme=theme,
-    )
-
-
-def about(picture: SpiralPicture) -> list[str]:
-    """Return what runs, and why it ended early."""
-    first = text(
-        "<b>{method}</b>, {name}: gradient descent without decay, η = {rate:.3g}, {batches}",
-        method=picture.run.start.normalizer.title,
-        name=picture.name,
-        rate=picture.run.rate,
-        batches=picture.batches,
-    )
-    return [first, *endings((picture.run,), picture.block)]
-
-
-def _spiral_table(picture: SpiralPicture) -> Table:
+def _table(result: Spiral) -> Table:
     """Return a row for each kept step; the plane is that of the start and the first step."""
-    kept, plane = picture.plane.steps, picture.plane
+    kept, plane = result.plane.steps, result.plane
     columns = {
-        "step": kept.tolist(),
-        "radius": picture.radii[kept].tolist(),
-        "predicted_radius": picture.predicted_radii[kept].tolist(),
-        "turned": picture.turned[kept].tolist(),
-        "plane_x": plane.coordinates[:, 0].tolist(),
-        "plane_y": plane.coordinates[:, 1].tolist(),
-        "share_in_plane": plane.share.tolist(),
+        "step": kept,
+        "radius": result.radii[kept],
+        "predicted_radius": result.predicted_radii[kept],
+        "turned": result.turned[kept],
+        "plane_x": plane.coordinates[:, 0],
+        "plane_y": plane.coordinates[:, 1],
+        "share_in_plane": plane.share,
     }
     title = text(
-        "{method}: gradient descent, η = {rate:g}, {batches}; angles in radians",
-        method=picture.run.start.normalizer.title,
-        rate=picture.run.rate,
-        batches=picture.batches,
+        "{method}: gradient descent, η = {rate}, {batches}; angles in radians",
+        method=result.run.start.normalizer.title,
+        rate=number(result.run.rate, 6),
+        batches=result.batches,
     )
-    rows = tuple(zip(*columns.values(), strict=True))
-    return Table(tuple(columns), rows, title=title, notes=endings((picture.run,), picture.block))
+    rows = tuple(zip(*(values.tolist() for values in columns.values()), strict=True))
+    return Table(tuple(columns), rows, title=title, notes=endings((result.run,), result.block))
 
 
-SPIRAL = View(
-    "spiral",
-    text("Every step is tangent, so the path spirals outward"),
-    (*DATA, *BLOCK, *RUN),
-    _spiral,
-    _spiral_figure,
-    _spiral_table,
-    watched=_spiral,
+STUDY = Study(
+    name="spiral",
+    title=text("Every step is tangent, so the path spirals outward"),
+    alt=text(
+        "Left: the path of the weight vector spirals outward from the circle of its start. Right: "
+        "its radius grows step by step, as predicted."
+    ),
+    uses=(*DATA, *BLOCK, *RUN),
+    compute=_compute,
+    table=_table,
 )

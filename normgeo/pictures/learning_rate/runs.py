@@ -1,18 +1,27 @@
-"""The step size, the weight decay and the mini-batch of a run, where the settings leave them open.
+"""Runs of training from several norms: what the settings leave open, the runs, and their ends.
 
-A step size that suits is one whose first step, at ‖w‖ = 1, turns the weights by an angle that a
-reader can see: the settings' `rate` where it is not 0.
+A step size that is left open is one whose first step, at ‖w‖ = 1, turns the weights by an angle
+that a reader can see: the settings' `rate` where it is not 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
+from normgeo.dynamics.descent import descend
 from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import Blocks, lengths
-from normgeo.pictures.learning_rate.block_on_data import BlockOnData
+from normgeo.pictures.learning_rate.block_on_data import BlockOnData, at_norm
 from normgeo.settings import Settings
 
+RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its optimizer
+STARTS = (1.0, 2.0, 4.0)  # norms that runs of one function begin from
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
 MINI_BATCH = 32
 
@@ -58,18 +67,18 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
         raise ValueError(
             text(
                 "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep "
-                "their direction; got η = {rate:.4g} and λ = {decay:.4g}, so ηλ = {product:.4g}. "
+                "their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
                 "Choose a smaller λ, or leave it open.",
-                rate=rate,
-                decay=decay,
-                product=rate * decay,
+                rate=number(rate, 4),
+                decay=number(decay, 4),
+                product=number(rate * decay, 4),
             )
         )
     return decay
 
 
-def batch_for_run(settings: Settings, cases: int, suited: int = 0) -> int | None:
-    """Return m as set, or the suited one; None stands for all cases.
+def batch_for_run(settings: Settings, cases: int, suggested: int = 0) -> int | None:
+    """Return m as set, or the suggested one; None stands for all cases.
 
     Raises:
         ValueError: more cases than there are.
@@ -77,7 +86,7 @@ def batch_for_run(settings: Settings, cases: int, suited: int = 0) -> int | None
     """
     size = settings.mini_batch
     if size is None:
-        size = min(suited, cases // 4)
+        size = min(suggested, cases // 4)
     if size > cases:
         raise ValueError(
             text(
@@ -95,3 +104,54 @@ def batch_words(size: int | None, cases: int) -> str:
     if size is None:
         return text("all {cases:,} cases", cases=cases)
     return text("mini-batches of {size}", size=size)
+
+
+def train_from(
+    starts: Sequence[float],
+    it: BlockOnData,
+    settings: Settings,
+    progress: Progress,
+    *,
+    rate: float,
+    decay: float = 0.0,
+    batch: int | None,
+    optimizer: Optimizer | None = None,
+) -> tuple[Trajectory, ...]:
+    """Train one function from several norms of its weights; one stop ends all runs.
+
+    By the settings' optimizer where none is given.
+    """
+    return tuple(
+        descend(
+            at_norm(it.model, norm),
+            it.X,
+            it.y,
+            OPTIMIZERS[settings.optimizer] if optimizer is None else optimizer,
+            steps=settings.steps,
+            rate=rate,
+            decay=decay,
+            batch_size=batch,
+            seed=settings.seed,
+            progress=progress.part(place, len(starts)),
+        )
+        for place, norm in enumerate(starts)
+    )
+
+
+def start_of(run: Trajectory, block: int) -> float:
+    """The norm of a block that a run began from."""
+    return float(run.norms[0, block])
+
+
+def endings(runs: Sequence[Trajectory], block: int) -> tuple[str, ...]:
+    """A sentence on each run that ended early."""
+    return tuple(
+        text(
+            "From {norm} ended at step {step}: {reason}",
+            norm=number(start_of(run, block)),
+            step=run.diverged.step,
+            reason=run.diverged.reason,
+        )
+        for run in runs
+        if run.diverged
+    )

@@ -1,0 +1,178 @@
+"""Weight decay beside the learning rate that grows exponentially in its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.dynamics.exponential_twin import Twin, exponential_twin
+from normgeo.dynamics.gradient_descent import GradientDescent
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.runs import (
+    RUN,
+    batch_for_run,
+    batch_words,
+    decay_for_run,
+    rate_for_run,
+)
+from normgeo.pictures.picture import DATA, Study
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+DECAYED = 2.4  # factors of e by which the weights decay in a run, where λ is left open
+# Of the step size that suits a descent, where η is left open. Decay makes the steps on the unit
+# sphere larger until the run is chaotic and rounding parts the two: this keeps the whole run calm.
+GENTLE = 0.025
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExponentialSchedule:
+    """A run with weight decay, and its twin with the exponential schedule and no decay.
+
+    Attributes:
+        twin: the two runs. block: whose norm is shown. name, symbol: of the block and its norm.
+        batches: what a step sees, in words. notes: on the batches, sentences.
+
+    """
+
+    twin: Twin
+    block: int
+    name: str
+    symbol: str
+    batches: str
+    notes: tuple[str, ...]
+
+    @property
+    def steps(self) -> Array:
+        """The steps that both runs have taken, from 0."""
+        return np.arange(min(self.twin.decayed.steps, self.twin.scheduled.steps) + 1)
+
+    @property
+    def predicted_norms(self) -> Array:
+        """‖w‖ of the twin, from that of the run with decay, at the steps in `twin.kept`."""
+        twin = self.twin
+        norms: Array = twin.decayed.norms[twin.kept, self.block] * twin.predicted_growth
+        return norms
+
+    @property
+    def angles(self) -> Array:
+        """The largest angle between the two runs' blocks, radians, at the steps in `twin.kept`."""
+        largest: Array = self.twin.angles.max(axis=1)
+        return largest
+
+    @property
+    def apart(self) -> float:
+        """The largest angle between the two runs' weights, radians."""
+        return float(self.twin.angles.max())
+
+    @property
+    def losses_apart(self) -> float:
+        """The largest difference of the two runs' losses, nats per case."""
+        first, second = self.twin.decayed.loss, self.twin.scheduled.loss
+        return float(np.abs(first[self.steps] - second[self.steps]).max())
+
+    @property
+    def rate_growth(self) -> float:
+        """The twin's last learning rate over that of the run with decay."""
+        return float(self.twin.scheduled.rates[self.steps[-1]] / self.twin.decayed.rates[0])
+
+    @property
+    def norm_growth(self) -> float:
+        """‖w‖ of the twin over that of the run with decay, at the end."""
+        return float(self.twin.growth[-1, self.block])
+
+    @property
+    def verdict(self) -> str:
+        """Whether the two are one, and from which step they are not, in a sentence."""
+        twin, eps = self.twin, self.twin.decayed.start.normalizer.eps
+        if twin.parted is None:
+            return text(
+                "The two turn as one: after {steps:,} steps the largest angle between them has "
+                "been {angle} radians, and their losses have differed by {loss} at most.",
+                steps=int(twin.kept[-1]),
+                angle=number(self.apart, 1),
+                loss=number(self.losses_apart, 1),
+            )
+        if eps:
+            return text(
+                "The two part from step {step:,} on: with ε = {eps} the length of the weights is "
+                "not free, and the law does not hold.",
+                step=twin.parted,
+                eps=number(float(eps)),
+            )
+        return text(
+            "The two part by more than {tolerance} radians from step {step:,} on: decay has made "
+            "the steps on the unit sphere so large that the run is chaotic, and rounding grows. "
+            "A smaller η or λ keeps it calm.",
+            tolerance=number(twin.tolerance, 1),
+            step=twin.parted,
+        )
+
+
+def _compute(settings: Settings, progress: Progress) -> ExponentialSchedule:
+    it = block_on_data(settings)
+    cases = len(it.X)
+    rate = settings.rate or GENTLE * rate_for_run(settings, it, GradientDescent())
+    decay = decay_for_run(settings, rate, min(0.5, DECAYED / settings.steps))
+    batch = batch_for_run(settings, cases)
+    twin = exponential_twin(
+        it.model,
+        it.X,
+        it.y,
+        rate=rate,
+        decay=decay,
+        steps=settings.steps,
+        batch_size=batch,
+        seed=settings.seed,
+        progress=progress,
+    )
+    return ExponentialSchedule(
+        twin, it.block, it.name, it.symbol, batch_words(batch, cases), twin.decayed.notes
+    )
+
+
+def _table(result: ExponentialSchedule) -> Table:
+    """Return a row for each step that both runs keep."""
+    twin, block = result.twin, result.block
+    kept = twin.kept
+    columns = {
+        "step": kept,
+        "rate": twin.decayed.rates[kept],
+        "growing_rate": twin.scheduled.rates[kept],
+        "norm": twin.decayed.norms[kept, block],
+        "twin_norm": twin.scheduled.norms[kept, block],
+        "predicted_twin_norm": result.predicted_norms,
+        "loss": twin.decayed.loss[kept],
+        "twin_loss": twin.scheduled.loss[kept],
+        "angle_between": result.angles,
+    }
+    title = text(
+        "{method}: η = {rate} with λ = {decay}, and its twin, {batches}; angles in radians",
+        method=twin.decayed.start.normalizer.title,
+        rate=number(twin.decayed.rate, 6),
+        decay=number(twin.decayed.decay, 6),
+        batches=result.batches,
+    )
+    rows = tuple(zip(*(values.tolist() for values in columns.values()), strict=True))
+    return Table(tuple(columns), rows, title=title, notes=(result.verdict,))
+
+
+STUDY = Study(
+    name="twin",
+    title=text("Weight decay is a learning rate that grows"),
+    alt=text(
+        "Left: a constant learning rate, and one that grows exponentially. Middle: with decay the "
+        "norm shrinks, with the growing rate it grows, by the predicted factor. Right: the angle "
+        "between the two runs, which stays at rounding until a run is chaotic."
+    ),
+    uses=(*DATA, *BLOCK, *RUN, "decay"),
+    compute=_compute,
+    table=_table,
+)
