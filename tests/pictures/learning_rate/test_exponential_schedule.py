@@ -1,0 +1,55 @@
+"""Weight decay beside the exponential schedule."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from normgeo import NORMALIZERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+TWIN = PICTURES["twin"]
+LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_blocks(4)]
+QUICK = Settings(dataset="wine", neurons=6, steps=20)
+
+
+@pytest.mark.parametrize("method", LAWFUL)
+def test_twin_turns_as_the_run_with_decay(method: str) -> None:
+    result = TWIN.compute(replace(QUICK, method=method))
+    decayed, scheduled = result.twin.decayed, result.twin.scheduled
+    for step in (0, 7, 20):
+        U, V = (run.vectors()[step] for run in (decayed, scheduled))
+        U, V = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (U, V))
+        assert np.abs(U - V).max() < 1e-9
+        assert decayed.loss[step] == pytest.approx(scheduled.loss[step], rel=1e-9)
+    assert result.apart < 1e-9
+    assert result.twin.parted is None
+
+
+def test_twin_rate_and_norm_grow_as_powers() -> None:
+    result = TWIN.compute(replace(QUICK, rate=0.01, decay=2))
+    rates = [0.01 * (1 - 0.02) ** (-2 * t - 1) for t in range(21)]
+    np.testing.assert_allclose(result.twin.scheduled.rates, rates)
+    growth = result.twin.scheduled.norms[:, 0] / result.twin.decayed.norms[:, 0]
+    np.testing.assert_allclose(growth, [0.98**-t for t in range(21)], rtol=1e-9)
+
+
+def test_default_rate_of_the_twin_grows_by_two_orders_of_magnitude() -> None:
+    result = TWIN.compute(Settings(dataset="wine"))
+    assert result.twin.scheduled.rates[-1] / result.twin.decayed.rates[0] > 100
+    assert result.apart < 1e-12
+
+
+def test_chaotic_twins_part_at_a_step_that_is_said(words) -> None:
+    settings = Settings(dataset="wine", rate=0.65, decay=0.06)
+    result = TWIN.compute(settings)
+    far = [step for step in range(101) if (result.twin.angles[step] > 1e-9).any()]
+    assert 10 < far[0] < 90
+    drawn = TWIN.figure(result, "light")
+    assert f"from step {far[0]} on" in words(drawn)
+    assert "rounding grows" in words(drawn)
+
+
+def test_twin_with_eps_says_that_the_law_does_not_hold(words, figure_of) -> None:
+    assert "with ε = 0.1 the length" in words(figure_of("twin", replace(QUICK, eps=0.1)))

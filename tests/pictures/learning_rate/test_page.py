@@ -1,0 +1,151 @@
+"""What all pictures of the Learning rate page share."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from normgeo import NORMALIZERS
+from normgeo.base.progress import Stop
+from normgeo.datasets.datasets import DATASETS
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+RUNS = ("descent", "equilibrium", "twin", "spiral")
+NAMES = ("turn", "descent", "doubling", "ellipse")
+QUICK = Settings(dataset="wine", neurons=6, steps=20)
+
+
+def assert_is_sentence(words: str) -> None:
+    assert words[0].isupper() or words[0] in "`σ"
+    assert words.endswith(".")
+    assert len(words.split()) > 8
+
+
+@pytest.mark.parametrize("neurons", [0, 1, 2])
+@pytest.mark.parametrize("method", NORMALIZERS)
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_state_has_a_figure_or_a_sentence(dataset: str, method: str, neurons: int) -> None:
+    settings = Settings(dataset=dataset, method=method, neurons=neurons, steps=3)
+    for name in NAMES:
+        try:
+            result = PICTURES[name].compute(settings)
+        except ValueError as error:
+            assert_is_sentence(str(error))
+            continue
+        spec = PICTURES[name].figure(result, "dark").to_json()
+        assert len(spec) < 300_000
+        assert "nan" not in re.sub(r"finance|nano", "", spec).lower()
+        table = PICTURES[name].table(result)
+        assert table.rows
+
+
+@pytest.mark.parametrize("eps", [1.0])
+@pytest.mark.parametrize("method", [name for name in NORMALIZERS if name != "standard"])
+def test_payload_stays_small_with_eps(method: str, eps: float) -> None:
+    settings = replace(QUICK, method=method, eps=eps, growth=0.125)
+    for name in NAMES:
+        figure = PICTURES[name].figure(PICTURES[name].compute(settings), "light")
+        assert len(figure.to_json()) < 300_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_settings_in_uses_matter(name: str) -> None:
+    other = Settings(
+        delta=-2,
+        cell="batch.case_rescaling",
+        rows="grid",
+        theme="dark",
+        tab="own",
+        center="none",
+        scale="none",
+        index=3,
+    )
+    settings = replace(other, dataset="wine", neurons=6, steps=20)
+    assert PICTURES[name].table(PICTURES[name].compute(settings)) == PICTURES[name].table(
+        PICTURES[name].compute(QUICK)
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recipe_gives_the_same_picture(name: str) -> None:
+    settings = replace(QUICK, method="layer", growth=4, rate=0.5, seed=3)
+    recipe = PICTURES[name].recipe(settings)
+    again = Settings.from_recipe(recipe["settings"])
+    assert PICTURES[name].table(PICTURES[name].compute(again)) == PICTURES[name].table(
+        PICTURES[name].compute(settings)
+    )
+
+
+@pytest.mark.parametrize("name", ["equilibrium", "twin"])
+def test_no_decay_has_a_sentence(sentence_of, name: str) -> None:
+    assert sentence_of(name, replace(QUICK, decay=0)) == (
+        "Without weight decay nothing holds the growth of the norm, and there is nothing to see "
+        "here. Choose a weight decay λ above 0, or leave it open."
+    )
+
+
+@pytest.mark.parametrize("name", ["equilibrium", "twin"])
+def test_decay_that_turns_the_weights_round_has_a_sentence(sentence_of, name: str) -> None:
+    assert sentence_of(name, replace(QUICK, decay=4, rate=0.5)) == (
+        "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep their "
+        "direction; got η = 0.5 and λ = 4, so ηλ = 2. Choose a smaller λ, or leave it open."
+    )
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_mini_batch_of_more_cases_than_there_are_has_a_sentence(sentence_of, name: str) -> None:
+    assert sentence_of(name, replace(QUICK, mini_batch=1000)) == (
+        "A mini-batch has at most the 178 cases of the data; got mini_batch=1000. Choose a "
+        "smaller one, or 0 for all cases."
+    )
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("rate", [0.0, 1e6])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_wild_runs_are_drawn_or_explained(name: str, rate: float, optimizer: str) -> None:
+    sentences: set[str] = set()
+    for dataset in ("linnerud_reversed", "plane"):
+        for decay in (None, 0.5):
+            settings = Settings(
+                dataset=dataset, rate=rate, optimizer=optimizer, decay=decay, steps=10
+            )
+            try:
+                result = PICTURES[name].compute(settings)
+            except ValueError as error:
+                sentences.add(str(error))
+                continue
+            spec = PICTURES[name].figure(result, "dark").to_plotly_json()
+            assert "nan" not in str(spec["layout"]).lower()
+            assert PICTURES[name].table(result).rows
+    assert all(sentence.endswith(".") for sentence in sentences)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_stopped_runs_keep_what_they_have(name: str) -> None:
+    def stop(done: int, steps: int) -> None:
+        if done >= 15:
+            raise Stop
+
+    result = PICTURES[name].compute(QUICK, stop)
+    assert PICTURES[name].figure(result, "light").data
+    assert PICTURES[name].table(result).rows
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_progress_ends_where_it_is_done(name: str) -> None:
+    told: list[tuple[int, int]] = []
+    PICTURES[name].compute(QUICK, lambda *progress: told.append(progress))
+    assert told[-1][0] == told[-1][1]
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_recipe_and_payload(name: str) -> None:
+    settings = Settings(dataset="plane", steps=2000, decay=0.01, mini_batch=50, rate=0.05, seed=2)
+    result = PICTURES[name].compute(settings)
+    again = Settings.from_recipe(PICTURES[name].recipe(settings)["settings"])
+    assert PICTURES[name].table(PICTURES[name].compute(again)) == PICTURES[name].table(result)
+    assert len(PICTURES[name].figure(result, "light").to_json()) < 300_000
