@@ -4,18 +4,18 @@ from normgeo.base.text import text
 from normgeo.tables.report import PAPER
 from normgeo.ui import audit, frame
 
-settings = frame.begin("audit", "Where is the paper exact, and where not?")
+settings = frame.begin("audit", text("Where is the paper exact, and where not?"))
 
 try:
-    found = audit.results()
+    shown = audit.show(settings)
 except RuntimeError as error:
     st.error(str(error))
 else:
-    audit.draw(found, settings)
-    st.caption(
-        text(
-            "{paper} Every verdict comes from a computation, on the digits or on seeded random "
-            "numbers; what other works and practice add is named under its source.",
-            paper=PAPER,
+    if shown:
+        st.caption(
+            text(
+                "{paper} Every verdict comes from a computation, on the digits or on seeded random "
+                "numbers; what other works and practice add is named under its source.",
+                paper=text(PAPER),
+            )
         )
-    )

@@ -1,14 +1,16 @@
-from normgeo.ui import batches, export, frame
+from normgeo.base.text import text
+from normgeo.ui import batch, frame, results
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "batch",
-    "Which axis is averaged, and what does a small batch cost?",
+    text("Which axis is averaged, and what does a small batch cost?"),
     controls=("dataset",),
     more=("batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
+    tabs=batch.TABS,
 )
 
-export.show(
+picture = results.show(
     "axes",
     settings,
     alt="Arrays of cases and neurons, and of cases, channels and pixels, with the entries lit that "
@@ -16,4 +18,4 @@ export.show(
     "cell in instance norm, part of a row in group norm. Below each the shape of its statistics.",
 )
 
-tabs(settings, batches.DEPTHS, "noise")
+tabs(settings, batch.TABS, "noise", picture)

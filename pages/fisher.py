@@ -1,11 +1,12 @@
 import streamlit as st
 
-from normgeo.ui import frame, progress, shaping
+from normgeo.base.text import text
+from normgeo.ui import fisher, frame, results
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "fisher",
-    "What is the shape of parameter space?",
+    text("What is the shape of parameter space?"),
     controls=("method", "dataset"),
     more=(
         "neuron",
@@ -20,17 +21,18 @@ settings = frame.begin(
         "statistics",
         "groups",
     ),
+    tabs=fisher.TABS,
 )
 
-picture = progress.show(
+picture = results.show(
     "fisher",
     settings,
     alt="The Fisher information of the standard model beside that of the method. Left: a map with "
     "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
     "pair, a cell for each pair of parameters, blue below zero.",
-    again="Compute both models",
+    again=text("Compute both models"),
 )
 
 if picture is not None:
-    st.caption(" ".join(picture.notes))
-    tabs(settings, shaping.DEPTHS, "equal_kl")
+    st.caption(" ".join(map(str, picture.notes)))
+    tabs(settings, fisher.TABS, "equal_kl", picture)

@@ -1,14 +1,13 @@
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.tables.verdicts import COLUMNS
-from normgeo.ui import export, frame, reading, tour, verdict_table
+from normgeo.ui import frame, home, results, verdict_table
 
-settings = frame.begin("home", "What does each method average?", controls=("dataset",))
+settings = frame.begin("home", text("What does each method average?"), controls=("dataset",))
 
 left, right = st.columns([720, 480], gap="medium")
 with left:
-    export.show(
+    results.show(
         "averages",
         settings,
         alt="Three grids with what is averaged lit: one neuron over the cases in batch norm, one "
@@ -18,16 +17,13 @@ with left:
     st.caption(text("Section 3, Eq. 2 and 3; section 5, Eq. 5: z = (a − μ)/σ."))
 with right:
     st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))
-    verdict_table.draw(
-        reading.rows(settings, "paper"),
-        COLUMNS["paper"],
-        key="table",
-        caption="Whether z stays the same, for each method (row) and change (column)",
+    verdict_table.draw_with_legend(
+        settings,
+        "paper",
+        "paper",
         on_pick=lambda cell: st.switch_page(
             "pages/invariance.py", query_params={**settings.to_query(), "cell": cell}
         ),
     )
-    st.caption(reading.legend())
-    st.markdown(f"{reading.duality(settings)} · {reading.agreement(settings)}")
 
-tour.draw()
+home.draw_ways()

@@ -1,39 +1,38 @@
 import streamlit as st
 
-from normgeo.tables.verdicts import COLUMNS
-from normgeo.ui import cell, export, frame, reading, url, verdict_table
+from normgeo.base.text import text
+from normgeo.ui import frame, invariance, results, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "invariance",
-    "What may change while z stays the same?",
+    text("What may change while z stays the same?"),
     controls=("dataset",),
     more=("delta", "index", "neurons", "weights", "seed", "eps", "statistics", "groups"),
+    tabs=invariance.TABS,
 )
 
 left, right = st.columns([540, 700], gap="medium")
 with left:
-    verdict_table.draw(
-        reading.rows(settings, settings.rows),
-        COLUMNS[settings.columns],
-        key="table",
-        caption="Whether z stays the same, for each method (row) and change (column)",
+    verdict_table.draw_with_legend(
+        settings,
+        settings.rows,
+        settings.columns,
         selected=settings.selected,
         negative=settings.delta < 0,
         on_pick=lambda picked: url.change(cell=picked, tab="auto"),
     )
-    st.caption(reading.legend())
-    st.markdown(f"{reading.duality(settings)} · {reading.agreement(settings)}")
     with st.container(horizontal=True):
         controls(settings, ("rows", "columns"), labels=False)
     if settings.rows == "grid":
-        for rule in reading.RULES:
-            st.markdown(rule)
+        for rule in verdict_table.RULES:
+            st.markdown(str(rule))
 with right:
-    picture = export.show(
-        "effect", settings, alt="z before and after the change, method under method."
+    picture = results.show(
+        "effect", settings, alt=text("z before and after the change, method under method.")
     )
-left.caption(reading.remarks(picture))
+if picture is not None:
+    left.caption(invariance.remarks(picture))
 
-tabs(settings, cell.DEPTHS, cell.opening(settings))
+tabs(settings, invariance.TABS, invariance.opening(settings), picture)

@@ -1,11 +1,12 @@
 import streamlit as st
 
-from normgeo.ui import export, frame, turning
+from normgeo.base.text import text
+from normgeo.ui import frame, learning_rate, results
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "learning_rate",
-    "Why does a large weight vector turn slowly?",
+    text("Why does a large weight vector turn slowly?"),
     controls=("method", "dataset"),
     more=(
         "neuron",
@@ -19,9 +20,10 @@ settings = frame.begin(
         "statistics",
         "groups",
     ),
+    tabs=learning_rate.TABS,
 )
 
-picture = export.show(
+picture = results.show(
     "turn",
     settings,
     alt="Left: the plane of a weight vector and its negative gradient. The loss is constant along "
@@ -30,6 +32,6 @@ picture = export.show(
 )
 
 if picture is not None:
-    tabs(settings, turning.DEPTHS, "descent")
+    tabs(settings, learning_rate.TABS, "descent", picture)
     for note in picture.notes:
-        st.caption(note)
+        st.caption(str(note))

@@ -1,11 +1,12 @@
 import streamlit as st
 
-from normgeo.ui import frame, progress, seeing
+from normgeo.base.text import text
+from normgeo.ui import frame, results, symmetry
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "symmetry",
-    "Which directions in weight space does the model not see?",
+    text("Which directions in weight space does the model not see?"),
     controls=("method",),
     more=(
         "dataset",
@@ -18,17 +19,18 @@ settings = frame.begin(
         "weights",
         "seed",
     ),
+    tabs=symmetry.TABS,
 )
 
-picture = progress.show(
+picture = results.show(
     "symmetry",
     settings,
     alt="Left: the roots of the eigenvalues of the Fisher information of the weights on a "
     "logarithmic scale, with the null ones marked apart below the threshold. Right: a bar for each "
     "reason, as long as the number of null directions that it explains.",
-    again="Compute all of it",
+    again=text("Compute all of it"),
 )
 
 if picture is not None:
-    st.caption(" ".join(picture.notes))
-    tabs(settings, seeing.DEPTHS, "angles", picture)
+    st.caption(" ".join(map(str, picture.notes)))
+    tabs(settings, symmetry.TABS, "angles", picture)

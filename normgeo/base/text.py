@@ -50,6 +50,11 @@ def text(sentence: str, /, **values: Any) -> str:
     return sentence if isinstance(sentence, Text) and not values else Text(sentence, values)
 
 
+def in_use() -> Translation:
+    """The translation that sentences are shown through, a key for what is kept in its words."""
+    return _translation.get()
+
+
 @contextmanager
 def translated(translation: Translation) -> Iterator[None]:
     """Show every sentence through a translation, in this thread, as long as the block lasts."""

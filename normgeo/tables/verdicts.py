@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.certificate import Verdict, invariance_table
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS, Transform
@@ -24,12 +25,30 @@ COLUMNS: dict[str, Mapping[str, Transform]] = {
     "paper": {key: TRANSFORMS[key] for key in TABLE_1},
     "all": TRANSFORMS,
 }
-LEGEND = {
-    "✓": "invariant",
-    "±": "the sign of z flips",
-    "≈": "invariant only at ε = 0",
-    "✗": "not invariant",
+SIGNS = {
+    "✓": text("invariant"),
+    "±": text("sign flip, δ < 0"),
+    "≈": text("invariant only at ε = 0"),
+    "✗": text("not invariant"),
 }
+"""What each sign of a table stands for."""
+
+
+def legend(signs: Iterable[str] = SIGNS) -> str:
+    """What the signs stand for, in a line.
+
+    >>> legend("✗✓")
+    '✓ invariant · ✗ not invariant'
+
+    """
+    found = set(signs)
+    return " · ".join(f"{sign} {word}" for sign, word in SIGNS.items() if sign in found)
+
+
+def sign_and_word(verdict: Verdict, negative: bool = False) -> tuple[str, str]:
+    """The sign of a verdict and what it stands for, for δ < 0 where `negative`."""
+    sign = "±" if negative and verdict.sign_flip else verdict.symbol
+    return sign, SIGNS[sign]
 
 
 def verdict_table(
@@ -48,20 +67,20 @@ def verdict_table(
     """
     verdicts = invariance_table(normalizers, transforms, eps)
     rows = [
-        (normalizer.title, *(_symbol(verdicts[row, column], negative) for column in transforms))
+        (
+            normalizer.title,
+            *(sign_and_word(verdicts[row, column], negative)[0] for column in transforms),
+        )
         for row, normalizer in normalizers.items()
     ]
-    shown = {symbol for row in rows for symbol in row[1:]}
+    shown = {sign for row in rows for sign in row[1:]}
     return Table(
         ("", *(transform.operation.symbol for transform in transforms.values())),
         tuple(rows),
         text("What leaves z = (a − μ)/σ unchanged, at {eps}", eps=_eps_in_use(verdicts.values())),
         ("", *(text("change {M}", M=transform.matrix) for transform in transforms.values())),
         (
-            "; ".join(
-                f"{symbol}: {text(word)}" for symbol, word in LEGEND.items() if symbol in shown
-            )
-            + ".",
+            legend(shown),
             text(
                 "The rows of W are weight vectors, those of X are cases; × multiplies them by "
                 "{delta}, + adds the same γ, own + a number of its own to each.",
@@ -126,10 +145,6 @@ def verdict_records(
     )
 
 
-def _symbol(verdict: Verdict, negative: bool) -> str:
-    return "±" if negative and verdict.sign_flip else verdict.symbol
-
-
 def _eps_in_use(verdicts: Iterable[Verdict]) -> str:
     values = sorted({float(verdict.normalizer.eps) for verdict in verdicts})
-    return "ε = " + ", ".join(f"{eps:g}" for eps in values)
+    return "ε = " + ", ".join(number(eps) for eps in values)

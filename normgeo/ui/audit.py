@@ -5,56 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from threading import Lock
 
 import streamlit as st
 
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, audit
 from normgeo.settings import Settings
 from normgeo.tables import report
 from normgeo.tables.audit import audit_records, counts
 from normgeo.tables.table import render
-from normgeo.ui import url
-from normgeo.ui.export import download, why_no_browser
+from normgeo.ui import results, url
+from normgeo.ui.export_row import download, why_no_browser
 
 _HERE = Path(__file__).parent
-_KEPT: list[tuple[Audited, ...]] = []
-# A lecture hall that opens the page computes once: the others wait.
-_TURN = Lock()
 
 VERDICTS = {"all": "", "holds": HOLDS, "holds_if": HOLDS_IF, "fails": FAILS}
 LABELS = {
-    "all": "All {count}",
-    "holds": "✓ {count} hold",
-    "holds_if": "≈ {count} hold if …",
-    "fails": "✗ {count} do not",
+    "all": text("All {count}"),
+    "holds": text("✓ {count} hold"),
+    "holds_if": text("≈ {count} hold if …"),
+    "fails": text("✗ {count} do not"),
 }
 
 
-def results() -> tuple[Audited, ...]:
-    """Return all claims with their findings; the first time with a bar that tells how far it is.
+def show(settings: Settings) -> bool:
+    """Draw the counts, which filter, the report to take away, and the table.
+
+    Returns:
+        Whether there is an audit; it may have been stopped before its first claim.
 
     Raises:
         RuntimeError: a check that cannot be computed.
 
     """
-    if not _KEPT:
-        slot = st.empty()
-        bar = slot.progress(0.0, text("Checking {all} statements", all=len(CLAIMS)))
+    found = results.found(
+        "audit",
+        check,
+        Settings(),
+        words=text("Checked {done} of {steps} statements"),
+        again=text("Check all statements"),
+    )
+    if found is None or not found.result:
+        return False
+    if found.stopped:
+        done = text("Stopped: {n} of {all} are checked.", n=len(found.result), all=len(CLAIMS))
+        st.info(done, icon=":material/info:")
+    draw(found.result, settings)
+    return True
 
-        def tell(done: int, all: int) -> None:
-            bar.progress(done / all, text("Checked {done} of {all} statements", done=done, all=all))
 
-        with _TURN:
-            if not _KEPT:
-                _KEPT.append(tuple(audit(tell)))
-        slot.empty()
-    return _KEPT[0]
+def check(settings: Settings, progress: Progress) -> tuple[Audited, ...]:
+    """The audit as `results.found` computes it; the settings change nothing."""
+    return tuple(audit(progress))
 
 
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
-    """Draw the counts, which filter, the report to take away, and the table."""
+    """Draw an audit that is there."""
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -78,11 +85,11 @@ def _filter(audited: tuple[Audited, ...], settings: Settings) -> None:
 
     st.session_state["verdict"] = settings.verdict
     st.segmented_control(
-        text("Verdicts to show"),
+        str(text("Verdicts to show")),
         list(VERDICTS),
         key="verdict",
         on_change=changed,
-        format_func=lambda name: text(LABELS[name], count=found[VERDICTS[name]]),
+        format_func=lambda name: str(text(LABELS[name], count=found[VERDICTS[name]])),
         label_visibility="collapsed",
     )
 
@@ -92,8 +99,8 @@ def _exports(audited: tuple[Audited, ...]) -> None:
     files: dict[str, Callable[[], bytes]] = {
         "html": lambda: report.page(audited, home).encode(),
         "pdf": lambda: report.to_pdf(report.page(audited, home)),
-        "csv": partial(_records, audited, "csv"),
-        "json": partial(_records, audited, "json"),
+        "csv": partial(records, audited, "csv"),
+        "json": partial(records, audited, "json"),
     }
     with st.container(horizontal=True, key="export_audit", width="content"):
         for suffix, content in files.items():
@@ -101,12 +108,13 @@ def _exports(audited: tuple[Audited, ...]) -> None:
             download("audit", suffix.upper(), suffix, content, help=missing)
 
 
-def _records(audited: tuple[Audited, ...], format: str) -> bytes:
+def records(audited: tuple[Audited, ...], format: str) -> bytes:
+    """All claims in a format for programs, whatever is listed."""
     return render(audit_records(audited), format).encode()
 
 
 def _home() -> str:
-    """Return the address that the pages are under, "" where it is not known."""
+    """The address that the pages are under, "" where it is not known."""
     address = st.context.url or ""
     return address.split("?")[0].rpartition("/")[0] + "/" if address else ""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from normgeo.base.text import text
+from normgeo.base.text import Translation, text, translated
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures.style.export import KEYBOARD
 from normgeo.settings import Settings
@@ -19,70 +19,81 @@ from normgeo.ui.controls import controls as draw_controls
 _INSIDE = "_inside_app"
 _HERE = Path(__file__).parent
 
-PAGES = (
-    {"page": "pages/home.py", "title": "Home", "default": True},
-    {"page": "pages/invariance.py", "title": "Invariance"},
-    {"page": "pages/learning_rate.py", "title": "Learning rate"},
-    {"page": "pages/symmetry.py", "title": "Symmetry"},
-    {"page": "pages/fisher.py", "title": "Fisher"},
-    {"page": "pages/batch.py", "title": "Batch"},
-    {"page": "pages/recurrent.py", "title": "Recurrent"},
-    {"page": "pages/audit.py", "title": "The paper, checked"},
-)
+PAGES = {
+    "home": text("Home"),
+    "invariance": text("Invariance"),
+    "learning_rate": text("Learning rate"),
+    "symmetry": text("Symmetry"),
+    "fisher": text("Fisher"),
+    "batch": text("Batch"),
+    "recurrent": text("Recurrent"),
+    "audit": text("The paper, checked"),
+}
+"""The title of each file in pages/, in the order of the navigation; the first one is the start."""
+
+
+def translation() -> Translation:
+    """What a visitor's sentences are shown through: there is English only."""
+    return str
 
 
 def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
-    page = _navigation()
-    st.session_state[_INSIDE] = True
-    try:
-        page.run()
-    finally:
-        st.session_state[_INSIDE] = False
+    with translated(translation()):
+        page = _navigation()
+        st.session_state[_INSIDE] = True
+        try:
+            page.run()
+        finally:
+            st.session_state[_INSIDE] = False
 
 
 def begin(
-    page: str, question: str, controls: Sequence[str] = (), more: Sequence[str] = ()
+    page: str,
+    question: str,
+    controls: Sequence[str] = (),
+    more: Sequence[str] = (),
+    tabs: Iterable[str] = (),
 ) -> Settings:
     """Open a page: heading, controls, warnings about the URL; return its settings.
 
     Args:
         page: its name, for the state that goes from page to page. question: the heading.
         controls: settings in the line of the heading. more: settings behind "Settings".
+        tabs: the words that the setting `tab` may be here.
 
     """
     _require_app()
     _prepare_process()
-    settings, problems = url.read(page)
+    settings, problems = url.read(page, tabs)
     st.html(_HERE / "style.css")
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
-        st.title(text(question), anchor=False, width="stretch")
+        st.title(str(text(question)), anchor=False, width="stretch")
         draw_controls(settings, controls, labels=False)
         if more:
             with (
-                st.popover(text("Settings"), key="settings"),
+                st.popover(str(text("Settings")), key="settings"),
                 st.container(horizontal=True, key="settings_inside"),
             ):
                 draw_controls(settings, more)
         _copy_link(
-            data={"label": text("Copy link"), "done": text("Copied")},
+            data={"label": str(text("Copy link")), "done": str(text("Copied"))},
             key="copy_link",
             width="content",
         )
-        st.button(text("Reset"), key="reset", on_click=url.reset)
+        st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _keyboard(key="keyboard", width="content")
     for problem in problems:
-        st.warning(problem, icon=":material/link_off:")
+        st.warning(str(problem), icon=":material/link_off:")
     return settings
 
 
-def explain(error: ValueError) -> None:
-    """Say in one calm sentence why there is no picture."""
-    st.info(str(error), icon=":material/info:")
-
-
 def _navigation() -> st.Page:
-    return st.navigation([st.Page(**page) for page in PAGES], position="top")
+    pages = [
+        st.Page(f"pages/{name}.py", title=str(title), default=place == 0)
+        for place, (name, title) in enumerate(PAGES.items())
+    ]
+    return st.navigation(pages, position="top")
 
 
 def _require_app() -> None:

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from normgeo.settings import Settings
+from normgeo.base.rules import Choice, complaint
+from normgeo.settings import Settings, replaced
 
 _LAST, _PAGE, _REFUSED = "_last_query", "_last_page", "_refused"
 
 
-def read(page: str) -> tuple[Settings, tuple[str, ...]]:
+def read(page: str, tabs: Iterable[str] = ()) -> tuple[Settings, tuple[str, ...]]:
     """Return the settings of the URL, and a sentence for each value that could not be used.
 
     The navigation opens pages without a query: they then take over the settings of the page
-    before. Figures follow the theme of the page, unless the URL names one.
+    before, all but its tab. Figures follow the theme of the page, unless the URL names one.
+
+    Args:
+        page: its name. tabs: the words that `tab` may be there.
+
     """
     state = st.session_state
     if not st.query_params and state.get(_PAGE, page) != page:
-        st.query_params.from_dict(state[_LAST])
+        st.query_params.from_dict({k: v for k, v in state[_LAST].items() if k != "tab"})
     settings, problems = Settings.from_query(st.query_params.to_dict())
+    rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))
+    if settings.tab not in rule.titles:
+        refused = complaint("tab", rule, settings.tab)
+        problems = *problems, replaced(refused, Settings.tab)
+        settings = replace(settings, tab=Settings.tab)
     state[_PAGE], state[_LAST] = page, settings.to_query()
     if "theme" not in st.query_params:
         settings = replace(settings, theme=st.context.theme.type or "light")
-    refused = state.pop(_REFUSED, "")
-    return settings, (*problems, refused) if refused else problems
+    if _REFUSED in state:
+        problems = *problems, str(state.pop(_REFUSED))
+    return settings, problems
 
 
 def change(**values: Any) -> None:
@@ -35,7 +47,7 @@ def change(**values: Any) -> None:
     try:
         settings = replace(settings, **values)
     except ValueError as error:
-        st.session_state[_REFUSED] = str(error)
+        st.session_state[_REFUSED] = error
         return
     st.query_params.from_dict(settings.to_query())
 

@@ -1,8 +1,10 @@
-"""Table 1 and its relatives on a page: a real table whose cells are buttons."""
+"""Table 1 and its relatives on a page: a real table whose cells are buttons, and how to read it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,33 @@ from typing import Any
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.invariance.certificate import Verdict
-from normgeo.invariance.transforms import Transform
+from normgeo.claims.table_1 import compare_with_table_1
+from normgeo.invariance.certificate import Verdict, certify
+from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.ui import cached
+from normgeo.settings import Settings
+from normgeo.tables.verdicts import COLUMNS, ROWS, legend, sign_and_word
 
 _HERE = Path(__file__).parent
 
 STATES = {"✓": "yes", "±": "flip", "≈": "limit", "✗": "no"}
+"""The class of a sign in the style sheet."""
+
+RULES = (
+    text(
+        "**Re-centering is decided by the center:** layer gives W all +, batch gives X all +, "
+        "weight gives both own +; nothing gives one +."
+    ),
+    text(
+        "**Re-scaling is decided by the scale:** any gives W all ×; batch and layer give X all ×; "
+        "batch and weight give W one ×, unless the center is layer; layer gives X one ×, unless "
+        "the center is batch."
+    ),
+)
+"""How two words decide a row."""
+
+verdict = lru_cache(maxsize=4096)(certify)
+"""`certify`, kept for all sessions."""
 
 
 def draw(
@@ -49,6 +70,22 @@ def draw(
     _table(data={**content, "buttons": on_pick is not None}, key=key, on_picked_change=picked)
 
 
+def draw_with_legend(settings: Settings, which: str, columns: str, **options: Any) -> None:
+    """Draw one of `ROWS` by one of `COLUMNS`, what its signs mean, and how the paper's compares.
+
+    `options` are those of `draw`.
+    """
+    draw(
+        rows(settings, which),
+        COLUMNS[columns],
+        key="table",
+        caption=text("Whether z stays the same, for each method (row) and change (column)"),
+        **options,
+    )
+    st.caption(legend())
+    st.markdown(f"{duality(settings)} · {agreement(settings)}")
+
+
 def data(
     normalizers: Mapping[str, Normalizer],
     transforms: Mapping[str, Transform],
@@ -56,27 +93,30 @@ def data(
     selected: tuple[Normalizer, Transform] | None,
     negative: bool,
 ) -> dict[str, Any]:
-    """Return what the table shows, as JSON."""
-    verdicts = cached.verdicts(normalizers, transforms)
+    """What the table shows, as JSON."""
+    found = verdicts(normalizers, transforms)
     groups = groupby(transforms.values(), key=lambda transform: transform.matrix)
     return {
-        "caption": text(caption),
+        "caption": str(caption),
         "groups": [
-            {"label": text("change {M}", M=matrix), "span": len(list(members))}
+            {"label": str(text("change {M}", M=matrix)), "span": len(list(members))}
             for matrix, members in groups
         ],
         "columns": [
-            {"label": text(transform.operation.symbol), "title": text(transform.label)}
+            {
+                "label": str(text(transform.operation.symbol)),
+                "title": str(text(transform.label)),
+            }
             for transform in transforms.values()
         ],
         "rows": [
             {
                 "label": _label(row, normalizer),
-                "title": text(normalizer.title),
+                "title": str(text(normalizer.title)),
                 "cells": [
                     _cell(
                         f"{row}.{column}",
-                        verdicts[row, column],
+                        found[row, column],
                         negative,
                         (normalizer, transform) == selected,
                     )
@@ -88,25 +128,85 @@ def data(
     }
 
 
-def symbol_and_word(verdict: Verdict, negative: bool) -> tuple[str, str]:
-    """Return the sign of a verdict, and the same in words, for δ < 0 where `negative`."""
-    if negative and verdict.sign_flip:
-        return "±", text("sign flip")
-    return verdict.symbol, text(verdict.word)
+def verdicts(
+    normalizers: Mapping[str, Normalizer], transforms: Mapping[str, Transform]
+) -> dict[tuple[str, str], Verdict]:
+    """The verdict of every normalizer on every transform, keyed by both names."""
+    return {
+        (row, column): verdict(normalizer, transform)
+        for row, normalizer in normalizers.items()
+        for column, transform in transforms.items()
+    }
+
+
+def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
+    """The rows of a table, with the settings' ε, groups and statistics.
+
+    Those of the paper stand with duals side by side: exchanged halves are seen best so.
+    """
+    keys = (*_duals(), *ROWS[which]) if which == "paper" else ROWS[which]
+    return {key: settings.adapt(ROWS[which][key]) for key in keys}
+
+
+def duality(settings: Settings) -> str:
+    """Whether the rows of a method and its dual are one another with their halves exchanged."""
+    batch, layer = _duals()
+    words = {
+        "one": text(ROWS["paper"][layer].title),
+        "other": text(ROWS["paper"][batch].title),
+    }
+    found = verdicts(rows(settings, "paper"), TRANSFORMS)
+    if all(
+        found[layer, key].symbol == found[batch, transform.dual.key].symbol
+        for key, transform in TRANSFORMS.items()
+    ):
+        return text("{one} = {other} with W and X exchanged", **words)
+    return text(
+        "with frozen statistics, {one} is no longer {other} with W and X exchanged", **words
+    )
+
+
+def agreement(settings: Settings) -> str:
+    """How many cells of the paper's Table 1 hold for the settings."""
+    found = compare_with_table_1(verdicts(rows(settings, "paper"), COLUMNS["paper"]))
+    words = text(
+        "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1)",
+        agreeing=found.agreeing,
+        cells=found.cells,
+    )
+    if found.differing:
+        return text("{words}, whose table is for ε = 0 and current statistics", words=words)
+    return words
+
+
+def _duals() -> tuple[str, str]:
+    """The two rows of the paper's table that are one another's dual."""
+    paper = ROWS["paper"]
+    one, other = (
+        key
+        for key, normalizer in paper.items()
+        if any(
+            normalizer.dual == replace(another, name="")
+            for row, another in paper.items()
+            if row != key
+        )
+    )
+    return one, other
 
 
 def _label(row: str, normalizer: Normalizer) -> str:
-    """Return a row's name: the two words where the table is about words, as in "batch-layer"."""
+    """A row's name: the two words where the table is about words, as in "batch-layer"."""
     name = ", ".join(normalizer.words) if "-" in row else text(normalizer.title)
-    return text("{name}, frozen", name=name) if normalizer.statistics == "frozen" else name
+    frozen = normalizer.statistics == "frozen"
+    return str(text("{name}, frozen", name=name)) if frozen else str(name)
 
 
 def _cell(cell: str, verdict: Verdict, negative: bool, selected: bool) -> dict[str, Any]:
-    symbol, word = symbol_and_word(verdict, negative)
+    symbol, word = sign_and_word(verdict, negative)
     return {
         "cell": cell,
         "symbol": symbol,
-        "word": word,
+        "word": str(word),
         "state": STATES[symbol],
         "selected": selected,
     }

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from normgeo.ui.frame import PAGES
 
 ROOT = Path(__file__).parents[2]
-FILES = {page["title"]: ROOT / page["page"] for page in PAGES}
+FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
 PATHS = {title: "/" if title == "Home" else f"/{file.stem}" for title, file in FILES.items()}
 QUESTIONS = {
     title: re.search(r'"([^"]+\?)"', file.read_text("utf-8"))[1] for title, file in FILES.items()

@@ -1,6 +1,7 @@
 """Pages without a browser: what they show, found by key."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from normgeo.ui import results
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -80,6 +83,14 @@ class Shown:
         """The words that stand in a figure."""
         notes = self.figure(name)["layout"]["annotations"]
         return "\n".join(note["text"] for note in notes)
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> OrderedDict[Any, Any]:
+    """All sessions of a process share what was computed: this test begins with nothing."""
+    kept: OrderedDict[Any, Any] = OrderedDict()
+    monkeypatch.setattr(results, "KEPT", kept)
+    return kept
 
 
 @pytest.fixture

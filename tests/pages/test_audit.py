@@ -7,24 +7,27 @@ from dataclasses import replace
 
 import pytest
 
-import normgeo.ui.audit
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Finding
 from normgeo.claims.claim import number
-from normgeo.ui.audit import LABELS, VERDICTS
+from normgeo.settings import Settings
+from normgeo.ui import audit
+from normgeo.ui.audit import LABELS, VERDICTS, check, records
+from normgeo.ui.results import Found
 
 QUESTION = "Where is the paper exact, and where not?"
 COUNTS = Counter(claim.expected for claim in CLAIMS.values())
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch):
+def done(nothing_kept):
     """Findings as expected, without computing them: test_claims.py does."""
     found = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, False)}
     done = tuple(
         Audited(claim, Finding(*found[claim.expected], number("measured", 0.25)))
         for claim in CLAIMS.values()
     )
-    monkeypatch.setattr(normgeo.ui.audit, "_KEPT", [done])
+    nothing_kept[check, Settings(), str] = Found(done, stopped=False)
+    return done
 
 
 def table(page) -> str:
@@ -95,43 +98,41 @@ def test_report_may_be_taken_away(shown):
     assert names == ["HTML", "PDF", "CSV", "JSON"]
 
 
-def test_records_hold_all_claims_whatever_is_listed():
-    done = normgeo.ui.audit._KEPT[0]
-    records = json.loads(normgeo.ui.audit._records(done, "json"))
-    assert [record["key"] for record in records] == list(CLAIMS)
+def test_records_hold_all_claims_whatever_is_listed(done):
+    taken = json.loads(records(done, "json"))
+    assert [record["key"] for record in taken] == list(CLAIMS)
 
 
-def test_alarm_is_told_on_the_page(shown):
-    first, *others = normgeo.ui.audit._KEPT[0]
+def test_alarm_is_told_on_the_page(shown, nothing_kept, done):
+    first, *others = done
     wrong = Audited(replace(first.claim, expected=FAILS, condition=""), first.finding)
-    normgeo.ui.audit._KEPT[0] = (wrong, *others)
+    nothing_kept[check, Settings(), str] = Found((wrong, *others), stopped=False)
     page = shown("audit")
     assert [error.value for error in page.app.error] == [
         f"Not the known verdicts: {first.claim.key}."
     ]
 
 
-def test_check_that_cannot_be_done_is_a_sentence(shown, monkeypatch):
-    def broken(callback):
+def test_check_that_cannot_be_done_is_a_sentence(shown, monkeypatch, nothing_kept):
+    def broken(progress):
         raise RuntimeError("The check of 'table_1' could not be done: no.")
         yield
 
-    normgeo.ui.audit._KEPT.clear()
-    monkeypatch.setattr(normgeo.ui.audit, "audit", broken)
+    nothing_kept.clear()
+    monkeypatch.setattr(audit, "audit", broken)
     page = shown("audit")
     assert [e.value for e in page.app.error] == ["The check of 'table_1' could not be done: no."]
 
 
-def test_audit_runs_once_for_the_process(shown, monkeypatch):
-    done, runs = normgeo.ui.audit._KEPT.pop(), []
+def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done):
+    nothing_kept.clear()
+    runs = []
 
-    def slowly(callback):
+    def slowly(progress):
         runs.append(1)
-        for place, one in enumerate(done, start=1):
-            yield one
-            callback(place, len(done))
+        yield from progress.over(done)
 
-    monkeypatch.setattr(normgeo.ui.audit, "audit", slowly)
+    monkeypatch.setattr(audit, "audit", slowly)
     for _ in range(2):
         page = shown("audit")
         assert len(rows(page)) == len(CLAIMS)

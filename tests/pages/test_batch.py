@@ -1,19 +1,12 @@
 """The Batch page: what it shows, found by key."""
 
-from collections import OrderedDict
-
 import pytest
 
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from normgeo.ui import progress
 
-
-@pytest.fixture(autouse=True)
-def nothing_computed(monkeypatch):
-    """All sessions of a process share what was computed: each test begins with nothing."""
-    monkeypatch.setattr(progress, "_KEPT", OrderedDict())
+pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 
 def test_page_answers_with_the_shapes_of_all_four_methods(shown):

@@ -6,7 +6,7 @@ import pytest
 
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.ui.shaping import DEPTHS
+from normgeo.ui.fisher import TABS
 
 QUESTION = "What is the shape of parameter space?"
 
@@ -56,7 +56,7 @@ def test_standard_model_stands_alone(shown):
     assert len(page.figure("fisher")["data"]) == 6
 
 
-@pytest.mark.parametrize("tab", DEPTHS)
+@pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("method", ["batch", "layer", "standard"])
 def test_every_tab_has_its_picture(shown, tab, method):
     page = shown("fisher", dataset="iris", tab=tab, method=method)

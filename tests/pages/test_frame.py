@@ -5,9 +5,9 @@ import pytest
 from normgeo.ui.frame import PAGES
 
 
-@pytest.mark.parametrize("page", [page["page"] for page in PAGES])
+@pytest.mark.parametrize("page", PAGES)
 def test_page_opens_with_one_question_as_its_heading(shown, page):
-    found = shown(page.removeprefix("pages/").removesuffix(".py"))
+    found = shown(page)
     (heading,) = found.app.title
     assert heading.value.endswith("?")
     assert found.warnings == []

@@ -8,7 +8,7 @@ import pytest
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X
 from normgeo.settings import Settings
-from normgeo.ui.tour import WAYS
+from normgeo.ui.home import WAYS
 
 STEPS = {f"{way.title}: {step.label}": step for way in WAYS for step in way.steps}
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, certify
 from normgeo.datasets.datasets import DATASETS
-from normgeo.ui import export
+from normgeo.ui import export_row
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
 QUESTION = "What may change while z stays the same?"
@@ -267,10 +267,10 @@ def test_every_format_has_a_button(shown, kind):
 
 
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
-    monkeypatch.setattr(export, "find_browser", lambda: None)
-    export.why_no_browser.clear()
+    monkeypatch.setattr(export_row, "find_browser", lambda: None)
+    export_row.why_no_browser.cache_clear()
     buttons = {b.key: b.proto for b in shown("invariance").app.get("download_button")}
-    export.why_no_browser.clear()
+    export_row.why_no_browser.cache_clear()
     for kind in ("png", "svg", "pdf"):
         assert buttons[f"effect_{kind}"].disabled
         assert buttons[f"effect_{kind}"].help == (

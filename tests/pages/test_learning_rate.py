@@ -193,14 +193,14 @@ def test_twin_plugs_in_the_growing_rate(shown):
     formula = latex(page)
     assert r"1 - \eta\lambda = 1 - 0.02 \cdot 1 = 0.98" in formula
     assert f"0.98^{{-99}} = {0.02 * 0.98**-99:.3g}" in formula
-    assert rf"0.98^{{-50}} = {0.98**-50:.3g}, \quad \text{{measured }} {0.98**-50:.3g}" in formula
+    assert rf"0.98^{{-50}} = {0.98**-50:.3g}, \quad \text{{measured}}\ {0.98**-50:.3g}" in formula
     assert "The two turn as one" in page.captions("twin")
 
 
 def test_spiral_plugs_in_its_radius(shown):
     page = shown("learning_rate", dataset="wine", tab="spiral")
     grown, radius, measured = re.findall(
-        r"sqrt\{1 \+ ([\d.]+)\} = ([\d.]+).*measured \} ([\d.]+)", latex(page), re.S
+        r"sqrt\{1 \+ ([\d.]+)\} = ([\d.]+).*measured\}\\ ([\d.]+)", latex(page), re.S
     )[0]
     assert float(radius) == pytest.approx((1 + float(grown)) ** 0.5, rel=3e-3)
     assert radius == measured

@@ -73,9 +73,9 @@ def test_softmax_is_a_reason_where_it_is_asked_for(shown):
 
 def test_formula_tab_has_all_sixteen_methods(shown):
     page = shown("symmetry", dataset="wine", method="layer", tab="formula")
-    assert row(page, "layer") == ["layer", "13", "14", "▸ 14", "14"]
-    assert row(page, "batch")[1:] == ["0", "4", "1", "4"]
-    assert row(page, "weight") == ["weight", "4", "8", "5", "8"]
+    assert row(page, "neurons (layer)") == ["neurons (layer)", "13", "14", "▸ 14", "14"]
+    assert row(page, "cases (batch)")[1:] == ["0", "4", "1", "4"]
+    assert row(page, "features (weight)") == ["features (weight)", "4", "8", "5", "8"]
     assert "for H = 4 neurons, D = 13 features, G = 1 groups of K = 4" in page.words
 
 

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, log10
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from normgeo.base.numbers import RAISED
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
 from normgeo.invariance.rules import Law, Laws, laws
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.invariance.witness import Side
+from normgeo.invariance.witness import Side, smallest_witness
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
-from normgeo.ui import cached, export, tex, verdict_table
+from normgeo.ui import results, tex, verdict_table
 from normgeo.ui.controls import controls
-from normgeo.ui.frame import explain
+from normgeo.ui.tabs import Tabs
+from normgeo.ui.verdict_table import verdict
 
 SHIFT = {
-    ("all_plus", "W"): "s = γ·x, the same for all neurons of a case",
-    ("one_plus", "W"): "s = γ·x, in one neuron only",
-    ("own_plus", "W"): "s = cₕ times the sum of x, each neuron its own",
-    ("all_plus", "X"): "s = γ·w, the same for all cases of a neuron",
-    ("one_plus", "X"): "s = γ·w, in one case only",
-    ("own_plus", "X"): "s = cₙ times the sum of w, each case its own",
+    ("all_plus", "W"): text("s = γ·x, the same for all neurons of a case"),
+    ("one_plus", "W"): text("s = γ·x, in one neuron only"),
+    ("own_plus", "W"): text("s = cₕ times the sum of x, each neuron its own"),
+    ("all_plus", "X"): text("s = γ·w, the same for all cases of a neuron"),
+    ("one_plus", "X"): text("s = γ·w, in one case only"),
+    ("own_plus", "X"): text("s = cₙ times the sum of w, each case its own"),
 }
+"""What is added to a, by operation and matrix."""
+
+witness = lru_cache(maxsize=1024)(smallest_witness)
+"""`smallest_witness`, kept for all sessions."""
 
 
-def why(settings: Settings) -> None:
+def why(settings: Settings, picture: Any) -> None:
     """Draw one line of algebra with today's numbers: how a, μ and σ moved."""
     normalizer, transform = settings.selected
-    try:
-        picture = cached.result("effect", settings)
-    except ValueError:
+    if picture is None:
         st.markdown(text("There are no numbers for this cell; the reason stands above."))
         return
     effect = picture.effect
@@ -68,29 +73,30 @@ def why(settings: Settings) -> None:
             ),
             *_reasons(found, normalizer, transform),
         ]
-        st.markdown("\n- ".join(lines))
+        st.markdown("\n- ".join(map(str, lines)))
 
 
-def certificate(settings: Settings) -> None:
+def certificate(settings: Settings, picture: Any) -> None:
     """Draw what the verdict rests on: the proof's size and error, or the counterexample."""
-    verdict = cached.verdict(*settings.selected)
+    found = verdict(*settings.selected)
     st.markdown(
         text(
             "**{normalizer}, {transform}: {word}.**",
-            word=verdict.word,
-            normalizer=verdict.normalizer.title,
-            transform=verdict.transform.label,
+            word=text(found.word),
+            normalizer=text(found.normalizer.title),
+            transform=text(found.transform.label),
         )
     )
-    if verdict.only_without_eps:
+    if found.only_without_eps:
         normalizer, transform = settings.selected
-        st.markdown(text("At ε = 0: ") + _proof(cached.verdict(_at(normalizer, 0), transform)))
+        proof = _proof(verdict(replace(normalizer, eps=0), transform))
+        st.markdown(text("At ε = 0: {proof}", proof=proof))
         st.markdown(text("At ε = {eps:g}:", eps=float(normalizer.eps)))
-    if verdict.witness is None:
-        st.markdown(_proof(verdict))
+    if found.witness is None:
+        st.markdown(_proof(found))
         return
-    N, H, D = verdict.shape
-    n, h = verdict.witness.place
+    N, H, D = found.shape
+    n, h = found.witness.place
     st.markdown(
         text(
             "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}: at "
@@ -100,24 +106,24 @@ def certificate(settings: Settings) -> None:
             D=D,
             n=n,
             h=h,
-            moved=_moved(verdict.witness.ratio),
+            moved=_moved(found.witness.ratio),
         )
     )
-    st.code(_counterexample(verdict.witness), language=None)
+    st.code(_counterexample(found.witness), language=None)
 
 
-def blackboard(settings: Settings) -> None:
+def blackboard(settings: Settings, picture: Any) -> None:
     """Draw the smallest integers at which z moves."""
     normalizer, transform = settings.selected
-    verdict = cached.verdict(normalizer, transform)
-    if verdict.invariant:
+    known = verdict(normalizer, transform)
+    if known.invariant:
         st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
         return
-    eps = Fraction(f"{float(normalizer.eps):g}") if verdict.only_without_eps else Fraction(0)
+    eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     try:
-        found = cached.witness(_at(normalizer, eps), transform)
+        found = witness(replace(normalizer, eps=eps), transform)
     except ValueError as error:
-        explain(error)
+        results.explain(error)
         return
     M = transform.matrix
     given = {"W": found.before.W, "X": found.before.X}
@@ -128,8 +134,8 @@ def blackboard(settings: Settings) -> None:
     st.markdown(
         text(
             "The smallest integers at which {transform} moves the z of {normalizer}:",
-            transform=transform.label,
-            normalizer=normalizer.title,
+            transform=text(transform.label),
+            normalizer=text(normalizer.title),
         )
     )
     left, right = st.columns(2, gap="large")
@@ -148,16 +154,16 @@ def blackboard(settings: Settings) -> None:
         st.markdown(text("for case {n} and neuron {h}, counted from 0.", n=n, h=h))
 
 
-def floating_point(settings: Settings) -> None:
+def floating_point(settings: Settings, picture: Any) -> None:
     """Draw how exact the verdict is in floating point."""
-    export.show(
+    results.show(
         "floating_point",
         settings,
         alt="Largest change of z against the strength of the change, a line for each number type.",
     )
 
 
-def own(settings: Settings) -> None:
+def own(settings: Settings, picture: Any) -> None:
     """Draw the row of one's own normalizer: two words, groups, ε, frozen."""
     with st.container(horizontal=True):
         controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
@@ -165,25 +171,39 @@ def own(settings: Settings) -> None:
         {"own": settings.own_normalizer},
         TRANSFORMS,
         key="own_table",
-        caption="The verdicts on your own normalizer",
+        caption=text("The verdicts on your own normalizer"),
     )
 
 
-DEPTHS: Mapping[str, tuple[str, Callable[[Settings], None]]] = {
-    "why": ("Why", why),
-    "certificate": ("Certificate", certificate),
-    "floating_point": ("Floating point", floating_point),
-    "blackboard": ("Blackboard", blackboard),
-    "own": ("Build your own", own),
+TABS: Tabs = {
+    "why": (text("Why"), why),
+    "certificate": (text("Certificate"), certificate),
+    "floating_point": (text("Floating point"), floating_point),
+    "blackboard": (text("Blackboard"), blackboard),
+    "own": (text("Build your own"), own),
 }
 
 
 def opening(settings: Settings) -> str:
-    """Return the depth that a cell opens with: the smallest counterexample of a ✗."""
-    verdict = cached.verdict(*settings.selected)
-    if verdict.only_without_eps:
+    """The tab that a cell opens with: the smallest counterexample of a ✗."""
+    found = verdict(*settings.selected)
+    if found.only_without_eps:
         return "floating_point"
-    return "why" if verdict.invariant else "blackboard"
+    return "why" if found.invariant else "blackboard"
+
+
+def remarks(picture: Any) -> str:
+    """What belongs beneath the picture of an effect: its notes, and a warning of signs."""
+    notes = list(picture.notes)
+    for method in picture.effect.methods.values():
+        if method.normalizer.leaves_only_signs(len(method.before.z)):
+            notes.append(
+                text(
+                    "With two neurons the z of {name} is only a sign: always +1 and −1.",
+                    name=text(method.normalizer.title),
+                )
+            )
+    return " ".join(map(str, notes))
 
 
 def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) -> str:
@@ -235,7 +255,7 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
     key = (transform.operation.key, transform.matrix)
     a = {
         Law.SCALED: text("**a** becomes δ a."),
-        Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=text(SHIFT.get(key, ""))),
+        Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=SHIFT.get(key, "")),
     }[found.summed_input]
     mu = {
         Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
@@ -259,10 +279,6 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
     return lines
 
 
-def _at(normalizer: Normalizer, eps: Fraction | int) -> Normalizer:
-    return replace(normalizer, eps=eps)
-
-
 def _proof(verdict: Verdict) -> str:
     """Return how a "yes" is known."""
     N, H, D = verdict.shape
@@ -275,7 +291,7 @@ def _proof(verdict: Verdict) -> str:
         D=D,
         degree=verdict.degree,
         draws=verdict.draws,
-        exponent=_superscript(ceil(log10(verdict.error_bound))),
+        exponent=str(ceil(log10(verdict.error_bound))).translate(RAISED),
     )
 
 
@@ -297,7 +313,3 @@ def _counterexample(witness: Counterexample) -> str:
         lines.append(f"{name} =")
         lines += ["  ".join(f"{value!s:>22}" for value in row) for row in values]
     return "\n".join(lines)
-
-
-def _superscript(exponent: int) -> str:
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -1,4 +1,4 @@
-"""What stands behind the null directions: angles, the formula, and Eq. 13."""
+"""The tabs of the page Symmetry: principal angles, the dimension by formula, Eq. 13."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from math import degrees
 
 import streamlit as st
 
+from normgeo.base.numbers import number
 from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
+from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import GRID
+from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import expected_dimension
 from normgeo.tables.table import Table, render
-from normgeo.ui import progress
-
-WORDS = ("none", "batch", "layer", "weight")
+from normgeo.ui import results
+from normgeo.ui.tabs import Tabs, points
 
 
 def angles(settings: Settings, picture: NullDirections) -> None:
@@ -27,16 +29,23 @@ def angles(settings: Settings, picture: NullDirections) -> None:
     rows = tuple(
         (
             "✓" if reason.angle < SAME else "✗",
-            reason.title,
+            str(text(reason.title)),
             reason.span,
             reason.held,
-            text("{angle:.2g}°", angle=degrees(reason.angle)),
-            reason.sentence,
+            f"{number(degrees(reason.angle), 2)}°",
+            str(text(reason.sentence)),
         )
         for reason in picture.explanation.reasons
         if reason.angle is not None
     )
-    names = ("null", "change of Table 1", "tangents", "explained", "largest angle", "what it means")
+    names = (
+        text("null"),
+        text("change of Table 1"),
+        text("tangents"),
+        text("explained"),
+        text("largest angle"),
+        text("what it means"),
+    )
     st.markdown(render(Table(names, rows), "markdown"))
     st.caption(
         text(
@@ -53,39 +62,55 @@ def formula(settings: Settings, picture: NullDirections) -> None:
     family, H, D = picture.family.key, picture.neurons, picture.features
     own = picture.normalizer.words
     rows = []
-    for center in WORDS:
+    for center, centering in CENTERS.items():
         cells = []
-        for scale in WORDS:
-            method = replace(
-                settings.adapt(GRID[center, scale]),
-                groups=picture.normalizer.groups if "layer" in (center, scale) else 1,
-            )
+        for scale in SCALES:
+            method = settings.adapt(GRID[center, scale])
+            if method.shared_by_neurons:
+                method = replace(method, groups=picture.normalizer.groups)
             k = expected_dimension(method, H, D, family)
             cells.append(f"▸ {k}" if (center, scale) == own else str(k))
-        rows.append((center, *cells))
-    st.markdown(render(Table(("center \\ scale", *WORDS), tuple(rows)), "markdown"))
-    G, K = picture.normalizer.groups, H // picture.normalizer.groups
-    for line in (
-        "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} groups "
-        "of K = {K}, {family} outputs; this picture's after ▸.",
-        "A layer center hides G·D shifts of all weight vectors together, a weight center one "
-        "offset of each of the H weight vectors.",
-        "A layer scale hides G re-scalings of all weight vectors together; a batch or weight scale "
-        "one of each weight vector, but only G max(1, K − D) where a layer center mixes them.",
-        "With ε > 0 a batch or layer scale hides nothing: the directions of the center are left.",
-    ):
-        words = text(line, H=H, D=D, G=G, K=K, family=picture.family.title)
-        st.markdown(f"- {words}")
+        rows.append((str(centering.title), *cells))
+    titles = (str(scaling.title) for scaling in SCALES.values())
+    corner = text("{center} \\ {scale}", center=text("center"), scale=text("scale"))
+    st.markdown(render(Table((corner, *titles), tuple(rows)), "markdown"))
+    G = picture.normalizer.groups
+    points(
+        (
+            text(
+                "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} "
+                "groups of K = {K}, {family} outputs; this picture's after ▸.",
+                H=H,
+                D=D,
+                G=G,
+                K=H // G,
+                family=text(picture.family.title),
+            ),
+            text(
+                "A layer center hides G·D shifts of all weight vectors together, a weight center "
+                "one offset of each of the H weight vectors."
+            ),
+            text(
+                "A layer scale hides G re-scalings of all weight vectors together; a batch or "
+                "weight scale one of each weight vector, but only G max(1, K − D) where a layer "
+                "center mixes them."
+            ),
+            text(
+                "With ε > 0 a batch or layer scale hides nothing: the directions of the center are "
+                "left."
+            ),
+        )
+    )
 
 
 def coupling(settings: Settings, picture: NullDirections) -> None:
     """Draw the exact spectrum beside that of Eq. 13."""
-    progress.show(
+    results.show(
         "coupling",
         settings,
         alt="Roots of the eigenvalues of F_WW, largest first: of the exact Fisher information, and "
         "of Eq. 13, which leaves out how a weight vector changes the other neurons' outputs.",
-        again="Compute Eq. 13",
+        again=text("Compute Eq. 13"),
     )
     if picture.paper is None:
         return
@@ -107,7 +132,7 @@ def coupling(settings: Settings, picture: NullDirections) -> None:
     st.markdown(line)
 
 
-DEPTHS = {
+TABS: Tabs = {
     "angles": (text("Principal angles"), angles),
     "formula": (text("By formula"), formula),
     "coupling": (text("Eq. 13"), coupling),

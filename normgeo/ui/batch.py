@@ -1,8 +1,9 @@
-"""What stands behind the averaged axes: the noise of a batch, a real network, the equation."""
+"""The tabs of the page Batch: the noise of a batch, a real network, the equation."""
 
 from __future__ import annotations
 
 from math import isfinite, nan
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,13 +13,13 @@ from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
 from normgeo.normalizers.shared_statistics import Statistics
 from normgeo.pictures.batch.noise import Noise
 from normgeo.settings import Settings
-from normgeo.ui import cached, export, progress, tex
-from normgeo.ui.frame import explain
+from normgeo.ui import results, tex
+from normgeo.ui.tabs import Tabs, points
 
 
-def noise(settings: Settings) -> None:
+def noise(settings: Settings, drawn: Any) -> None:
     """Draw how far μ, σ and z of a batch are from those of all cases."""
-    picture = export.show(
+    picture = results.show(
         "noise",
         settings,
         alt="On logarithmic axes against the size of the batch: the errors of the mean and of the "
@@ -34,35 +35,37 @@ def noise(settings: Settings) -> None:
             )
         )
         st.markdown(_first_order(picture))
-        st.markdown(text("**A batch of one.** ") + text(ONE_CASE))
-        st.markdown(text("**A batch of two.** ") + text(TWO_CASES))
+        st.markdown(text("**A batch of one.** {reason}", reason=text(ONE_CASE)))
+        st.markdown(text("**A batch of two.** {reason}", reason=text(TWO_CASES)))
         for note in picture.notes:
-            st.caption(note)
+            st.caption(str(note))
 
 
 def _first_order(picture: Noise) -> str:
     """Say how far the prediction for σ can be trusted on these data."""
     ratios = dict(zip(picture.noise.sizes.tolist(), picture.first_order.tolist(), strict=True))
-    measured = text(", ").join(
+    measured = ", ".join(
         text("{ratio:.2f} times at m = {m}", ratio=ratios[m], m=m)
         for m in (2, 16)
         if isfinite(ratios.get(m, nan))
     )
-    words = text(
+    law = text(
         "The prediction for σ is first order in 1/m: heavy tails, a large κ, make it too large for "
         "small batches, light ones too small."
     )
-    if measured:
-        words += text(" Here it is {measured} of what is measured", measured=measured)
-        words += (
-            text(".")
-            if picture.first_order_from is None
-            else text(", and within 10 % of it from m = {m:,} on.", m=picture.first_order_from)
-        )
-    return words
+    if not measured:
+        return law
+    if picture.first_order_from is None:
+        return text("{law} Here it is {measured} of what is measured.", law=law, measured=measured)
+    return text(
+        "{law} Here it is {measured} of what is measured, and within 10 % of it from m = {m:,} on.",
+        law=law,
+        measured=measured,
+        m=picture.first_order_from,
+    )
 
 
-def network(settings: Settings) -> None:
+def network(settings: Settings, drawn: Any) -> None:
     """Train a small network, on demand, with a bar and a way to stop."""
     st.markdown(
         text(
@@ -74,24 +77,22 @@ def network(settings: Settings) -> None:
             seed=settings.seed,
         )
     )
-    progress.show(
+    results.show(
         "training",
         settings,
         alt="Training loss and test accuracy against the step, a column for each batch size. In "
         "large batches both methods learn alike; in small ones batch norm stays behind.",
-        start="Train the network",
-        again="Train again",
+        start=text("Train the network"),
+        again=text("Train again"),
     )
 
 
-def equation(settings: Settings) -> None:
+def equation(settings: Settings, drawn: Any) -> None:
     """Write z of the marked entry with today's numbers in it."""
-    try:
-        picture = cached.result("axes", settings)
-    except ValueError as error:
-        explain(error)
+    if drawn is None:
+        st.markdown(text("There are no numbers; the reason stands above."))
         return
-    panels = picture.panels[picture.start]
+    panels = drawn.panels[drawn.start]
     left, right = st.columns(2, gap="large")
     with left:
         st.latex(
@@ -99,37 +100,45 @@ def equation(settings: Settings) -> None:
             r"\sigma^2 = \frac{1}{|S|}\sum_{S} (a - \mu)^2"
         )
         lines = [
-            rf"\text{{{panel.sharing.title}:}}\quad {_numbers(panel.maps, panel.map_mark)}"
+            rf"{tex.words(text(panel.sharing.title))}:\quad {_numbers(panel.maps, panel.map_mark)}"
             for panel in panels.values()
         ]
         st.latex(r"\begin{aligned} &" + r"\\[6pt] &".join(lines) + r"\end{aligned}")
     with right:
-        for line in (
-            "S are the lit entries, which share one μ and one σ. The numbers are of the marked "
-            "pixel, at the size of batch where the slider starts.",
-            "Batch norm alone has other cases in S: another batch, another z of the same image.",
-            "Batch and instance norm of a batch of one image are the same.",
-            "Group norm with one group is layer norm; with a group for each channel it is "
-            "instance norm.",
-        ):
-            st.markdown(f"- {text(line)}")
-        st.caption(text("Section 3 and Eq. 2–3 of the paper; Wu and He 2018, Fig. 2."))
+        points(
+            (
+                text(
+                    "S are the lit entries, which share one μ and one σ. The numbers are of the "
+                    "marked pixel, at the size of batch where the slider starts."
+                ),
+                text(
+                    "Batch norm alone has other cases in S: another batch, another z of the same "
+                    "image."
+                ),
+                text("Batch and instance norm of a batch of one image are the same."),
+                text(
+                    "Group norm with one group is layer norm; with a group for each channel it is "
+                    "instance norm."
+                ),
+            ),
+            text("Section 3 and Eq. 2–3 of the paper; Wu and He 2018, Fig. 2."),
+        )
 
 
 def _numbers(found: Statistics | str, mark: tuple[int, ...]) -> str:
     """Return the fraction of Eq. 5 for one entry, in KaTeX."""
     if isinstance(found, str):
-        return r"\text{the groups do not divide the channels}"
+        return tex.words(text("the groups do not divide the channels"))
     place = np.unravel_index(found.labels[mark], found.shape)
     a, mu, sigma = (float(v) for v in (found.values[mark], found.mean[place], found.sigma[place]))
     if not sigma:
-        return r"\sigma = 0: \text{no } z"
+        return rf"\sigma = 0: {tex.words(text('no z'))}"
     sign = "-" if mu >= 0 else "+"
     fraction = rf"\frac{{{tex.number(a)} {sign} {tex.number(abs(mu))}}}{{{tex.number(sigma)}}}"
     return rf"|S| = {found.entries}, \quad z = {fraction} = {tex.number(float(found.z[mark]))}"
 
 
-DEPTHS = {
+TABS: Tabs = {
     "noise": (text("Small batches"), noise),
     "network": (text("A real network"), network),
     "equation": (text("Equation"), equation),

@@ -1,6 +1,8 @@
-"""What stands behind the shape of parameter space: contours, spectra, Eq. 13, the gains."""
+"""The tabs of the page Fisher: contours, spectra, Eq. 13, the gains, whose labels."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -8,21 +10,21 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.pictures.fisher.longer_steps import LongerSteps
 from normgeo.settings import Settings
-from normgeo.ui import cached, progress, tex
-from normgeo.ui.frame import explain
+from normgeo.ui import results, tex
+from normgeo.ui.tabs import Tabs, points
 
 TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
 
 
-def equal_kl(settings: Settings) -> None:
+def equal_kl(settings: Settings, drawn: Any) -> None:
     """Draw where the KL is equal, over the ellipses of its quadratic form."""
-    picture = progress.show(
+    picture = results.show(
         "equal_kl",
         settings,
         alt="Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
         "Right, in a plane with the weights in it: ellipses for the standard model; for a "
         "normalized one a wedge from the origin, and a strip for the quadratic form.",
-        again="Compute all contours",
+        again=text("Compute all contours"),
     )
     if picture is not None:
         st.markdown(
@@ -35,14 +37,14 @@ def equal_kl(settings: Settings) -> None:
         )
 
 
-def growth(settings: Settings) -> None:
+def growth(settings: Settings, drawn: Any) -> None:
     """Draw the KL against its quadratic form as the step grows."""
-    progress.show(
+    results.show(
         "growth",
         settings,
         alt="The KL and half the quadratic form against the length of the step on logarithmic "
         "axes, equal for short steps in every direction, and their ratio, which tends to 1.",
-        again="Compute all steps",
+        again=text("Compute all steps"),
     )
     st.markdown(
         text(
@@ -52,25 +54,25 @@ def growth(settings: Settings) -> None:
     )
 
 
-def spectra(settings: Settings) -> None:
+def spectra(settings: Settings, drawn: Any) -> None:
     """Draw the eigenvalues."""
-    progress.show(
+    results.show(
         "spectra",
         settings,
         alt="Eigenvalues of the Fisher information of both models, largest first, on a "
         "logarithmic axis, and the share of the trace that the largest carry.",
-        again="Compute both spectra",
+        again=text("Compute both spectra"),
     )
 
 
-def eq13(settings: Settings) -> None:
+def eq13(settings: Settings, drawn: Any) -> None:
     """Draw the exact Fisher information against Eq. 13."""
-    progress.show(
+    results.show(
         "eq13",
         settings,
         alt="Maps of the exact Fisher information, of Eq. 13 and of their difference by pairs of "
         "neurons. For a layer statistic the exact map is full and Eq. 13 fills its diagonal only.",
-        again="Compute all widths",
+        again=text("Compute all widths"),
     )
     st.markdown(
         text(
@@ -80,38 +82,43 @@ def eq13(settings: Settings) -> None:
     )
 
 
-def magnitude(settings: Settings) -> None:
+def magnitude(settings: Settings, drawn: Any) -> None:
     """Draw the metric along the gains against the scale of the inputs."""
-    progress.show(
+    results.show(
         "magnitude",
         settings,
         alt="The trace of the metric along the gains against the scale of the inputs. Batch and "
         "layer norm: level lines. Weight norm and the standard model: a rise, then a fall as the "
         "outputs saturate. Dotted: as the appendix prints it.",
-        again="Compute all methods",
+        again=text("Compute all methods"),
     )
     st.latex(
         r"ds^2 = \tfrac12\, \delta_g^{\mathsf T}\, \mathbb{E}_x\!\left[ "
         r"\frac{\mathrm{Cov}_{ij}\, z_i z_j}{\phi^2} \right] \delta_g"
     )
-    for line in (
-        "The standard model has no gain: it moves $w_i$ by $\\delta_{gi}\\hat w_i$, and "
-        "$a_i/\\lVert w_i\\rVert$ stands in place of $z_i$. Gaussian outputs: exactly × δ².",
-        "Batch norm's printed metric lacks $z_i z_j$. That is right where the covariance is "
-        "diagonal and does not vary with x, as for Gaussian outputs.",
-    ):
-        st.markdown(f"- {text(line)}")
-    st.caption(text("Appendix, learning the magnitude of incoming weights."))
+    points(
+        (
+            text(
+                "The standard model has no gain: it moves $w_i$ by $\\delta_{gi}\\hat w_i$, and "
+                "$a_i/\\lVert w_i\\rVert$ stands in place of $z_i$. Gaussian outputs: exactly × δ²."
+            ),
+            text(
+                "Batch norm's printed metric lacks $z_i z_j$. That is right where the covariance "
+                "is diagonal and does not vary with x, as for Gaussian outputs."
+            ),
+        ),
+        text("Appendix, learning the magnitude of incoming weights."),
+    )
 
 
-def labels(settings: Settings) -> None:
+def labels(settings: Settings, drawn: Any) -> None:
     """Draw the outer products of gradients at labels against the Fisher information."""
-    progress.show(
+    results.show(
         "labels",
         settings,
         alt="For each model and direction two marks over the expected curvature: with labels "
         "drawn from the model it is 1 within its error; with the labels of the data it is not.",
-        again="Compute both models",
+        again=text("Compute both models"),
     )
     st.latex(
         r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "
@@ -126,13 +133,12 @@ def labels(settings: Settings) -> None:
     )
 
 
-def equation(settings: Settings) -> None:
+def equation(settings: Settings, drawn: Any) -> None:
     """Write the KL of a step and its quadratic form with today's numbers."""
-    try:
-        picture: LongerSteps = cached.result("growth", settings)
-    except ValueError as error:
-        explain(error)
+    found = results.of_picture("growth", settings, again=text("Compute all steps"))
+    if found is None:
         return
+    picture: LongerSteps = found.result
     last = picture.base.points[-1].around
     family, h = last.model.family, settings.neuron
     one = last.s[:1]
@@ -147,7 +153,7 @@ def equation(settings: Settings) -> None:
             quadratic, kl = picture.quadratic[m, k, at], picture.kl[m, k, at]
             curvature = 2 * quadratic / length**2
             lines.append(
-                rf"\text{{{point.normalizer.title}, {names[k]}}} & "
+                rf"{tex.words(text(point.normalizer.title))}\text{{, }}{tex.words(names[k])} & "
                 rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} & "
                 rf"= {tex.number(_plain(quadratic))} & "
                 rf"\mathrm{{KL}} = {tex.number(_plain(kl))}"
@@ -161,7 +167,9 @@ def equation(settings: Settings) -> None:
     st.latex(
         rf"s = {s}: \quad \mathbb{{E}}[y] = A'(s) = {mean}, \quad "
         rf"\mathrm{{Var}}[y]/\phi = A''(s) = {variance} \qquad "
-        rf"\text{{(Eq. 8 and 9, {family.title}, case 0, neuron {h})}}"
+        + tex.words(
+            text("(Eq. 8 and 9, {family}, case 0, neuron {h})", family=text(family.title), h=h)
+        )
     )
     st.caption(
         text(
@@ -178,7 +186,7 @@ def _plain(value: float) -> float:
     return 0.0 if abs(value) < 1e-14 else float(value)
 
 
-DEPTHS = {
+TABS: Tabs = {
     "equal_kl": (text("Equal KL"), equal_kl),
     "growth": (text("Longer steps"), growth),
     "spectra": (text("Spectra"), spectra),

@@ -1,21 +1,22 @@
-"""What stands behind a recurrent state: all radii at once, the equation, and a state of zero."""
+"""The tabs of the page Recurrent: all radii at once, the equation, and a state of zero."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.recurrence import FirstStep, first_step
 from normgeo.settings import Settings
-from normgeo.ui import progress, tex
-from normgeo.ui.frame import explain
-
-F = {"tanh": r"\tanh", "relu": r"\mathrm{ReLU}", "identity": r"\mathrm{id}"}
+from normgeo.ui import results, tex
+from normgeo.ui.tabs import Tabs, points
 
 
-def radii(settings: Settings) -> None:
+def radii(settings: Settings, drawn: Any) -> None:
     """Draw how fast memory fades or explodes, for all radii."""
-    progress.show(
+    results.show(
         "radii",
         settings,
         alt="Decades a step by which a change of the first state grows, against the spectral "
@@ -31,12 +32,12 @@ def radii(settings: Settings) -> None:
     )
 
 
-def equation(settings: Settings) -> None:
+def equation(settings: Settings, drawn: Any) -> None:
     """Write the first step with today's numbers in it."""
     step = _first(settings)
     if step is None:
         return
-    f, n = F[settings.activation], tex.number
+    f, n = ACTIVATIONS[settings.activation].latex, tex.number
     left, right = st.columns(2, gap="large")
     with left:
         lines = (
@@ -48,30 +49,40 @@ def equation(settings: Settings) -> None:
             r"\frac{\partial h^T}{\partial h^t} &= J^T J^{T-1} \cdots J^{t+1}, \quad "
             r"J^t = \frac{\partial h^t}{\partial h^{t-1}}",
         )
-        st.latex(r"\begin{aligned}" + r"\\[6pt] ".join(lines) + r"\end{aligned}")
+        st.latex(tex.aligned(lines, gap=6))
     with right:
-        for line in (
-            "The numbers: neuron 0 at the first row of the first digit, ρ = {radius:g}, g = 1, "
-            "b = 0; μ and σ over the {H} neurons at that step.",
-            "Without normalization and with f(s) = s, each $J^t$ is $W_{{hh}}$, so their product "
-            "grows as $ρ^{{T-t}}$.",
-            "With layer norm the size of $a^t$ falls out of $h^t$: re-scaling all summed inputs of "
-            "a step changes nothing.",
-            "The statistics are of one step of one sequence: nothing depends on its length, so a "
-            "sequence longer than any seen is no special case.",
-        ):
-            H = settings.neurons or 32
-            st.markdown(f"- {text(line, radius=settings.radius, H=H)}")
-        st.caption(text("Section 3.1 and Eq. 4 of the paper."))
+        points(
+            (
+                text(
+                    "The numbers: neuron 0 at the first row of the first digit, ρ = {radius:g}, g "
+                    "= 1, b = 0; μ and σ over the {H} neurons at that step.",
+                    radius=settings.radius,
+                    H=settings.neurons or 32,
+                ),
+                text(
+                    "Without normalization and with f(s) = s, each $J^t$ is $W_{hh}$, so their "
+                    "product grows as $ρ^{T-t}$."
+                ),
+                text(
+                    "With layer norm the size of $a^t$ falls out of $h^t$: re-scaling all summed "
+                    "inputs of a step changes nothing."
+                ),
+                text(
+                    "The statistics are of one step of one sequence: nothing depends on its "
+                    "length, so a sequence longer than any seen is no special case."
+                ),
+            ),
+            text("Section 3.1 and Eq. 4 of the paper."),
+        )
 
 
-def zero(settings: Settings) -> None:
+def zero(settings: Settings, drawn: Any) -> None:
     """Explain the state where layer norm has nothing to divide by."""
     step = _first(settings)
     if step is None:
         return
     st.markdown(text("With h⁰ = 0 and a first row without ink, the recurrence answers:"))
-    st.info(text(step.undefined), icon=":material/info:")
+    st.info(str(text(step.undefined)), icon=":material/info:")
     st.markdown(
         text(
             "All summed inputs are 0, so are their mean and their spread, and z = 0/0. Libraries "
@@ -85,7 +96,7 @@ def _first(settings: Settings) -> FirstStep | None:
     try:
         return first_step(settings)
     except ValueError as error:
-        explain(error)
+        results.explain(error)
         return None
 
 
@@ -93,7 +104,7 @@ def _signed(value: float) -> str:
     return f"{'-' if value < 0 else '+'} {tex.number(abs(value))}"
 
 
-DEPTHS = {
+TABS: Tabs = {
     "radii": (text("All radii"), radii),
     "equation": (text("Equation"), equation),
     "zero": (text("A state of zero"), zero),

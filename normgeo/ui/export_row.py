@@ -1,0 +1,91 @@
+"""The slim row beneath a figure that takes it away: as a file, as numbers, as a recipe, as code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import cache, partial
+from typing import Any
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.pictures import Picture
+from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.settings import Settings
+from normgeo.tables.table import render
+
+MIME = {
+    "html": "text/html",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+    "csv": "text/csv",
+    "json": "application/json",
+}
+
+
+def draw(picture: Picture, settings: Settings, result: Any, figure: Any) -> None:
+    """Draw the row of a picture whose result and figure are there."""
+    name, missing = picture.name, why_no_browser()
+    with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
+        for format in ("html", *STATIC):
+            download(
+                name,
+                format.upper(),
+                format,
+                partial(_figure_file, picture, figure, format),
+                help=missing if format in STATIC else None,
+            )
+        download(name, "CSV", "csv", partial(_table_file, picture, result))
+        download(name, text("Recipe"), "json", partial(_recipe_file, picture, settings))
+        with st.popover(str(text("Code")), type="tertiary"):
+            st.code(picture.code(settings), language="python")
+
+
+def download(
+    name: str, label: str, suffix: str, content: Callable[[], bytes], help: str | None = None
+) -> None:
+    """Draw a button that makes its file, normgeo-<name>.<suffix>, when it is clicked.
+
+    `help` says why it is disabled, where it is.
+    """
+    here = copy_context()  # the click is answered in another thread, in the language of this one
+    st.download_button(
+        str(label),
+        lambda: here.copy().run(content),
+        f"normgeo-{name}.{suffix}",
+        MIME[suffix],
+        key=f"{name}_{suffix}",
+        type="tertiary",
+        on_click="ignore",
+        disabled=help is not None,
+        help=None if help is None else str(help),
+    )
+
+
+def _figure_file(picture: Picture, figure: Any, format: str) -> bytes:
+    return to_bytes(figure, format, title=picture.title)
+
+
+def _table_file(picture: Picture, result: Any) -> bytes:
+    return render(picture.table(result), "csv").encode()
+
+
+def _recipe_file(picture: Picture, settings: Settings) -> bytes:
+    recipe = picture.recipe(settings)
+    return (json.dumps(recipe, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+@cache
+def why_no_browser() -> str | None:
+    """Why there are no static exports, in a sentence; None where there are."""
+    try:
+        found = find_browser()
+    except ValueError as error:
+        return text("{error}", error=error)
+    if found is None:
+        return text("PNG, SVG and PDF are drawn by a browser on the server, and it has none.")
+    return None

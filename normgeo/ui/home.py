@@ -1,0 +1,204 @@
+"""The ways in from the page Home: lists of deep links, each with what to see there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from normgeo.base.text import text
+
+
+class Step(NamedTuple):
+    """A page in a state, and what to see there."""
+
+    page: str
+    label: str
+    see: str
+    state: Mapping[str, str]
+
+
+class Way(NamedTuple):
+    """A title, and steps in their order."""
+
+    title: str
+    steps: tuple[Step, ...]
+
+
+def _cell(cell: str, label: str, see: str, **state: str) -> Step:
+    return Step("invariance", label, see, {"cell": cell, **state})
+
+
+def _turn(label: str, see: str, **state: str) -> Step:
+    return Step("learning_rate", label, see, {"method": "batch", **state})
+
+
+WAYS = (
+    Way(
+        text("A tour of ten minutes"),
+        (
+            _cell(
+                "layer.case_rescaling",
+                text("More contrast in one picture"),
+                text("Drag δ: layer norm's dots stay in their circles, batch norm's leave them."),
+            ),
+            _cell(
+                "batch.dataset_recentering",
+                text("The same overlay on every picture"),
+                text("Batch norm takes it off again, layer norm does not."),
+                delta="2",
+            ),
+            _cell(
+                "batch.weight_vector_rescaling",
+                text("One template three times as strong"),
+                text("Now batch norm stays and layer norm moves: the table's other half."),
+            ),
+            _cell(
+                "layer.weight_vector_rescaling",
+                text("A “no” on the blackboard"),
+                text("The smallest integers that show it, to copy by hand."),
+                tab="blackboard",
+            ),
+            _turn(
+                text("What the scale of the weights still does"),
+                text("Drag ‖w‖: the loss stays, each doubling turns the weights a quarter as far."),
+            ),
+        ),
+    ),
+    Way(
+        text("A lecture of 45 minutes"),
+        (
+            _cell(
+                "batch.case_rescaling",
+                text("What is a case?"),
+                text("One picture changes its contrast, and batch norm's z of all pictures moves."),
+            ),
+            _cell(
+                "layer.weight_matrix_recentering",
+                text("Why: the mean moves along"),
+                text("One line of algebra, with the numbers of this digit."),
+                tab="why",
+            ),
+            _cell(
+                "batch.weight_matrix_rescaling",
+                text("How sure is a “yes”?"),
+                text("A polynomial identity, checked in exact arithmetic."),
+                tab="certificate",
+            ),
+            _cell(
+                "layer.dataset_rescaling",
+                text("A negative δ"),
+                text("z turns over: invariant means δ > 0."),
+                delta="-2",
+            ),
+            _cell(
+                "layer.case_rescaling",
+                text("And with ε?"),
+                text("A ✓ becomes ≈: at small contrast ε is no longer small."),
+                eps="0.00001",
+                tab="floating_point",
+            ),
+            _cell(
+                "weight.dataset_rescaling",
+                text("Where text and table differ"),
+                text("Section 5.1 says all methods; Table 1 and the numbers say not weight norm."),
+            ),
+            _turn(
+                text("One function, three norms, one training"),
+                text("The longer weights start slower, and follow the dashed prediction."),
+                tab="descent",
+            ),
+            _turn(
+                text("Which ½ the paper means"),
+                text("The doubling table: ¼, ½ or 0, by what is asked."),
+                tab="fisher",
+            ),
+            Step(
+                "fisher",
+                text("An ellipse and a wedge"),
+                text("Equal KL: along its weights, a normalized model has no curvature."),
+                {"method": "batch", "tab": "equal_kl"},
+            ),
+            Step(
+                "fisher",
+                text("What Eq. 13 leaves out"),
+                text("Under layer norm neurons share curvature; Eq. 13 has none between them."),
+                {"method": "layer", "tab": "eq13"},
+            ),
+        ),
+    ),
+    Way(
+        text("Explore"),
+        (
+            _cell(
+                "rms.case_rescaling",
+                text("All named methods, five operations"),
+                text("RMS norm, group norm and their relatives."),
+                rows="named",
+                columns="all",
+            ),
+            _cell(
+                "layer-batch.weight_vector_rescaling",
+                text("The whole design space"),
+                text("All pairs of center and scale, and the two rules behind them."),
+                rows="grid",
+                columns="all",
+            ),
+            _cell(
+                "layer.case_rescaling",
+                text("Build your own normalizer"),
+                text("Choose two words, groups and ε, and read its row."),
+                tab="own",
+            ),
+            _cell(
+                "batch.case_rescaling",
+                text("Frozen statistics, as at test time"),
+                text("What batch norm loses when its statistics stand still."),
+                statistics="frozen",
+            ),
+            _cell(
+                "layer.case_rescaling",
+                text("Two neurons only"),
+                text("Under layer norm z is then only a sign, +1 or −1."),
+                neurons="2",
+            ),
+            _cell(
+                "batch.dataset_rescaling",
+                text("Other data: iris"),
+                text("Three classes of flowers, four lengths."),
+                dataset="iris",
+            ),
+            _turn(
+                text("The turn under layer norm"),
+                text("All of W is one vector, and grows as one."),
+                method="layer",
+            ),
+            Step(
+                "symmetry",
+                text("Directions that nobody sees"),
+                text("The null space of the Fisher matrix: counted, by formula, explained."),
+                {"method": "layer"},
+            ),
+            Step("batch", text("A batch of four"), text("What few cases know of μ and σ."), {}),
+            Step(
+                "recurrent",
+                text("A state that neither explodes nor dies"),
+                text("Powers of a matrix, with and without layer norm."),
+                {},
+            ),
+        ),
+    ),
+)
+
+
+def draw_ways() -> None:
+    """Draw the ways in beside each other."""
+    for number, column in enumerate(st.columns(len(WAYS), gap="medium")):
+        way = WAYS[number]
+        with column, st.container(key=f"way_{number}"):
+            st.header(str(way.title), anchor=False)
+            for step in way.steps:
+                page = f"pages/{step.page}.py"
+                st.page_link(page, label=str(step.label), query_params=dict(step.state))
+                st.caption(str(step.see))

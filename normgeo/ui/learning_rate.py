@@ -1,0 +1,314 @@
+"""The tabs of the page Learning rate: runs, their equilibrium and twin, the doubling, the law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.dynamics.angular_update import TurnCurve
+from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate.equilibrium import Equilibria
+from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
+from normgeo.pictures.learning_rate.spiral import Spiral
+from normgeo.settings import Settings
+from normgeo.tables.table import Table, render
+from normgeo.ui import results, tex
+from normgeo.ui.controls import controls
+from normgeo.ui.tabs import Tabs, points
+
+
+def descent(settings: Settings, drawn: Any) -> None:
+    """Draw the same function trained from three norms."""
+    _controls(settings, "descent", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    picture = results.show(
+        "descent",
+        settings,
+        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
+        "measured solid, predicted dashed. The larger the norm, the slower the start.",
+        again=text("Train again"),
+    )
+    if picture is not None:
+        _notes(picture.notes)
+
+
+def equilibrium(settings: Settings, drawn: Any) -> None:
+    """Draw norm and angle settling under weight decay, and the law with today's numbers."""
+    _controls(settings, "equilibrium", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    picture = results.show(
+        "equilibrium",
+        settings,
+        alt="Norm of the weights and angle per step against the step, from norms 1, 2 and 4, in a "
+        "simulation and on real data. All runs settle at one norm and one angle, near the dashed "
+        "predictions; the simulation is on them.",
+        again=text("Run again"),
+    )
+    if picture is None:
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _balance(picture)
+    with right:
+        rule = picture.real[0].optimizer
+        lines = [
+            text(
+                "Decay shortens the weights by the factor 1 − ηλ, and the tangent step makes "
+                "them longer: a long vector shrinks, a short one grows."
+            ),
+            text(
+                "So weight decay does not hold the function back, which does not see the norm. "
+                "It sets the angle per step, an effective learning rate."
+            ),
+        ]
+        if rule.tangent:
+            kept = 1 - picture.real[0].rate * picture.real[0].decay
+            lines.append(
+                text(
+                    "On real data Γ changes from step to step, and so does the angle. What "
+                    "stays: where the norm has settled, the geometric mean of cos θ is 1 − ηλ. "
+                    "Measured {measured:.4g}, predicted {kept:.4g}.",
+                    measured=picture.mean_cosine(),
+                    kept=kept,
+                )
+            )
+        lines += rule.equilibrium_notes
+        points(lines, text("van Laarhoven 2017; Wan et al. 2021; Kosson et al. 2024."))
+    _notes(picture.notes)
+
+
+def _balance(picture: Equilibria) -> None:
+    """Write the law of the equilibrium with today's numbers in it."""
+    run, square = picture.real[0], picture.gradient_norm**2
+    lines = run.optimizer.equilibrium_formula(
+        run.rate, run.decay, picture.gradient_norm, picture.size
+    )
+    if not lines:
+        return
+    st.latex(tex.aligned(lines))
+    st.caption(
+        text(
+            "Γ = {square:.3g}: the mean of ‖w‖²‖G‖² over the last half of the real runs, and of "
+            "every step of the simulation.",
+            square=square,
+        )
+    )
+
+
+def twin(settings: Settings, drawn: Any) -> None:
+    """Draw weight decay beside the learning rate that grows, and its law."""
+    _controls(settings, "twin", ("rate", "decay", "mini_batch", "steps"))
+    picture = results.show(
+        "twin",
+        settings,
+        alt="Left: a constant learning rate, and one that grows exponentially. Middle: with decay "
+        "the norm shrinks, with the growing rate it grows, by the predicted factor. Right: the "
+        "angle between the two runs, which stays at rounding until a run is chaotic.",
+        again=text("Run again"),
+    )
+    if picture is None:
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _growing(picture)
+    with right:
+        points(
+            (
+                text(
+                    "Both runs compute the same function at every step: the direction of the "
+                    "weights is all that it sees, and the two directions are one."
+                ),
+                text(
+                    "Decay by 1 − ηλ is a division of the other run's weights; on the unit sphere "
+                    "the learning rate is η/‖w‖², so η must grow by the square."
+                ),
+                text(
+                    "g and b keep η and have no decay in both runs. By gradient descent, at ε = 0; "
+                    "momentum and Adam have no such twin here."
+                ),
+            ),
+            text("Li and Arora 2019, An Exponential Learning Rate Schedule."),
+        )
+    _notes(picture.notes)
+
+
+def _growing(picture: ExponentialSchedule) -> None:
+    run, n = picture.twin.decayed, tex.number
+    eta, decay, last = run.rate, run.decay, int(picture.twin.kept[-1])
+    kept, t = 1 - eta * decay, max(last - 1, 0)
+    apart = float(picture.twin.growth[-1, picture.block])
+    lines = (
+        r"\eta_t &= \eta\,(1 - \eta\lambda)^{-2t-1}, \quad 1 - \eta\lambda = 1 - "
+        rf"{n(eta)} \cdot {n(decay)} = {n(kept, 4)}",
+        rf"\eta_{{{t}}} &= {n(eta)} \cdot {n(kept, 4)}^{{-{2 * t + 1}}} = "
+        rf"{n(eta * kept ** (-2 * t - 1))}",
+        rf"\frac{{\lVert w^{{{tex.words(text('twin'))}}}_t\rVert}}{{\lVert w_t\rVert}} &= "
+        rf"(1 - \eta\lambda)^{{-t}} = {n(kept, 4)}^{{-{last}}} = {n(float(kept**-last))}, \quad "
+        rf"{tex.words(text('measured'))}\ {n(apart)}",
+    )
+    st.latex(tex.aligned(lines))
+
+
+def spiral(settings: Settings, drawn: Any) -> None:
+    """Draw the path that leaves the circle, and the law of its radius."""
+    _controls(settings, "spiral", ("rate", "mini_batch", "steps"))
+    picture = results.show(
+        "spiral",
+        settings,
+        alt="Left: the path of the weight vector spirals outward from the circle of its start. "
+        "Right: its radius grows step by step, as predicted.",
+        again=text("Run again"),
+    )
+    if picture is None:
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _radius(picture)
+    with right:
+        points(
+            (
+                text(
+                    "Every step is tangent to the circle through w, so it leads out of it: 0, w "
+                    "and the next w make a triangle with a right angle at w."
+                ),
+                text(
+                    "The path turns in ever new directions. Unrolled means: its triangles laid "
+                    "side by side in one plane, with all lengths and angles as measured."
+                ),
+                text(
+                    "Seen in the plane of the first step only, the path stands still or comes "
+                    "inward: what turns out of the plane is lost from sight."
+                ),
+            ),
+            text("Section 5.2.2 of the paper; van Laarhoven 2017."),
+        )
+    _notes(picture.notes)
+
+
+def _radius(picture: Spiral) -> None:
+    run, n = picture.run, tex.number
+    steps, eta = run.steps, run.rate
+    total = float(np.sum((eta * run.gradient_norms[:, picture.block]) ** 2))
+    lines = (
+        rf"\lVert w_{{{steps}}}\rVert &= \sqrt{{\lVert w_0\rVert^2 + \eta^2 "
+        rf"\textstyle\sum_t \lVert G_t\rVert^2}} = \sqrt{{{n(float(picture.radii[0]) ** 2)} + "
+        rf"{n(total)}}} = {n(float(picture.predicted_radii[-1]), 4)}",
+        rf"&{tex.words(text('measured'))}\ {n(float(picture.radii[-1]), 4)}, \quad "
+        rf"{tex.words(text('turned in all'))}\ "
+        rf"{n(float(np.degrees(picture.turned[-1])))}^\circ",
+    )
+    st.latex(tex.aligned(lines))
+
+
+def _controls(settings: Settings, tab: str, names: Sequence[str]) -> None:
+    """Draw the slim line of a tab; its widgets have the tab's name before their own."""
+    with st.container(horizontal=True, key=f"{tab}_controls", gap="small"):
+        controls(settings, names, prefix=f"{tab}_")
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """Say what is not said below the main picture."""
+    for note in notes:
+        st.caption(str(note))
+
+
+def fisher(settings: Settings, drawn: Any) -> None:
+    """Draw the doubling table, and ellipses of equal KL."""
+    st.markdown(
+        text(
+            "The paper says that the curvature along the direction of $w_i$ changes by ½ when its "
+            "norm doubles. The ½ is right for the gradient, for the length $ds$ and for the mixed "
+            "blocks of $F$. The curvature itself, the block of $F$ of the doubled weights, changes "
+            "by ¼; and along $w_i$ there is no curvature, before or after."
+        )
+    )
+    left, right = st.columns([600, 600], gap="medium")
+    with left:
+        picture = results.show(
+            "doubling",
+            settings,
+            alt="The factor of each quantity when the norm doubles, predicted and measured; the "
+            "table beside has the same numbers.",
+        )
+    if picture is None:
+        return
+    with right:
+        st.markdown(render(_short(PICTURES["doubling"].table(picture)), "markdown"))
+    results.show(
+        "ellipse",
+        settings,
+        alt="Left, in a plane across the weights: ellipses of equal KL, twice as large where the "
+        "norm is doubled. Right, in a plane with the weights in it: a wedge.",
+    )
+
+
+def equation(settings: Settings, drawn: Any) -> None:
+    """Write the law of the turn with today's numbers in it."""
+    curve = drawn.curve
+    step = _told(curve, settings.growth)
+    k, eta = float(curve.factors[step]), tex.number(curve.rate)
+    left, right = st.columns(2, gap="large")
+    with left:
+        G, after = curve.here.gradient_norm, float(curve.gradient_norms[step])
+        lines = (
+            r"\tan\theta &= \frac{\eta\,\lVert G\rVert}{\lVert w\rVert}",
+            _turn(eta, G, curve.here.norm, curve.here.angle),
+            _turn(eta, after, k, float(curve.angles[step])),
+            r"\lVert w_{t+1}\rVert^2 &= \lVert w_t\rVert^2 + \eta^2\lVert G\rVert^2",
+            rf"&= 1 + {eta}^2 \cdot {tex.number(G)}^2 = {tex.number(1 + (curve.rate * G) ** 2)}",
+        )
+        st.latex(tex.aligned(lines))
+    with right:
+        points(
+            (
+                text(
+                    "z does not change with ‖w‖: the loss is constant along the ray, and the "
+                    "gradient G = ∂L/∂w has no part along w."
+                ),
+                text("Gradient half, radius double, so the turn is a quarter."),
+                text(
+                    "The step is tangent, so the norm can only grow, and every step makes the next "
+                    "one turn less: on the unit sphere the learning rate is η/‖w‖²."
+                ),
+                text("For small angles θ is tan θ; both are exact at ε = 0."),
+            ),
+            text("Section 5.2.2 of the paper; van Laarhoven 2017."),
+        )
+
+
+def _told(curve: TurnCurve, growth: float) -> int:
+    """Return the norm whose numbers are plugged in: that of the slider, or the doubled one."""
+    norm = 2.0 if growth == 1 else growth
+    return int(np.abs(curve.norms - norm).argmin())
+
+
+def _turn(eta: str, gradient: float, norm: float, angle: float) -> str:
+    numbers = rf"\frac{{{eta} \cdot {tex.number(gradient)}}}{{{tex.number(norm)}}}"
+    return (
+        rf"\lVert w\rVert = {tex.number(norm)}:\quad \tan\theta &= {numbers} = "
+        rf"{tex.number(np.tan(angle))}, \quad \theta = {tex.number(np.degrees(angle))}^\circ"
+    )
+
+
+def _short(table: Table) -> Table:
+    """Return the doubling table in four narrow columns, with the reasons below it."""
+    quantity, predicted, _, fits, _ = table.columns
+    rows = tuple(
+        (what, factor, "—" if found is None else f"{found:.4g}", half)
+        for what, factor, found, half, _ in table.rows
+    )
+    reasons = tuple(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])
+    headings = (text(quantity), text(predicted), text("measured"), text(fits))
+    return Table(headings, rows, notes=reasons)
+
+
+TABS: Tabs = {
+    "descent": (text("Watch it train"), descent),
+    "equilibrium": (text("Equilibrium"), equilibrium),
+    "twin": (text("Twin"), twin),
+    "spiral": (text("Spiral"), spiral),
+    "fisher": (text("In Fisher terms"), fisher),
+    "equation": (text("Equation"), equation),
+}
