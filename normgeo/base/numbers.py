@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite, log2
+from math import floor, inf, isfinite, log2
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SMALLEST, LARGEST = 1e-4, 1e9  # between them a number is written out
@@ -47,6 +47,20 @@ def power(exponent: int) -> str:
 
     """
     return f"10{str(exponent).translate(RAISED)}"
+
+
+def power_of_ten(log: float, digits: int = 3) -> str:
+    """Return 10 to a power with so many digits, also where no float holds it.
+
+    >>> power_of_ten(18.25), power_of_ten(-400.0), power_of_ten(float("-inf"))
+    ('1.78 · 10¹⁸', '1 · 10⁻⁴⁰⁰', '0')
+
+    """
+    if log == -inf or abs(log) < 300:
+        return number(10.0**log, digits)
+    mantissa, _, exponent = f"{10 ** (log - floor(log)):.{digits - 1}e}".partition("e")
+    whole = number(float(mantissa), digits)
+    return f"{whole} · 10{str(floor(log) + int(exponent)).translate(RAISED)}"
 
 
 def factor(value: float) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
-from normgeo.pictures.recurrent.recurrence import FirstStep, first_step
+from normgeo.pictures.recurrent.recurrences import FirstStep, first_step
 from normgeo.settings import Settings
 from normgeo.ui import results, tex
 from normgeo.ui.tabs import Tabs, points

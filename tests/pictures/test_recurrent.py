@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from normgeo.base.progress import Stop
+from normgeo.normalizers.normalizer import NORMALIZERS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.recurrent.recurrence import RADII, first_step
+from normgeo.pictures.recurrent.recurrence import RADII
+from normgeo.pictures.recurrent.recurrences import first_step
+from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
 
 RECURRENCE = PICTURES["recurrence"]
@@ -83,6 +87,18 @@ def test_radii_table_gives_decades_a_step(identity):
     assert abs(rows[-1]["with_layer_norm"]) < 0.02 < rows[-1]["without"]
 
 
+@pytest.mark.parametrize("method", NORMALIZERS)
+def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(method):
+    normalizer = NORMALIZERS[method]
+    picture = RECURRENCE.compute(Settings(length=16, neurons=8, method=method))
+    expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
+    assert set(picture.methods) == expected
+    figure = RECURRENCE.figure(picture, "light")
+    assert (method_color(normalizer) in {t.line.color for t in figure.data}) == (method in expected)
+    assert len(PICTURES["radii"].table(picture).columns) == 2 + len(expected)
+    PICTURES["radii"].figure(picture, "light")
+
+
 def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
     picture = RECURRENCE.compute(Settings(neurons=2, length=8))
     assert any("only a sign" in note for note in picture.notes)
@@ -102,12 +118,11 @@ def test_too_few_and_too_many_neurons_are_refused_in_a_sentence(neurons):
 
 def test_stopped_picture_has_its_starting_frame_and_says_how_much_it_is():
     def stop(done: int, steps: int) -> None:
-        assert steps == 2 * len(RADII)
-        if done >= 6:
-            raise StopIteration
+        assert steps == len(RADII)
+        if done >= 3:
+            raise Stop
 
-    assert RECURRENCE.watched is not None
-    picture = RECURRENCE.watched(SHORT, stop)
+    picture = RECURRENCE.compute(SHORT, stop)
     assert list(picture.curves) == [1.2, 1.4, 1.6]
     figure = RECURRENCE.figure(picture, "light")
     assert figure.frames[figure.layout.sliders[0].active].name == "1.4"

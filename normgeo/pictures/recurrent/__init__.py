@@ -1,14 +1,9 @@
 """The pictures of the page Recurrent, in their order there."""
 
-from normgeo.pictures.recurrent.recurrence import RADII_VIEW, RECURRENCE
-from normgeo.pictures.view import picture
+from normgeo.pictures.picture import Picture
+from normgeo.pictures.recurrent import radii, radii_figure, recurrence, recurrence_figure
 
-PICTURES = tuple(
-    map(
-        picture,
-        (
-            RECURRENCE,
-            RADII_VIEW,
-        ),
-    )
+PICTURES = (
+    Picture(recurrence.STUDY, recurrence_figure.figure),
+    Picture(radii.STUDY, radii_figure.figure),
 )

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, dress, method_color
+from normgeo.pictures.recurrent.recurrence import Recurrences
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, dress
 
 
-def radii_figure(
-    radii: Sequence[float], rates: Mapping[str, Sequence[float]], *, about: str, theme: str
-) -> go.Figure:
-    """Draw decades a step of ‖∂h^T/∂h⁰‖ for each method against the spectral radius.
-
-    Args:
-        radii: ρ. rates: by method, one for each radius; −∞ where the norm is 0.
-        about: what runs. theme: of the figure.
-
-    """
-    look = THEMES[theme]
-    figure = go.Figure()
-    names = {"standard": text("without normalization"), "layer": text("with layer norm")}
-    for key, values in rates.items():
-        seen = np.array(values)
-        figure.add_scatter(
+def figure(result: Recurrences, theme: str) -> go.Figure:
+    """Draw decades a step of ‖∂h^T/∂h⁰‖ for each method against the spectral radius."""
+    look, radii = THEMES[theme], list(result.curves)
+    drawn = go.Figure()
+    for key, name in result.names.items():
+        rates = np.array([curves[key].rate for curves in result.curves.values()])
+        drawn.add_scatter(
             x=radii,
-            y=np.where(np.isfinite(seen), seen, np.nan),
-            name=names[key],
+            y=np.where(np.isfinite(rates), rates, np.nan),
+            name=name,
             mode="lines+markers",
             marker={"size": 9},
-            line={"color": method_color(NORMALIZERS[key]), "width": 4, "dash": MEASURED},
+            line={"color": method_color(result.methods[key]), "width": 4, "dash": MEASURED},
             hovertemplate=text(
                 "{name}, ρ = {radius}: {rate} decades a step<extra></extra>",
-                name=names[key],
+                name=name,
                 radius="%{x}",
                 rate="%{y:.3g}",
             ),
         )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=radii,
         y=np.log10(radii),
         name=text("predicted for f(s) = s: log₁₀ ρ"),
@@ -49,24 +40,16 @@ def radii_figure(
         line={"color": look.ink, "width": 2, "dash": PREDICTED},
         hoverinfo="skip",
     )
-    dress(figure, theme, height=400, title=about)
-    figure.update_layout(
+    dress(drawn, theme, height=400, title=result.about)
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 66, "b": 44}, legend={"font": {"size": SIZE - 1}}
     )
-    figure.update_xaxes(title=text("spectral radius of W<sub>hh</sub>, ρ"))
-    figure.update_yaxes(
+    drawn.update_xaxes(title=text("spectral radius of W<sub>hh</sub>, ρ"))
+    drawn.update_yaxes(
         title=text("decades a step of ∂h<sup>T</sup>/∂h<sup>0</sup>"),
         zeroline=True,
         zerolinecolor=look.muted,
     )
-    figure.add_annotation(
-        text=text("above 0 it explodes, below 0 it dies"),
-        x=1,
-        y=0.03,
-        xref="paper",
-        yref="paper",
-        xanchor="right",
-        yanchor="bottom",
-        font={"color": look.muted},
-    )
-    return figure
+    words = text("above 0 it explodes, below 0 it dies")
+    drawn.add_annotation(note(words, 1, 0.03, xanchor="right", font={"color": look.muted}))
+    return drawn

@@ -1,4 +1,4 @@
-"""The pictures of the Recurrent page: the size of the state, and how far it is remembered."""
+"""A recurrent state over time and its memory, with and without normalization, by radius."""
 
 from __future__ import annotations
 
@@ -7,169 +7,128 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.datasets.datasets import DATASETS
 from normgeo.models.jacobian_norms import jacobian_norms
-from normgeo.models.recurrence import Recurrence, Run, digit_rows, run_recurrence
-from normgeo.normalizers.normalizer import NORMALIZERS
-from normgeo.pictures.recurrent.radii_figure import radii_figure
-from normgeo.pictures.recurrent.recurrence_figure import Curves, recurrence_figure
-from normgeo.pictures.view import Progress, View
+from normgeo.models.recurrence import Run, run_recurrence
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.picture import Study
+from normgeo.pictures.recurrent.recurrences import (
+    SEQUENCES,
+    compared,
+    first_state,
+    recurrences,
+    sequences,
+)
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-METHODS = ("standard", "layer")
 RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
-NEURONS, LARGEST = 32, 64
-SEQUENCES = 5
 POINTS = 65  # of a curve: more than a screen tells apart are left out
 
-USES = ("seed", "neurons", "activation", "length", "radius")
+USES = ("seed", "neurons", "activation", "length", "radius", "method")
 
 
-class RecurrencePicture(NamedTuple):
-    """Runs at growing spectral radius, with and without layer norm.
+class Curves(NamedTuple):
+    """A run of T steps at some times, medians over the sequences.
 
     Attributes:
-        curves: by radius, then by method; medians over the sequences. start: where it opens.
+        times: t, (K,), from 0 to T. summed_inputs: rms of a^t for t > 0, (K−1,).
+        hidden: rms of h^t, (K,). log10_norms: of ∂h^T/∂h^t, (K,), −∞ for a norm of 0.
+
+    """
+
+    times: Array
+    summed_inputs: Array
+    hidden: Array
+    log10_norms: Array
+
+    @property
+    def rate(self) -> float:
+        """By how many decades a step the norm of ∂h^T/∂h⁰ grows."""
+        return float(self.log10_norms[0] / self.times[-1])
+
+
+class Recurrences(NamedTuple):
+    """Runs at growing spectral radius, without and with normalization.
+
+    Attributes:
+        curves: by radius, then by the key of the method. start: the radius where it opens.
+        methods: by key; the one without normalization is the first.
         radii: asked for; fewer curves where the computation was stopped.
-        neurons: H. features, rows: of the sequences. activation: f. steps: T.
-        notes: sentences for the reader.
+        neurons: H. rows: steps of a sequence, after which it is read again.
+        activation: f. steps: T. notes: sentences for the reader.
 
     """
 
     curves: dict[float, dict[str, Curves]]
     start: float
+    methods: dict[str, Normalizer]
     radii: tuple[float, ...]
     neurons: int
-    features: int
     rows: int
     activation: str
     steps: int
     notes: tuple[str, ...]
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What each method is called beside the others, by key."""
+        plain, *others = self.methods
+        return {
+            plain: text("without normalization"),
+            **{key: text("with {name}", name=self.methods[key].title) for key in others},
+        }
 
-def recurrences(settings: Settings, radius: float) -> dict[str, Recurrence]:
-    """Return the recurrence without and with layer norm: the same weights at one radius.
-
-    Raises:
-        ValueError: too many neurons, or one only, which is its own mean.
-
-    """
-    H = settings.neurons or NEURONS
-    if H > LARGEST:
-        raise ValueError(
-            text(
-                "A recurrence is drawn with up to {most} neurons, as the products of its Jacobians "
-                "take H³ operations a step; got neurons={H}. Use fewer.",
-                most=LARGEST,
-                H=H,
-            )
+    @property
+    def about(self) -> str:
+        """What runs, in a line; and how much of it there is, where it was stopped."""
+        words = text(
+            "digits row by row, T = {T} = {n:.3g} × {rows} rows; {H} neurons, f = {f}",
+            T=self.steps,
+            n=self.steps / self.rows,
+            rows=self.rows,
+            H=self.neurons,
+            f=self.activation,
         )
-    rows = sequences()
-    return {
-        key: Recurrence.random(
-            NORMALIZERS[key],
-            H,
-            rows.shape[2],
-            np.random.default_rng(settings.seed),
-            spectral_radius=radius,
-            activation=settings.activation,
+        if len(self.curves) == len(self.radii):
+            return words
+        return text(
+            "{words}; stopped with {done} of {all} radii",
+            words=words,
+            done=len(self.curves),
+            all=len(self.radii),
         )
-        for key in METHODS
-    }
 
 
-def sequences() -> Array:
-    """Return digits as sequences of their rows, (5, 8, 8)."""
-    return digit_rows(DATASETS["digits"].load(), range(SEQUENCES))
-
-
-def first_state(settings: Settings) -> Array:
-    """Return h⁰ of the sequences, (5, H): standard normal, from the seed."""
-    rng = np.random.default_rng((settings.seed, 3))
-    return rng.standard_normal((SEQUENCES, settings.neurons or NEURONS))
-
-
-class FirstStep(NamedTuple):
-    """The first step of neuron 0 on the first sequence, with layer norm.
-
-    Attributes:
-        recurrent, driven: W_hh h⁰ and W_xh x¹ of the neuron. summed_input: a¹, their sum.
-        mu, sigma: over the neurons. z: (a¹ − μ)/σ. hidden: h¹ = f(z).
-        undefined: what the step is without state and input, in a sentence.
-
-    """
-
-    recurrent: float
-    driven: float
-    summed_input: float
-    mu: float
-    sigma: float
-    z: float
-    hidden: float
-    undefined: str
-
-
-def first_step(settings: Settings) -> FirstStep:
-    """Return the numbers of the first step at the starting radius; raises as the picture does."""
-    layer = recurrences(settings, settings.radius)["layer"]
-    X, h0 = sequences(), first_state(settings)
-    run = run_recurrence(layer, X[:, :1], h0)
-    a, W = run.summed_inputs[0, 0], layer.layer.W
-    recurrent = float(W[0, : layer.neurons] @ h0[0])
-    z = (a[0] - a.mean()) / a.std()
-    try:
-        run_recurrence(layer, np.zeros_like(X[:1]))
-        undefined = ""
-    except ValueError as error:
-        undefined = str(error)
-    return FirstStep(
-        recurrent,
-        float(a[0]) - recurrent,
-        float(a[0]),
-        float(a.mean()),
-        float(a.std()),
-        float(z),
-        float(run.hidden[1, 0, 0]),
-        undefined,
-    )
-
-
-def _recurrence(settings: Settings, callback: Progress | None = None) -> RecurrencePicture:
+def compute(settings: Settings, progress: Progress) -> Recurrences:
+    """Runs at all radii, the nearest to the starting one first."""
     radii = tuple(sorted({*RADII, settings.radius}))
     # A stopped picture has its starting frame.
     order = sorted(radii, key=lambda radius: abs(radius - settings.radius))
-    steps, total = settings.length, len(METHODS) * len(radii)
     X, h0 = sequences(), first_state(settings)
     curves: dict[float, dict[str, Curves]] = {}
     notes: dict[str, None] = {}
-    for radius in order:
-        found: dict[str, Curves] = {}
-        for key, recurrence in recurrences(settings, radius).items():
-            run = run_recurrence(recurrence, X, h0, steps=steps)
-            found[key] = _curves(run, notes)
-        curves[radius] = found
-        if callback is not None:
-            try:
-                callback(len(METHODS) * len(curves), total)
-            except StopIteration:
-                break
-    return RecurrencePicture(
+    for radius in progress.over(order):
+        curves[radius] = {
+            key: _curves(run_recurrence(recurrence, X, h0, steps=settings.length), notes)
+            for key, recurrence in recurrences(settings, radius).items()
+        }
+    return Recurrences(
         dict(sorted(curves.items())),
         settings.radius,
+        compared(settings),
         radii,
         len(h0[0]),
-        X.shape[2],
         X.shape[1],
         settings.activation,
-        steps,
+        settings.length,
         tuple(notes),
     )
 
 
 def _curves(run: Run, notes: dict[str, None]) -> Curves:
-    """Return medians over the sequences; adds what there is to know to the notes."""
+    """Medians over the sequences; adds what there is to know to the notes."""
     memory = jacobian_norms(run, points=POINTS)
     notes.update(dict.fromkeys(memory.notes))
     if run.ended:
@@ -184,11 +143,12 @@ def _curves(run: Run, notes: dict[str, None]) -> Curves:
     )
 
 
-def _recurrence_table(picture: RecurrencePicture) -> Table:
+def _table(result: Recurrences) -> Table:
+    plain = next(iter(result.methods))
     rows: list[tuple[object, ...]] = []
-    for radius, methods in picture.curves.items():
+    for radius, methods in result.curves.items():
         for key, curves in methods.items():
-            title = NORMALIZERS[key].title
+            title = result.methods[key].title
             for i, t in enumerate(curves.times.tolist()):
                 summed = float(curves.summed_inputs[i - 1]) if t else None
                 log = float(curves.log10_norms[i])
@@ -202,92 +162,31 @@ def _recurrence_table(picture: RecurrencePicture) -> Table:
                         summed,
                         float(curves.hidden[i]),
                         log if known else None,
-                        predicted if key == "standard" else None,
+                        predicted if key == plain else None,
                         "" if known else text("no change of the state arrives: the norm is 0"),
                     )
                 )
-    columns = (
-        "radius",
-        "method",
-        "t",
-        "rms_a",
-        "rms_h",
-        "log10_norm",
-        "predicted_log10_norm",
-        "reason",
-    )
+    columns = "radius method t rms_a rms_h log10_norm predicted_log10_norm reason"
     title = text(
         "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t",
-        H=picture.neurons,
-        f=picture.activation,
-        T=picture.steps,
+        H=result.neurons,
+        f=result.activation,
+        T=result.steps,
         S=SEQUENCES,
     )
-    return Table(columns, tuple(rows), title, notes=picture.notes)
+    return Table(tuple(columns.split()), tuple(rows), title, notes=result.notes)
 
 
-RECURRENCE = View(
-    "recurrence",
-    text("A recurrent state and its memory against the spectral radius"),
-    USES,
-    _recurrence,
-    lambda picture, theme: recurrence_figure(
-        picture.curves, start=picture.start, rows=picture.rows, about=about(picture), theme=theme
+STUDY = Study(
+    name="recurrence",
+    title=text("A recurrent state and its memory against the spectral radius"),
+    alt=text(
+        "Left: the size of the summed inputs and of the state at each step, without and with layer "
+        "norm. Right: how much of a change of an earlier state reaches the last one. Without layer "
+        "norm all grow or shrink as powers of the spectral radius; with it the state keeps its "
+        "size."
     ),
-    _recurrence_table,
-    watched=_recurrence,
-)
-
-
-def about(picture: RecurrencePicture) -> str:
-    """Return what runs, in a line; and how much of it there is, where it was stopped."""
-    words = text(
-        "digits row by row, T = {T} = {n:.3g} × {rows} rows; {H} neurons, f = {f}",
-        T=picture.steps,
-        n=picture.steps / picture.rows,
-        rows=picture.rows,
-        H=picture.neurons,
-        f=picture.activation,
-    )
-    if len(picture.curves) == len(picture.radii):
-        return words
-    return text(
-        "{words}; stopped with {done} of {all} radii",
-        words=words,
-        done=len(picture.curves),
-        all=len(picture.radii),
-    )
-
-
-def _rates(picture: RecurrencePicture) -> dict[str, list[float]]:
-    """Return decades a step of ‖∂h^T/∂h⁰‖, by method, for each radius."""
-    return {
-        key: [
-            float(methods[key].log10_norms[0] / methods[key].times[-1])
-            for methods in picture.curves.values()
-        ]
-        for key in METHODS
-    }
-
-
-def _radii_table(picture: RecurrencePicture) -> Table:
-    rates = _rates(picture)
-    rows = tuple(
-        (radius, *(rate if np.isfinite(rate) else None for rate in both), float(np.log10(radius)))
-        for radius, *both in zip(picture.curves, *(rates[key] for key in METHODS), strict=True)
-    )
-    columns = ("radius", "without", "with_layer_norm", "predicted_without")
-    return Table(columns, rows, text("Decades a step of the norm of ∂h^T/∂h⁰"))
-
-
-RADII_VIEW = View(
-    "radii",
-    text("How fast memory fades or explodes, against the spectral radius"),
-    USES,
-    _recurrence,
-    lambda picture, theme: radii_figure(
-        list(picture.curves), _rates(picture), about=about(picture), theme=theme
-    ),
-    _radii_table,
-    watched=_recurrence,
+    uses=USES,
+    compute=compute,
+    table=_table,
 )

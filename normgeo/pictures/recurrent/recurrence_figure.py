@@ -1,16 +1,20 @@
-"""A recurrent state over time and its memory, with and without layer norm, by spectral radius."""
+"""A recurrent state over time and its memory, with and without normalization, by radius."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.text import text
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
+from normgeo.pictures.recurrent.recurrences import COMPARED
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import (
     LEGEND_ABOVE,
     MEASURED,
@@ -19,85 +23,56 @@ from normgeo.pictures.style.template import (
     THEMES,
     add_slider,
     dress,
-    method_color,
 )
 
 LEFT, RIGHT = (0.0, 0.45), (0.55, 1.0)
 UPPER, LOWER = (0.56, 1.0), (0.0, 0.44)
-NAMES = {"standard": "without normalization", "layer": "with layer norm"}
+STAYS = 2.0  # decades by which a change may grow or shrink and still be said to stay
 
 
-class Curves(NamedTuple):
-    """A run of T steps at some times.
-
-    Attributes:
-        times: t, (K,), from 0 to T. summed_inputs: rms of a^t for t > 0, (K−1,).
-        hidden: rms of h^t, (K,). log10_norms: of ∂h^T/∂h^t, (K,), −∞ for a norm of 0.
-
-    """
-
-    times: Array
-    summed_inputs: Array
-    hidden: Array
-    log10_norms: Array
-
-
-def recurrence_figure(
-    curves: Mapping[float, Mapping[str, Curves]],
-    *,
-    start: float,
-    rows: int,
-    about: str,
-    theme: str,
-) -> go.Figure:
-    """Draw rms of a^t and of h^t at the left, the norm of ∂h^T/∂h^t at the right.
-
-    Args:
-        curves: by radius (a frame each), then by method. start: the radius at which it opens.
-        rows: steps of one sequence, after which it is read again. about: what runs.
-        theme: of the figure.
-
-    """
+def figure(result: Recurrences, theme: str) -> go.Figure:
+    """Draw rms of a^t and of h^t at the left, the norm of ∂h^T/∂h^t at the right."""
     look = THEMES[theme]
-    radii = list(curves)
-    opening = radii.index(start)
-    traces = _traces(curves[start], start, look.ink)
-    figure = go.Figure(traces)
-    dress(figure, theme, height=490)
-    for trace in figure.data[: len(NAMES)]:
+    traces = _traces(result, result.start, look.ink)
+    drawn = go.Figure(traces)
+    dress(drawn, theme, height=490)
+    for trace in drawn.data[: len(result.methods)]:
         trace.showlegend = True
-    figure.data[-1].showlegend = True
-    _axes(figure, curves)
-    figure.update_layout(
+    drawn.data[-1].showlegend = True
+    _axes(drawn, result.curves)
+    drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 72, "b": 40},
         legend=LEGEND_ABOVE,
-        annotations=_captions(curves[start], start, about, theme),
-        shapes=[_first_rows(number, rows, look.panel) for number in ("", "2", "3")],
+        annotations=_captions(result, result.start, theme),
+        shapes=[_first_rows(axis, result.rows, look.panel) for axis in ("", "2", "3")],
     )
     frames = [
         go.Frame(
             name=f"{radius:g}",
-            data=_traces(methods, radius, look.ink),
+            data=_traces(result, radius, look.ink),
             traces=list(range(len(traces))),
-            layout={"annotations": _captions(methods, radius, about, theme)},
+            layout={"annotations": _captions(result, radius, theme)},
         )
-        for radius, methods in curves.items()
+        for radius in result.curves
     ]
+    opening = list(result.curves).index(result.start)
     prefix = text("spectral radius of W<sub>hh</sub>: ρ = ")
-    add_slider(figure, frames, start=opening, prefix=prefix, theme=theme)
-    figure.update_layout({"sliders[0].pad": {"t": 46, "b": 0}})
-    return figure
+    add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
+    drawn.update_layout({"sliders[0].pad": {"t": 46, "b": 0}})
+    return drawn
 
 
-def _traces(methods: Mapping[str, Curves], radius: float, ink: str) -> list[go.Scatter]:
-    """Return all lines of a frame: a, h and memory of each method, and the prediction."""
+def _traces(result: Recurrences, radius: float, ink: str) -> list[go.Scatter]:
+    """All lines of a frame: a, h and memory of each method, and the prediction."""
     lines = []
     for panel in (1, 2, 3):
-        for key, curves in methods.items():
+        for key, curves in result.curves[radius].items():
             times = curves.times[1:] if panel == 1 else curves.times
             values = (curves.summed_inputs, curves.hidden, curves.log10_norms)[panel - 1]
-            lines.append(_line(times, values, panel, text(NAMES[key]), key))
-    times = next(iter(methods.values())).times
+            line = _line(times, values, panel, result.names[key])
+            line.update(legendgroup=key, line_color=method_color(result.methods[key]))
+            lines.append(line)
+    times = next(iter(result.curves[radius].values())).times
     lines.append(
         go.Scatter(
             x=times[[0, -1]],
@@ -114,7 +89,7 @@ def _traces(methods: Mapping[str, Curves], radius: float, ink: str) -> list[go.S
     return lines
 
 
-def _line(times: Array, values: Array, panel: int, name: str, key: str) -> go.Scatter:
+def _line(times: Array, values: Array, panel: int, name: str) -> go.Scatter:
     unit = "10^%{y:.3g}" if panel == 3 else "%{y:.3g}"
     shown = np.where(np.isfinite(values), values, np.nan)
     return go.Scatter(
@@ -122,11 +97,10 @@ def _line(times: Array, values: Array, panel: int, name: str, key: str) -> go.Sc
         y=np.array([float(f"{value:.4g}") for value in shown]),
         name=name,
         mode="lines",
-        legendgroup=key,
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
         showlegend=False,
-        line={"color": method_color(NORMALIZERS[key]), "width": 4, "dash": MEASURED},
+        line={"width": 4, "dash": MEASURED},
         hovertemplate=text(
             "{name}, t = {t}: {value}<extra></extra>", name=name, t="%{x}", value=unit
         ),
@@ -134,7 +108,7 @@ def _line(times: Array, values: Array, panel: int, name: str, key: str) -> go.Sc
 
 
 def _first_rows(number: str, rows: int, shade: str) -> dict[str, Any]:
-    """Return the band of the first reading of a sequence."""
+    """The band where a sequence is read for the first time."""
     return {
         "type": "rect",
         "xref": f"x{number}",
@@ -185,96 +159,92 @@ def _tick(last: int) -> int:
 
 
 def _log_axis(values: Array, domain: tuple[float, float], anchor: str) -> dict[str, Any]:
-    seen = values[np.isfinite(values) & (values > 0)]
-    low, high = np.log10([seen.min(), seen.max()]) if len(seen) else (-1.0, 1.0)
+    known = values[np.isfinite(values) & (values > 0)]
+    low, high = np.log10([known.min(), known.max()]) if len(known) else (-1.0, 1.0)
     low, high = min(low, -0.7), max(high, 0.5)
     room = 0.08 * (high - low)
     axis = {"type": "log", "domain": domain, "anchor": anchor, "range": [low - room, high + room]}
     if high - low < 2:
         ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
-        return {**axis, "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+        return {**axis, "tickvals": ticks, "ticktext": [number(tick) for tick in ticks]}
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if 6 * step >= high - low)
     powers = step * np.arange(int(low / step) - 1, int(high / step) + 2)
     words = [f"10<sup>{k}</sup>".replace("-", "−") for k in powers]
     return {**axis, "tickvals": 10.0**powers, "ticktext": words}
 
 
-def _captions(
-    methods: Mapping[str, Curves], radius: float, about: str, theme: str
-) -> list[dict[str, Any]]:
-    """Return what each panel shows, with the numbers of this frame."""
-    look = THEMES[theme]
+def _captions(result: Recurrences, radius: float, theme: str) -> list[dict[str, Any]]:
+    """What each panel shows, with the numbers of this frame."""
+    look, methods = THEMES[theme], result.curves[radius]
     muted = {"color": look.muted, "size": SIZE - 1}
-    standard, layer = methods["standard"], methods["layer"]
+    font = {"size": SIZE if len(methods) == len(COMPARED) else SIZE - 2}
+    plain, *others = result.methods
 
-    def ends(values: str) -> str:
-        return text(
-            "at T: {standard}, with layer norm {layer}",
-            standard=_number(getattr(standard, values)[-1]),
-            layer=_number(getattr(layer, values)[-1]),
+    def beside(numbers: Mapping[str, str]) -> str:
+        """The number without normalization, then those of the methods with their names."""
+        return ", ".join(
+            [numbers[plain], *(f"{result.names[key]} {numbers[key]}" for key in others)]
         )
 
-    memory = text(
-        "<b>memory:</b> ‖∂h<sup>T</sup>/∂h<sup>0</sup>‖ = {standard}, with layer norm {layer}",
-        standard=_power(standard.log10_norms[0]),
-        layer=_power(layer.log10_norms[0]),
-    )
-    verdict = text(_verdict(float(standard.log10_norms[0]), float(layer.log10_norms[0])))
-    return [
-        _words(about, LEFT[0], 1, yshift=46, font=muted),
-        _words(
-            text("<b>summed inputs</b>, rms of a<sup>t</sup>; ") + ends("summed_inputs"),
-            LEFT[0],
-            1,
-            yshift=3,
+    summed = beside({key: number(curves.summed_inputs[-1], 2) for key, curves in methods.items()})
+    hidden = beside({key: number(curves.hidden[-1], 2) for key, curves in methods.items()})
+    norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
+    memory = [
+        text(
+            "<b>memory:</b> ‖∂h<sup>T</sup>/∂h<sup>0</sup>‖ = {numbers}",
+            numbers=beside({key: power_of_ten(log, 2) for key, log in norms.items()}),
         ),
-        _words(
-            text("<b>state</b>, rms of h<sup>t</sup>; ") + ends("hidden"),
+        _verdict([norms[key] for key in result.methods], [result.names[key] for key in others]),
+    ]
+    return [
+        note(result.about, LEFT[0], yshift=46, font=muted),
+        note(
+            text("<b>summed inputs</b>, rms of a<sup>t</sup>; at T: {numbers}", numbers=summed),
+            LEFT[0],
+            yshift=3,
+            font=font,
+        ),
+        note(
+            text("<b>state</b>, rms of h<sup>t</sup>; at T: {numbers}", numbers=hidden),
             LEFT[0],
             LOWER[1],
             yshift=3,
+            font=font,
         ),
-        _words(f"{memory}<br>{verdict}", RIGHT[0], 1, yshift=3),
-        _words(text("first reading"), 0, 0.98, xref="x", yref="y domain", xshift=2, font=muted)
-        | {"yanchor": "top"},
+        note(memory, RIGHT[0], yshift=3, font=font),
+        note(
+            text("first reading"),
+            0,
+            0.98,
+            xref="x",
+            yref="y domain",
+            xshift=2,
+            yanchor="top",
+            font=muted,
+        ),
     ]
 
 
-def _verdict(standard: float, layer: float) -> str:
-    """Return in words what happens to a small change of the first state."""
-    without, within = _fate(standard), _fate(layer)
-    if without == within:
-        return f"a change of h<sup>0</sup> {without}, with and without layer norm"
-    return f"a change of h<sup>0</sup> {without}; with layer norm it {within}"
+def _verdict(logs: Sequence[float], names: Sequence[str]) -> str:
+    """What happens to a small change of the first state: without, and with each method."""
+    without, *others = map(_fate, logs)
+    if {without} == set(others):
+        return text("a change of h<sup>0</sup> {fate}, normalized or not", fate=without)
+    within = [
+        text("{name} it {fate}", name=name, fate=fate)
+        for name, fate in zip(names, others, strict=True)
+    ]
+    return text(
+        "a change of h<sup>0</sup> {fate}; {within}",
+        fate=without,
+        within="; ".join(map(str, within)),
+    )
 
 
 def _fate(log: float) -> str:
-    """Return what becomes of a change that grows by so many decades."""
+    """What becomes of a change that grows by so many decades."""
     if log == -np.inf:
-        return "is lost"
-    if abs(log) <= 2:
-        return "stays"
-    return "explodes" if log > 0 else "dies"
-
-
-def _number(value: float) -> str:
-    mantissa, e, exponent = f"{value:.2g}".partition("e")
-    return f"{mantissa} · 10<sup>{int(exponent)}</sup>".replace("-", "−") if e else mantissa
-
-
-def _power(log: float) -> str:
-    return "0" if log == -np.inf else f"10<sup>{log:.1f}</sup>".replace("-", "−")
-
-
-def _words(words: str, x: float, y: float, **style: Any) -> dict[str, Any]:
-    return {
-        "text": words,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        **style,
-    }
+        return text("is lost")
+    if abs(log) <= STAYS:
+        return text("stays")
+    return text("explodes") if log > 0 else text("dies")
