@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import combining, east_asian_width
 
 SPELLED = {
     "✓": "yes", "✗": "no", "≈": "~", "±": "+-", "×": "x", "·": "*", "−": "-", "—": "-", "–": "-",
     "…": "...", "’": "'", "′": "'", "≥": ">=", "≤": "<=", "≠": "!=", "√": "sqrt",
-    "²": "^2", "³": "^3", "⁴": "^4", "ᵀ": "^T", "⊗": "(x)", "≫": ">>", "‖": "||", "°": " degrees",
+    "ᵀ": "^T", "⊗": "(x)", "≫": ">>", "‖": "||", "°": " degrees",
     "½": "1/2", "¼": "1/4", "Γ": "Gamma", "Δ": "Delta", "Σ": "Sigma", "α": "alpha", "β": "beta",
     "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu",
     "σ": "sigma", "φ": "phi", "χ": "chi",
@@ -15,6 +16,9 @@ SPELLED = {
 """What stands for a character in an encoding that lacks it."""
 
 _GREEK = {c: f"$\\{word}$" for c, word in SPELLED.items() if word.isalpha() and c.isalpha()}
+RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")  # powers, a sign and its digits together
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
 LATEX = str.maketrans({
     **{c: f"\\{c}" for c in "&%$#_{}"}, **{c: f"${c}$" for c in "<>|"},
     # After \\, these two would be read as its options.
@@ -23,7 +27,7 @@ LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "✓": r"$\checkmark$", "✗": "no", "≈": r"$\approx$",
     "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "−": "$-$", "—": "---", "–": "--",
     "…": r"\dots{}", "′": "$'$", "≥": r"$\ge$", "≤": r"$\le$", "≠": r"$\ne$", "‖": r"$\|$",
-    "√": r"$\surd$", "’": "'", "²": "$^2$", "³": "$^3$", "⁴": "$^4$",
+    "√": r"$\surd$", "’": "'",
     "ᵀ": r"$^\top$", "⊗": r"$\otimes$", "≫": r"$\gg$", "½": "$1/2$",
     "¼": "$1/4$", "°": r"$^\circ$",
 })  # fmt: skip
@@ -36,11 +40,32 @@ MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*<|"})
 def spell(words: str, encoding: str) -> str:
     """Return the words with `SPELLED` for every character that an encoding lacks, or "?".
 
-    >>> spell("δ × 3", "ascii"), spell("δ × 3", "latin-1")
-    ('delta x 3', 'delta × 3')
+    >>> spell("δ × 3", "ascii"), spell("δ × 3", "latin-1"), spell("10⁻¹⁶", "latin-1")
+    ('delta x 3', 'delta × 3', '10^-16')
 
     """
+    if _encodes(words, encoding):
+        return words
+    words = RAISED.sub(
+        lambda run: run[0] if _encodes(run[0], encoding) else "^" + run[0].translate(_LOWERED),
+        words,
+    )
     return "".join(c if _encodes(c, encoding) else SPELLED.get(c, "?") for c in words)
+
+
+def latex(words: str) -> str:
+    r"""Return the words as LaTeX reads them.
+
+    >>> latex("2 · 10⁻¹⁶ & δ")
+    '2 $\\cdot$ 10$^{-16}$ \\& $\\delta$'
+
+    """
+    pieces, end = "", 0
+    for run in RAISED.finditer(words):
+        power = run[0].translate(_LOWERED)
+        pieces += words[end : run.start()].translate(LATEX) + f"$^{{{power}}}$"
+        end = run.end()
+    return pieces + words[end:].translate(LATEX)
 
 
 def width_of(words: str) -> int:
@@ -53,9 +78,9 @@ def width_of(words: str) -> int:
     return sum(1 + (east_asian_width(c) in "WF") for c in words if not combining(c))
 
 
-def _encodes(character: str, encoding: str) -> bool:
+def _encodes(words: str, encoding: str) -> bool:
     try:
-        character.encode(encoding)
+        words.encode(encoding)
     except UnicodeEncodeError:
         return False
     return True

@@ -1,1 +1,1 @@
-"""Commands of the command line that are more than a few lines, a module each."""
+"""The command line: a module for each command, with `add` (its words) and `run`."""

@@ -7,9 +7,9 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from normgeo.base.text import text
-from normgeo.cli.output import print_table
-from normgeo.cli.progress import Progress
-from normgeo.tables.table import FORMATS
+from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.cli.progress import Bar
+from normgeo.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from normgeo.claims import Audited
@@ -21,14 +21,16 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "audit",
-        help=text("check the statements of the paper; status 1 if a verdict is not the known one"),
+        help=str(
+            text("check the statements of the paper; status 1 if a verdict is not the known one")
+        ),
     )
     parser.set_defaults(run=run)
     parser.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
-        help=text("csv and json have a record for each statement, with all digits"),
+        help=str(text("csv and json have a record for each statement, with all digits")),
     )
 
 
@@ -43,15 +45,19 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.claims import audit
     from normgeo.tables.audit import audit_records, audit_table, listing
 
-    with Progress(text("Checked {done} of {all} statements")) as progress:
-        audited = tuple(audit(progress))
+    with Bar(_checked) as report:
+        audited = tuple(audit(report))
     if options.format == "text":
         print(listing(audited, min(shutil.get_terminal_size().columns, WIDEST)), end="")
-    elif options.format in {"csv", "json"}:
+    elif options.format in FOR_PROGRAMS:
         print_table(audit_records(audited), options.format)
     else:
         print_table(audit_table(audited), options.format)
     _require_expected(audited)
+
+
+def _checked(done: int, statements: int) -> str:
+    return text("Checked {done} of {all} statements", done=done, all=statements)
 
 
 def _require_expected(audited: tuple[Audited, ...]) -> None:

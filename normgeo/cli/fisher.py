@@ -6,11 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.cli.output import print_table
-from normgeo.cli.progress import Progress
+from normgeo.cli.output import FOR_PROGRAMS, print_table, program
+from normgeo.cli.progress import Bar
 from normgeo.settings import Settings, parse_pairs
-from normgeo.tables.table import FORMATS, Table
+from normgeo.tables.formats import FORMATS
+from normgeo.tables.table import Table
 
 if TYPE_CHECKING:
     from normgeo.base.arrays import Array
@@ -29,10 +31,12 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "fisher",
-        help=text("print the spectrum and the null space of a model's Fisher information"),
-        description=text(
-            "The spectrum and the null directions of the Fisher information of a model, on a data "
-            "set or with arrays from .npy, .npz or .csv files."
+        help=str(text("print the spectrum and the null space of a model's Fisher information")),
+        description=str(
+            text(
+                "The spectrum and the null directions of the Fisher information of a model, on a "
+                "data set or with arrays from .npy, .npz or .csv files."
+            )
         ),
     )
     parser.set_defaults(run=run)
@@ -40,27 +44,33 @@ def add(commands: Any) -> None:
         "settings",
         nargs="*",
         metavar="SETTING",
-        help=text("name=value: dataset, family, method, neurons, seed …; `views` lists them"),
+        help=str(
+            text(
+                "name=value: dataset, family, method, neurons, seed …; `{program} pictures` lists "
+                "them",
+                program=program(),
+            )
+        ),
     )
     for letter, what in LETTERS.items():
-        parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=what)
+        parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=str(what))
     parser.add_argument(
-        "-k", type=int, default=20, metavar="K", help=text("how many eigenvalues; default: 20")
+        "-k", type=int, default=20, metavar="K", help=str(text("how many eigenvalues; default: 20"))
     )
     parser.add_argument(
-        "--all", action="store_true", help=text("of all parameters, not of the weights alone")
+        "--all", action="store_true", help=str(text("of all parameters, not of the weights alone"))
     )
     parser.add_argument(
         "--coupling",
         choices=("exact", "paper"),
         default="exact",
-        help=text("paper: Eq. 13, each neuron's outputs by its own parameters only"),
+        help=str(text("paper: Eq. 13, each neuron's outputs by its own parameters only")),
     )
     parser.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
-        help=text("csv and json have a record for each eigenvalue and reason"),
+        help=str(text("csv and json have a record for each eigenvalue and reason")),
     )
 
 
@@ -84,19 +94,20 @@ def run(options: argparse.Namespace) -> None:
     size = F.layout.size if options.all else len(F.layout.weights)
     what = "F" if options.all else "F_WW"
     explanation = None
-    with Progress(text("{done} of {all}: spectrum, null space, reasons")) as progress:
+    with Bar(_step) as report:
+        progress = Progress.of(report)
         found = spectrum(
             F,
             min(options.k, size),
             weights_only=not options.all,
-            progress=lambda products, steps: progress(0, 3),
+            progress=lambda products, steps: progress.tell(0, 3),
         )
         if size <= LARGEST:
-            progress(1, 3)
+            progress.tell(1, 3)
             null = null_space(F, weights_only=not options.all)
-            progress(2, 3)
+            progress.tell(2, 3)
             explanation = explain(model, X, null)
-    if options.format in {"csv", "json"}:
+    if options.format in FOR_PROGRAMS:
         print_table(fisher_records(found, explanation, what), options.format)
         return
     H, D = model.W.shape
@@ -123,6 +134,10 @@ def run(options: argparse.Namespace) -> None:
     if not options.all and options.coupling == "exact":
         formula = expected_dimension(model.normalizer, H, D, model.family.key)
     print_table(null_table(explanation, what, formula), options.format)
+
+
+def _step(done: int, steps: int) -> str:
+    return text("{done} of {all}: spectrum, null space, reasons", done=done, all=steps)
 
 
 def _noted(table: Table, notes: tuple[str, ...]) -> Table:
@@ -153,7 +168,7 @@ def _from_files(
             text(
                 "A model from files needs its weights and its inputs: give both -W FILE and "
                 "-X FILE; got {given} alone.",
-                given=text(" and ").join(f"-{letter}" for letter in given),
+                given=", ".join(f"-{letter}" for letter in given),
             )
         )
     found = {letter: read_array(letter, paths[letter]) for letter in given}

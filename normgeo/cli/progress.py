@@ -3,37 +3,60 @@
 from __future__ import annotations
 
 import sys
-from time import monotonic
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, final
+
+from tqdm import tqdm
 
 from normgeo.base.text import text
 
 PATIENCE, BETWEEN = 1.0, 0.2  # seconds until there is a bar, and between two
 WIDTH = 24
 
+# A thread of tqdm's would look after bars that are told of rarely; these redraw when told.
+tqdm.monitor_interval = 0
 
-class Progress:
-    """A bar on standard error; use as a context, and call with (done, all)."""
 
-    def __init__(self, words: str = "Step {done:,} of {all:,}") -> None:
+def _steps(done: int, steps: int) -> str:
+    return text("Step {done:,} of {steps:,}", done=done, steps=steps)
+
+
+@final
+class Bar:
+    """A report on standard error; as a context, it leaves no line behind on a terminal.
+
+    `words` puts (done, steps) into a sentence.
+    """
+
+    def __init__(self, words: Callable[[int, int], str] = _steps) -> None:
         self._words = words
-        self._next = monotonic() + PATIENCE
-        self._width = 0
+        self._bar = tqdm(
+            file=sys.stderr,
+            bar_format=f"|{{bar:{WIDTH}}}| {{desc}}",
+            delay=PATIENCE,
+            mininterval=BETWEEN,
+            miniters=1,
+            dynamic_ncols=True,
+            leave=not sys.stderr.isatty(),
+        )
 
-    def __enter__(self) -> Progress:
+    def __call__(self, done: int, steps: int) -> None:
+        self._bar.total = steps
+        self._bar.set_description_str(str(self._words(done, steps)), refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def __enter__(self) -> Self:
         return self
 
-    def __call__(self, done: int, all: int) -> None:
-        if monotonic() < self._next:
-            return
-        bar = ("#" * (WIDTH * done // max(all, 1))).ljust(WIDTH, "-")
-        line = f"[{bar}] {text(self._words, done=done, all=all)}"
-        padded = line.ljust(self._width)
-        # First, so that an interruption while it prints still ends the line.
-        self._next, self._width = monotonic() + BETWEEN, len(line)
-        print(f"\r{padded}", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        """End the line; on a terminal, leave none."""
-        if self._width:
-            gone = f"\r{' ' * self._width}\r" if sys.stderr.isatty() else "\n"
-            print(gone, end="", file=sys.stderr, flush=True)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the line."""
+        if kind is KeyboardInterrupt and self._bar.format_dict["elapsed"] >= PATIENCE:
+            # It may have come while the first bar was written, of which tqdm does not know yet.
+            self._bar.delay = 0
+        self._bar.close()

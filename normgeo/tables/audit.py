@@ -14,10 +14,12 @@ from typing import Any
 
 from normgeo.base.text import text
 from normgeo.claims import FAILS, HOLDS, HOLDS_IF, PART, SIGNS, Audited, Measured
+from normgeo.tables import formats
 from normgeo.tables.table import Table
 
-WORDS = {HOLDS: "holds", HOLDS_IF: "holds if …", FAILS: "does not hold"}
+WORDS = {HOLDS: text("holds"), HOLDS_IF: text("holds if …"), FAILS: text("does not hold")}
 INDENT = 17
+DIGITS = 3  # of a measured value
 
 
 def listing(audited: Sequence[Audited], room: int) -> str:
@@ -26,7 +28,7 @@ def listing(audited: Sequence[Audited], room: int) -> str:
     for part, members in by_part(audited):
         lines += [part, "=" * len(part), ""]
         for one in members:
-            head = f"{SIGNS[one.finding.verdict]} {text(WORDS[one.finding.verdict])}".ljust(INDENT)
+            head = f"{SIGNS[one.finding.verdict]} {WORDS[one.finding.verdict]}".ljust(INDENT)
             lines += _wrapped(text(one.claim.statement), room, head)
             for sentence in (*remarks(one), text(one.claim.source), *_quantities(one)):
                 lines += _wrapped(sentence, room)
@@ -114,7 +116,7 @@ def remarks(one: Audited) -> tuple[str, ...]:
     if one.finding.verdict == HOLDS_IF and claim.condition:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
     if not one.as_expected:
-        sentences.append(text("Not as expected: {verdict}.", verdict=text(WORDS[claim.expected])))
+        sentences.append(text("Not as expected: {verdict}.", verdict=WORDS[claim.expected]))
     return tuple(sentences)
 
 
@@ -153,9 +155,7 @@ def name(measured: Measured) -> str:
 
 def shown(value: float | bool) -> str:
     """Return a measured value as people read it."""
-    if isinstance(value, bool):
-        return text("yes") if value else text("no")
-    return f"{value:.3g}" if isfinite(value) else "—"
+    return formats.shown(value, DIGITS)
 
 
 def _quantities(one: Audited) -> list[str]:

@@ -1,22 +1,15 @@
-"""Tables, and how they are written: aligned text, Markdown, LaTeX, CSV and JSON."""
+"""Tables of results: rows of values under headings, as data."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import shutil
-import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
 from math import isfinite
 from typing import Any, final
 
 import numpy as np
 
-from normgeo.base.characters import LATEX, MARKDOWN, spell, width_of
 from normgeo.base.text import text
 
 
@@ -35,10 +28,8 @@ class Table:
     Raises:
         ValueError: a row or `groups` of another length, or two columns with the same headings.
 
-    >>> print(render(Table(("animal", "legs"), (("ant", 6), ("bee", 6))), "text"), end="")
-    animal  legs
-    ant        6
-    bee        6
+    >>> Table(("animal", "legs"), (("ant", 6), ("bee", 6))).records()
+    [{'animal': 'ant', 'legs': 6}, {'animal': 'bee', 'legs': 6}]
 
     """
 
@@ -49,248 +40,64 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, cells in (
+        for name, values in (
             *((f"row {i}", row) for i, row in enumerate(self.rows)),
             ("`groups`", self.groups or self.columns),
         ):
-            if len(cells) != len(self.columns):
+            if len(values) != len(self.columns):
                 raise ValueError(
-                    f"A table with {len(self.columns)} columns needs as many values in each row; "
-                    f"{name} has {len(cells)}."
+                    text(
+                        "A table with {columns} columns needs as many values in each row; {name} "
+                        "has {count}.",
+                        columns=len(self.columns),
+                        name=name,
+                        count=len(values),
+                    )
                 )
         if len(set(self.headings)) < len(self.columns):
-            raise ValueError(f"The columns of a table must differ; got {', '.join(self.headings)}.")
+            raise ValueError(
+                text(
+                    "The columns of a table must differ; got {headings}.",
+                    headings=", ".join(self.headings),
+                )
+            )
 
     @property
     def headings(self) -> tuple[str, ...]:
         """One heading a column, with its group: "change W: all ×"."""
         over = self.groups or ("",) * len(self.columns)
-        return tuple(f"{g}: {c}" if g else c for g, c in zip(over, self.columns, strict=True))
+        return tuple(
+            f"{group}: {column}" if group else str(column)
+            for group, column in zip(over, self.columns, strict=True)
+        )
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows as dictionaries of plain values."""
-        return [dict(zip(self.headings, map(_plain, row), strict=True)) for row in self.rows]
+        """The rows as dictionaries of plain values."""
+        return [dict(zip(self.headings, map(plain, row), strict=True)) for row in self.rows]
 
-    def spelled(self, encoding: str) -> Table:
-        """Return the table with words for the characters that an encoding does not have.
+    def with_words(self, change: Callable[[str], str]) -> Table:
+        """The table with every heading, sentence and word changed, numbers as they are.
 
-        >>> Table(("δ",), (("✓",),)).spelled("ascii").records()
-        [{'delta': 'yes'}]
+        >>> Table(("name",), (("ant",),)).with_words(str.upper).records()
+        [{'NAME': 'ANT'}]
 
         """
 
-        def spelled(value: Any) -> Any:
-            return spell(value, encoding) if isinstance(value, str) else value
-
         def every(values: Iterable[Any]) -> tuple[Any, ...]:
-            return tuple(map(spelled, values))
+            return tuple(change(str(v)) if isinstance(v, str) else v for v in values)
 
         return Table(
             every(self.columns),
             tuple(map(every, self.rows)),
-            spell(self.title, encoding),
+            change(str(self.title)),
             every(self.groups),
             every(self.notes),
         )
 
 
-def render(table: Table, format: str) -> str:
-    """Return the table as text, Markdown, LaTeX, CSV or JSON, with a line's end at the end.
-
-    Text is for a terminal: headings wrap where the table is wider. LaTeX is a plain tabular, or a
-    longtable where a page may not hold it; of other packages it needs amssymb, for check marks.
-    These and Markdown round numbers to six digits and show "—" for what is undefined or infinite.
-    CSV (RFC 4180) and JSON (an array of records) keep all digits, and leave it empty or null.
-
-    Raises:
-        ValueError: a format that is not in `FORMATS`.
-
-    """
-    if format not in FORMATS:
-        raise ValueError(f"`format` must be one of {', '.join(FORMATS)}; got {format!r}.")
-    return FORMATS[format](table)
-
-
-def _plain(value: Any) -> Any:
-    """Return a Python value that JSON has: no NumPy scalar, fraction, NaN or infinity."""
+def plain(value: Any) -> Any:
+    """Return a value that JSON has: no NumPy scalar, fraction, NaN or infinity; words as shown."""
     value = value.item() if isinstance(value, np.generic) else value
     value = float(value) if isinstance(value, Fraction) else value
+    value = str(value) if isinstance(value, str) else value
     return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def _shown(value: Any) -> str:
-    """Return a value as people read it, on one line."""
-    value = _plain(value)
-    if isinstance(value, bool):
-        return text("yes") if value else text("no")
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "—" if value is None else " ".join(str(value).split())
-
-
-def _alignments(table: Table) -> str:
-    """Return a letter a column: "r" for numbers, "c" for symbols, "l" for words."""
-    found = ""
-    for i in range(len(table.columns)):
-        values = [_plain(row[i]) for row in table.rows]
-        numbers = [isinstance(v, int | float) and not isinstance(v, bool) for v in values]
-        if any(numbers) and all(n or v is None for n, v in zip(numbers, values, strict=True)):
-            found += "r"
-        else:
-            short = i > 0 and all(width_of(_shown(v)) <= 3 for v in values)
-            found += "c" if short else "l"
-    return found
-
-
-# The formats.
-
-
-def _pad(words: str, width: int, alignment: str) -> str:
-    space = width - width_of(words)
-    before = {"l": 0, "r": space, "c": space // 2}[alignment]
-    return " " * before + words + " " * (space - before)
-
-
-def _as_text(table: Table) -> str:
-    room = shutil.get_terminal_size().columns
-    body = [[_shown(value) for value in row] for row in table.rows]
-    alignments = _alignments(table)
-    heads = [[column] for column in table.columns]
-    if _total(widths := _widths(heads, body)) > room:
-        heads = [column.split() or [""] for column in table.columns]
-        widths = _widths(heads, body)
-    spans = _spans(table)
-    for start, stop, group in spans:
-        widths[stop - 1] += max(0, width_of(group) - _total(widths[start:stop]))
-    lines: list[tuple[list[str], list[int], str]] = []
-    if table.groups:
-        totals = [_total(widths[start:stop]) for start, stop, _ in spans]
-        groups = [group for *_, group in spans]
-        rules = ["-" * n if group else "" for n, group in zip(totals, groups, strict=True)]
-        lines += [(groups, totals, "l" * len(spans)), (rules, totals, "l" * len(spans))]
-    for i in range(max(map(len, heads), default=0)):
-        line = [head[i] if i < len(head) else "" for head in heads]
-        lines.append((line, widths, alignments))
-    lines += [(row, widths, alignments) for row in body]
-    notes = [textwrap.fill(note, min(room, 80)) for note in table.notes]
-    return (
-        "\n".join(
-            [
-                *([table.title, ""] if table.title else []),
-                *("  ".join(map(_pad, *line)).rstrip() for line in lines),
-                *(["", *notes] if notes else []),
-            ]
-        )
-        + "\n"
-    )
-
-
-def _widths(heads: list[list[str]], body: list[list[str]]) -> list[int]:
-    columns = zip(*body, strict=True) if body else [()] * len(heads)
-    return [max(map(width_of, (*head, *cells))) for head, cells in zip(heads, columns, strict=True)]
-
-
-def _total(widths: list[int]) -> int:
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
-def _spans(table: Table) -> list[tuple[int, int, str]]:
-    """Return (start, stop, group) for every run of columns under one group."""
-    spans, start = [], 0
-    for group, columns in groupby(table.groups or ("",) * len(table.columns)):
-        stop = start + len(list(columns))
-        spans.append((start, stop, group))
-        start = stop
-    return spans
-
-
-def _as_markdown(table: Table) -> str:
-    def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(cell.translate(MARKDOWN) for cell in cells) + " |"
-
-    marks = {"l": ":--", "c": ":-:", "r": "--:"}
-    return (
-        "\n".join(
-            [
-                *([f"**{table.title}**", ""] if table.title else []),
-                line(table.headings),
-                line(marks[alignment] for alignment in _alignments(table)),
-                *(line(map(_shown, row)) for row in table.rows),
-                *(part for note in table.notes for part in ("", note)),
-            ]
-        )
-        + "\n"
-    )
-
-
-def _as_latex(table: Table) -> str:
-    def line(cells: Iterable[str]) -> str:
-        return " & ".join(cell.translate(LATEX) for cell in cells) + r" \\"
-
-    columns, spans = _latex_columns(table), _spans(table)
-    groups = (
-        rf"\multicolumn{{{stop - start}}}{{c}}{{{group.translate(LATEX)}}}"
-        for start, stop, group in spans
-    )
-    long = len(table.rows) > ON_A_PAGE
-    kind, packages = ("longtable", "amssymb,longtable") if long else ("tabular", "amssymb")
-    return (
-        "\n".join(
-            [
-                *(f"% {words}" for words in (table.title, *table.notes) if words),
-                rf"% In the preamble: \usepackage{{{packages}}}",
-                rf"\begin{{{kind}}}{{{'|'.join(''.join(columns[i:j]) for i, j, _ in spans)}}}",
-                r"\hline",
-                *([" & ".join(groups) + r" \\"] if table.groups else []),
-                line(table.columns),
-                r"\hline",
-                *([r"\endhead"] if long else []),
-                *(line(map(_shown, row)) for row in table.rows),
-                r"\hline",
-                rf"\end{{{kind}}}",
-            ]
-        )
-        + "\n"
-    )
-
-
-ON_A_PAGE = 30  # rows; with more a LaTeX table breaks across pages and repeats its headings
-LONG = 80  # characters; from half of them on a cell is a sentence, which LaTeX must wrap
-
-
-def _latex_columns(table: Table) -> list[str]:
-    """Return the column types: those with long sentences wrap, in shares of the line."""
-    widths = [
-        max((width_of(_shown(row[i])) for row in table.rows), default=0)
-        for i in range(len(table.columns))
-    ]
-    total = sum(min(width, LONG) for width in widths)
-    return [
-        rf"p{{{0.85 * min(width, LONG) / total:.2f}\linewidth}}" if width > LONG / 2 else alignment
-        for width, alignment in zip(widths, _alignments(table), strict=True)
-    ]
-
-
-def _as_csv(table: Table) -> str:
-    """Write truth values as JSON does, which spreadsheets and pandas read."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(table.headings)
-    for record in table.records():
-        writer.writerow(
-            str(value).lower() if isinstance(value, bool) else value for value in record.values()
-        )
-    return file.getvalue()
-
-
-def _as_json(table: Table) -> str:
-    return json.dumps(table.records(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-
-
-FORMATS: dict[str, Callable[[Table], str]] = {
-    "text": _as_text,
-    "markdown": _as_markdown,
-    "latex": _as_latex,
-    "csv": _as_csv,
-    "json": _as_json,
-}

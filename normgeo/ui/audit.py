@@ -11,10 +11,11 @@ import streamlit as st
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, audit
+from normgeo.pictures.style.printing import to_pdf
 from normgeo.settings import Settings
 from normgeo.tables import report
 from normgeo.tables.audit import audit_records, counts
-from normgeo.tables.table import render
+from normgeo.tables.formats import render
 from normgeo.ui import results, url
 from normgeo.ui.export_row import download, why_no_browser
 
@@ -98,7 +99,7 @@ def _exports(audited: tuple[Audited, ...]) -> None:
     home = _home()
     files: dict[str, Callable[[], bytes]] = {
         "html": lambda: report.page(audited, home).encode(),
-        "pdf": lambda: report.to_pdf(report.page(audited, home)),
+        "pdf": lambda: to_pdf(report.page(audited, home)),
         "csv": partial(records, audited, "csv"),
         "json": partial(records, audited, "json"),
     }

@@ -15,7 +15,7 @@ from normgeo.pictures import Picture
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.settings import Settings
-from normgeo.tables.table import render
+from normgeo.tables.formats import render
 
 MIME = {
     "html": "text/html",

@@ -15,7 +15,8 @@ from normgeo.pictures.learning_rate.equilibrium import Equilibria
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
 from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.settings import Settings
-from normgeo.tables.table import Table, render
+from normgeo.tables.formats import render
+from normgeo.tables.table import Table
 from normgeo.ui import results, tex
 from normgeo.ui.controls import controls
 from normgeo.ui.tabs import Tabs, points

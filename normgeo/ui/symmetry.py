@@ -16,7 +16,8 @@ from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.settings import Settings
 from normgeo.symmetry.null_space import expected_dimension
-from normgeo.tables.table import Table, render
+from normgeo.tables.formats import render
+from normgeo.tables.table import Table
 from normgeo.ui import results
 from normgeo.ui.tabs import Tabs, points
 

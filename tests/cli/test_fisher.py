@@ -15,7 +15,7 @@ import pytest
 from normgeo import NORMALIZERS, NormalizedGLM, expected_dimension, fisher
 from normgeo.__main__ import main
 from normgeo.datasets.datasets import load
-from normgeo.tables.table import FORMATS
+from normgeo.tables.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]

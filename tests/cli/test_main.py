@@ -19,7 +19,8 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
 from normgeo.pictures.style import export
 from normgeo.settings import RULES, Settings
-from normgeo.tables.table import FORMATS, Table, render
+from normgeo.tables.formats import FORMATS, render
+from normgeo.tables.table import Table
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
 
 ROOT = Path(__file__).parents[2]
@@ -182,7 +183,7 @@ NO_RECIPE = (
     '"version": "0.1.0"}; - is not one'
 )
 SENTENCES = [
-    (["third"], "There is no view 'third'. The views are first, second; a recipe is a file."),
+    (["third"], "There is no picture 'third'. The pictures are first, second; a recipe is a file."),
     (["first", "delta=0"], "`delta` must be a number from -100 to 100, not 0; got '0'."),
     (["first", "detla=3"], "There is no setting 'detla'."),
     (["first", "delta"], "A setting is written name=value; got 'delta'."),
@@ -270,7 +271,7 @@ def test_an_interruption_is_one_line_and_status_130(tmp_path: Path, capsys: Capt
     assert list(tmp_path.iterdir()) == []
 
 
-# figures, views and the rest
+# figures, pictures and the rest
 
 
 @pytest.mark.usefixtures("views")
@@ -292,11 +293,12 @@ def test_figures_writes_html_unless_told_otherwise(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first.html", "second.html"]
 
 
-def test_views_lists_every_view_and_every_rule(
-    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["pictures", "views"])
+def test_pictures_lists_every_picture_and_every_rule(
+    command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    assert main(["views"]) == 0
+    assert main([command]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert max(map(len, out.splitlines())) <= 60

@@ -14,7 +14,7 @@ import pytest
 import normgeo.pictures
 from normgeo.__main__ import main
 from normgeo.base.progress import Progress
-from normgeo.cli.progress import Progress as Bar
+from normgeo.cli.progress import Bar
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
 from normgeo.settings import Settings
@@ -25,43 +25,70 @@ Captured = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
 
+@pytest.fixture
+def impatient(monkeypatch: Patch) -> None:
+    """Bars that begin at once and follow every step."""
+    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 1e-9)
+    monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
+
+
+def bar(share: float, words: str) -> str:
+    return f"|{'█' * int(24 * share)}{' ' * (24 - int(24 * share))}| {words}"
+
+
 def test_progress_is_silent_for_a_second(capsys: Captured) -> None:
-    with Bar() as progress:
-        progress(1, 2)
-        progress(2, 2)
+    with Bar() as report:
+        report(1, 2)
+        report(2, 2)
     assert capsys.readouterr() == ("", "")
 
 
-def test_progress_is_a_bar_of_the_share_that_is_done(capsys: Captured, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
-    monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
-    with Bar() as progress:
+@pytest.mark.usefixtures("impatient")
+def test_progress_is_a_bar_of_the_share_that_is_done(capsys: Captured) -> None:
+    with Bar() as report:
         for done in (0, 1200, 2400):
-            progress(done, 2400)
-    assert capsys.readouterr().err == (
-        "\r[------------------------] Step 0 of 2,400"
-        "\r[############------------] Step 1,200 of 2,400"
-        "\r[########################] Step 2,400 of 2,400\n"
-    )
+            report(done, 2400)
+    *lines, end = capsys.readouterr().err.split("\r")
+    assert lines[1:] == [bar(0.5, "Step 1,200 of 2,400"), bar(1, "Step 2,400 of 2,400")]
+    assert end == bar(1, "Step 2,400 of 2,400") + "\n"
 
 
-def test_a_shorter_line_covers_a_longer_one(capsys: Captured, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
-    monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
-    with Bar() as progress:
-        progress(10, 10)
-        progress(1, 2)
-    *_, long, short = capsys.readouterr().err.rstrip("\n").split("\r")
-    assert short == "[############------------] Step 1 of 2".ljust(len(long))
+@pytest.mark.usefixtures("impatient")
+def test_a_shorter_line_covers_a_longer_one(capsys: Captured) -> None:
+    with Bar() as report:
+        report(9, 10)
+        report(1, 2)
+    _, long, short, *_ = capsys.readouterr().err.split("\r")
+    assert short.rstrip() == bar(0.5, "Step 1 of 2")
+    assert len(short.rstrip()) < len(long) <= len(short.rstrip("\n"))
 
 
+@pytest.mark.usefixtures("impatient")
 def test_progress_leaves_no_line_on_a_terminal(capsys: Captured, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Bar("{done} of {all}") as progress:
-        progress(1, 2)
-    line = "[############------------] 1 of 2"
+    with Bar() as report:
+        report(1, 2)
+    line = bar(0.5, "Step 1 of 2")
     assert capsys.readouterr().err == f"\r{line}\r{' ' * len(line)}\r"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_interruption_while_a_bar_is_written_ends_its_line(
+    capsys: Captured, monkeypatch: Patch
+) -> None:
+    write, presses = sys.stderr.write, iter([KeyboardInterrupt])
+
+    def interrupted(words: str) -> int:
+        count = write(words)
+        if "Step" in words:
+            for press in presses:
+                raise press
+        return count
+
+    monkeypatch.setattr(sys.stderr, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt), Bar() as report:
+        report(1, 2)
+    assert capsys.readouterr().err.endswith(bar(0.5, "Step 1 of 2") + "\n")
 
 
 def compute(settings: Settings, progress: Progress) -> Settings:
@@ -74,9 +101,7 @@ def compute(settings: Settings, progress: Progress) -> Settings:
 
 
 @pytest.fixture
-def slow(monkeypatch: Patch) -> None:
-    monkeypatch.setattr("normgeo.cli.progress.PATIENCE", 0)
-    monkeypatch.setattr("normgeo.cli.progress.BETWEEN", 0)
+def slow(impatient: None, monkeypatch: Patch) -> None:
     study = Study(
         "slow",
         "The slow one",
@@ -89,7 +114,8 @@ def slow(monkeypatch: Patch) -> None:
     monkeypatch.setattr(normgeo.pictures, "PICTURES", {"slow": picture})
 
 
-BARS = "\r[######------------------] Step 1 of 4\r[############------------] Step 2 of 4\n"
+STEPS = ((0.25, "Step 1 of 4"), (0.5, "Step 2 of 4"), (0.5, "Step 2 of 4"))
+BARS = "".join(f"\r{bar(share, words)}" for share, words in STEPS)
 
 
 def asked(command: str, folder: Path, *settings: str) -> tuple[list[str], Path]:
@@ -105,7 +131,7 @@ def asked(command: str, folder: Path, *settings: str) -> tuple[list[str], Path]:
 def test_views_that_take_long_show_a_bar(command: str, tmp_path: Path, capsys: Captured) -> None:
     words, page = asked(command, tmp_path)
     assert main(words) == 0
-    assert capsys.readouterr().err == f"[1/1] The slow one: {page}\n{BARS}"
+    assert capsys.readouterr().err == f"[1/1] The slow one: {page}\n{BARS}\n"
     assert list(tmp_path.iterdir()) == [page]
 
 
@@ -117,7 +143,7 @@ def test_an_interruption_ends_the_bar_and_leaves_no_file(
     words, page = asked(command, tmp_path, "delta=2")
     assert main(words) == 130
     assert capsys.readouterr().err == (
-        f"[1/1] The slow one: {page}\n{BARS}Interrupted. Every file that was written is whole.\n"
+        f"[1/1] The slow one: {page}\n{BARS}\nInterrupted. Every file that was written is whole.\n"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -140,17 +166,17 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path: Path) 
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "ascii"},
     )
     assert process.stderr is not None
     seen, until = b"", monotonic() + 120
-    while b"] Step" not in seen and monotonic() < until:
+    while b"| Step" not in seen and monotonic() < until:
         seen += os.read(process.stderr.fileno(), 1000)
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=60)
     words = (seen + rest).decode()
     assert process.returncode == 130
-    assert re.search(r"\r\[#*-+\] Step [\d,]+ of [\d,]+\n", words), words
+    assert re.search(r"\r\|[#\d ]+\| Step [\d,]+ of [\d,]+\n", words), words
     assert words.endswith("\nInterrupted. Every file that was written is whole.\n")
     assert list(tmp_path.iterdir()) == []
 

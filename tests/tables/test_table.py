@@ -14,7 +14,9 @@ import pytest
 
 from normgeo import TRANSFORMS, certify
 from normgeo.base.characters import SPELLED, width_of
-from normgeo.tables.table import FORMATS, Table, render
+from normgeo.base.text import text, translated
+from normgeo.tables.formats import FORMATS, render
+from normgeo.tables.table import Table
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
 
 # Table 1 of the paper, as printed: columns 1 to 6, ✓ for "Invariant" and ✗ for "No".
@@ -80,7 +82,7 @@ def test_markdown_reads_back_though_cells_hold_its_marks() -> None:
     assert markdown_cells(marks) == [":--", "--:", "--:", ":-:", ":--"]
     assert [markdown_cells(line) for line in body[:-2]] == [
         ["a & b_1 | {50%} $x$ #1 ~^\\<", "3", "0.125", "yes", ""],
-        ['comma, "quote" line', "-12", "0.5", "no", "—"],
+        ['comma, "quote" line', "−12", "0.5", "no", "—"],
         ["정규화 ×", "0", "—", "yes", "σ = 0"],
         ["half", "1", "0.5", "yes", ""],
         ["none", "—", "—", "no", "overflow"],
@@ -185,11 +187,31 @@ def test_a_table_without_rows_is_written(format: str) -> None:
     assert render(Table(("a", "b"), ()), format).endswith("\n")
 
 
-def test_spelled_keeps_what_the_encoding_has() -> None:
-    table = Table(("δ × ε",), (("✓ 정",),))
-    assert table.spelled("utf-8") == table
-    assert table.spelled("latin-1").records() == [{"delta × eps": "yes ?"}]
-    assert table.spelled("ascii").records() == [{"delta x eps": "yes ?"}]
+def test_characters_that_an_encoding_lacks_are_words_in_every_format() -> None:
+    table = Table(("δ × ε", "size"), (("✓ 정", 3.5e-16),))
+    assert render(table, "text", "utf-8") == render(table, "text")
+    assert (
+        render(table, "text", "latin-1") == "delta × eps          size\nyes ?        3.5 · 10^-16\n"
+    )
+    for format in FORMATS:
+        assert render(table, format, "ascii").isascii()
+    assert "yes ?        3.5 * 10^-16" in render(table, "text", "ascii")
+    assert r"3.5 $\cdot$ 10$^{-16}$" in render(table, "latex")
+
+
+GERMAN = {"an ant": "eine Ameise", "{legs} legs": "{legs} Beine"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_sentences_are_shown_in_the_language_that_is_in_use(format: str) -> None:
+    word, legs = text("an ant"), text("{legs} legs", legs=6)
+    table = Table((word,), ((legs,),), title=word, notes=(legs,))
+    with translated(lambda sentence: GERMAN.get(sentence, sentence)):
+        written = render(table, format)
+    assert "eine Ameise" in written
+    assert "6 Beine" in written
+    assert "ant" not in written
+    assert "6 legs" not in written
 
 
 @pytest.mark.parametrize(
@@ -226,7 +248,7 @@ def test_table_1_is_the_papers() -> None:
     table = verdict_table()
     assert {row[0]: "".join(row[1:]) for row in table.rows} == TABLE_1
     assert table.title == "What leaves z = (a − μ)/σ unchanged, at ε = 0"
-    assert table.notes[0] == "✓: invariant; ✗: not invariant."
+    assert table.notes[0] == "✓ invariant · ✗ not invariant"
     assert table.headings[1:] == (
         "change W: all ×",
         "change W: all +",
@@ -244,8 +266,8 @@ def test_with_eps_rescalings_hold_only_without_it() -> None:
         "weight norm": "✓✗✓✗✗✗",
         "layer norm": "≈✓✗≈✗≈",
     }
-    assert table.title == "What leaves z = (a − μ)/σ unchanged, at ε = 1e-05"
-    assert table.notes[0] == "✓: invariant; ≈: invariant only at ε = 0; ✗: not invariant."
+    assert table.title == "What leaves z = (a − μ)/σ unchanged, at ε = 1 · 10⁻⁵"
+    assert table.notes[0] == "✓ invariant · ≈ invariant only at ε = 0 · ✗ not invariant"
 
 
 def test_negative_factors_flip_signs_where_positive_ones_change_nothing() -> None:

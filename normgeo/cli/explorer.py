@@ -1,0 +1,101 @@
+"""`normgeo open`: the explorer in a browser, of a checkout or of an installed package."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib.util
+import os
+import runpy
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from normgeo.base.text import text
+
+PACKAGE = Path(__file__).parents[1]
+# A wheel holds app.py, pages/ and .streamlit/ in the package; a checkout, beside it.
+PLACES = (PACKAGE / "explorer", PACKAGE.parent)
+PORTS = range(1, 2**16)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser("open", help=str(text("open the explorer in a browser")))
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--port", help=str(text("of this machine; default: 8501, or the next that is free"))
+    )
+    parser.add_argument(
+        "--no-browser",
+        "--headless",
+        dest="headless",
+        action="store_true",
+        help=str(text("serve the explorer and say where it is, without opening a browser")),
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve the explorer until it is interrupted.
+
+    Raises:
+        ValueError: no port. OSError: a port that can't be had. RuntimeError: something is not
+            installed.
+
+    """
+    words = ["streamlit", "run", str(_folder() / "app.py")]
+    if options.port is not None:
+        words.append(f"--server.port={_free(options.port)}")
+    if options.headless:
+        words.append("--server.headless=true")
+    if importlib.util.find_spec("streamlit") is None:
+        raise RuntimeError(
+            text(
+                "The explorer needs Streamlit, which is not installed: install it with {command}.",
+                command=f"{sys.executable} -m pip install streamlit",
+            )
+        )
+    # Streamlit's settings are those of the folder it is started in.
+    os.chdir(_folder())
+    sys.argv = words
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def _folder() -> Path:
+    for place in PLACES:
+        if (place / "app.py").is_file() and (place / "pages").is_dir():
+            return place
+    raise RuntimeError(
+        text(
+            "This installation of normgeo has no explorer; {places} hold none.",
+            places=", ".join(map(str, PLACES)),
+        )
+    )
+
+
+def _free(port: str) -> int:
+    """Return a port as a number, if nobody listens there."""
+    if not port.isdecimal() or int(port) not in PORTS:
+        raise ValueError(
+            text(
+                "`--port` must be a whole number from {first} to {last}; got {port!r}.",
+                first=PORTS[0],
+                last=PORTS[-1],
+                port=port,
+            )
+        )
+    with socket.socket() as probe:
+        if os.name == "posix":
+            # As servers do: a connection that has just ended does not keep a port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", int(port)))
+        except OSError as error:
+            used = error.errno == errno.EADDRINUSE
+            raise RuntimeError(
+                text("Port {port} is in use. Choose another one with --port.", port=port)
+                if used
+                else text("Port {port}: {why}.", port=port, why=error.strerror)
+            ) from error
+    return int(port)

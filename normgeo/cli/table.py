@@ -1,0 +1,54 @@
+"""`normgeo table`: Table 1 of the paper, or the whole design space."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from normgeo.base.text import text
+from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.settings import Settings
+from normgeo.tables.formats import FORMATS
+from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser(
+        "table", help=str(text("print Table 1, or the whole design space"))
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help=str(text("csv and json have a record for each cell, with what its verdict rests on")),
+    )
+    default = str(text("default: paper"))
+    parser.add_argument("--rows", choices=ROWS, default="paper", help=default)
+    parser.add_argument("--columns", choices=COLUMNS, default="paper", help=default)
+    parser.add_argument("--all", action="store_true", help="--rows grid --columns all")
+    parser.add_argument(
+        "--eps", metavar="ε", help=str(text("in use by batch and layer scales; default: 0"))
+    )
+    parser.add_argument(
+        "--negative",
+        action="store_true",
+        help=str(text("re-scale by δ < 0 (csv and json: sign_flip)")),
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the table.
+
+    Raises:
+        ValueError: a bad ε.
+
+    """
+    rows, columns = ("grid", "all") if options.all else (options.rows, options.columns)
+    eps = None if options.eps is None else Settings.from_recipe({"eps": options.eps}).eps
+    if options.format in FOR_PROGRAMS:
+        table = verdict_records(ROWS[rows], COLUMNS[columns], eps)
+    else:
+        table = verdict_table(ROWS[rows], COLUMNS[columns], eps, options.negative)
+    print_table(table, options.format)

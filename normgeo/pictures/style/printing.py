@@ -1,0 +1,59 @@
+"""HTML pages as PDF, printed by a browser."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+
+from normgeo.base.text import text
+from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.export import BrowserMissing
+
+# Every browser takes about 200 MB.
+_TURN = Lock()
+_PATIENCE = 60  # seconds for a browser to print
+
+
+def to_pdf(html: str) -> bytes:
+    """Return a page as PDF, printed by a browser.
+
+    Raises:
+        BrowserMissing: no browser, or one that does not print.
+        ValueError: `BROWSER_PATH` names no executable file.
+
+    """
+    browser = find_browser()
+    if browser is None:
+        raise BrowserMissing(
+            text(
+                "PDF is printed by a browser, and none was found: install Chromium or Google "
+                "Chrome, set BROWSER_PATH to the one you have, or choose HTML."
+            )
+        )
+    with _TURN, TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+        source.write_text(html, "utf-8")
+        command = [
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--no-sandbox",
+            "--no-first-run",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={target}",
+            source.as_uri(),
+        ]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE)
+            return target.read_bytes()
+        except (OSError, subprocess.SubprocessError) as error:
+            raise BrowserMissing(
+                text(
+                    "The browser {path} does not print. Set BROWSER_PATH to another one, or choose "
+                    "HTML.",
+                    path=browser,
+                )
+            ) from error
