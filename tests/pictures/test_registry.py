@@ -1,4 +1,4 @@
-"""What every picture promises: a recipe and code that make it again, as it was seen."""
+"""What every picture promises: a recipe and code that make it again, and words for who can't see."""
 
 import json
 from typing import Any
@@ -7,35 +7,70 @@ import plotly.graph_objects as go
 import pytest
 
 import normgeo.pictures
+from normgeo.base.progress import Progress, Stop
+from normgeo.base.text import translated
 from normgeo.pictures import PICTURES
-from normgeo.pictures.picture import Picture as View
+from normgeo.pictures.picture import Picture, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_recipe_has_the_settings_that_are_used_and_the_theme(name: str) -> None:
-    view = PICTURES[name]
+    picture = PICTURES[name]
     changed = Settings(dataset="wine", seed=5, verdict="fails", theme="dark")
-    recipe = json.loads(json.dumps(view.recipe(changed)))
-    assert recipe["view"] == name
-    expected = {"theme": "dark"} | {"dataset": "wine", "seed": 5}
-    assert recipe["settings"] == {k: v for k, v in expected.items() if k in (*view.uses, "theme")}
+    recipe = json.loads(json.dumps(picture.recipe(changed)))
+    assert recipe["view"] == name, "the word that recipes have had from the start"
+    used = (*picture.uses, "theme")
+    expected = {"dataset": "wine", "seed": 5, "theme": "dark"}
+    assert recipe["settings"] == {key: value for key, value in expected.items() if key in used}
     again = Settings.from_recipe(recipe["settings"])
-    assert all(getattr(again, key) == getattr(changed, key) for key in (*view.uses, "theme"))
-    assert view.recipe(Settings()) == {"view": name, "settings": {}}
+    assert all(getattr(again, key) == getattr(changed, key) for key in used)
+    assert picture.recipe(Settings()) == {"view": name, "settings": {}}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_words_for_a_screen_reader_are_sentences_of_their_own(name: str) -> None:
+    picture = PICTURES[name]
+    assert picture.alt.endswith(".")
+    assert len(picture.alt) > 40
+    assert picture.alt != picture.title
+    assert [other.alt for other in PICTURES.values()].count(picture.alt) == 1
+    with translated(lambda sentence: f"[{sentence}]"):
+        assert picture.alt.startswith("["), "in the language that is in use when it is shown"
+        assert picture.title.startswith("[")
+
+
+def one(drawn: list[tuple[Any, str]]) -> Picture:
+    """A picture of its settings, that tells of ten steps."""
+
+    def compute(settings: Settings, progress: Progress) -> tuple[Settings, int]:
+        return settings, len(list(progress.over(range(10))))
+
+    def draw(result: tuple[Settings, int], theme: str) -> go.Figure:
+        drawn.append((result[0], theme))
+        return go.Figure()
+
+    study = Study("one", "One", "A picture.", ("delta",), compute, lambda result: Table((), ()))
+    return Picture(study, draw)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_code_makes_the_figure_that_was_seen(theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[Any, str]] = []
-
-    def draw(settings: Settings, theme: str) -> go.Figure:
-        drawn.append((settings, theme))
-        return go.Figure()
-
-    view = View("one", "One", ("delta",), lambda s: s, draw, lambda s: Table((), ()))
-    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"one": view})
+    picture = one(drawn)
+    monkeypatch.setattr(normgeo.pictures, "PICTURES", {"one": picture})
     monkeypatch.setattr(go.Figure, "show", lambda self: None)
-    exec(view.code(Settings(delta=5, seed=9, theme=theme)), {})  # our own lines
+    exec(picture.code(Settings(delta=5, seed=9, theme=theme)), {})  # our own lines
     assert drawn == [(Settings(delta=5, theme=theme), theme)]
+
+
+def test_a_computation_tells_its_progress_and_stops_where_it_is_asked_to() -> None:
+    def stop(done: int, steps: int) -> None:
+        assert steps == 10
+        if done == 3:
+            raise Stop
+
+    picture = one([])
+    assert picture.compute(Settings(), stop) == (Settings(), 3)
+    assert picture.compute(Settings()) == (Settings(), 10)

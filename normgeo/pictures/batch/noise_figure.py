@@ -11,17 +11,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.batch.noise import Errors, Noise
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    MEASURED,
-    PREDICTED,
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-)
+from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, SIZE, THEMES, dress
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0
 DOMAINS = ((0.0, 0.285), (0.36, 0.645), (0.72, 1.0))

@@ -14,15 +14,8 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.template import (
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-    ink_scale,
-    method_title,
-)
+from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.template import SIZE, THEMES, dress, ink_scale
 
 OVERVIEW, DETAIL = (0.0, 0.425), (0.53, 0.955)
 BARS = (0.432, 0.962)

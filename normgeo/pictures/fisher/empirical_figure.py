@@ -11,17 +11,9 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.base_point import DIRECTIONS
 from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    PREDICTED,
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-    method_color,
-    method_title,
-)
+from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import LEGEND_ABOVE, PREDICTED, SIZE, THEMES, dress
 
 BETWEEN = 1.7  # places from the last direction of a model to the first of the next
 

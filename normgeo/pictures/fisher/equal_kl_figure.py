@@ -13,17 +13,9 @@ from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    MEASURED,
-    PREDICTED,
-    THEMES,
-    colored,
-    dress,
-    method_title,
-)
+from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, THEMES, dress
 
 PARTS = ((0.0, 0.47), (0.53, 1.0))  # the planes across the weights, and those with them
 BETWEEN = 0.02

@@ -13,16 +13,9 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equation_13 import Equation13
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.template import (
-    MEASURED,
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-    method_color,
-    method_title,
-)
+from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
 
 MAPS = ((0.0, 0.2), (0.225, 0.425), (0.45, 0.65))
 BAR, CURVE = 0.655, (0.77, 1.0)

@@ -11,18 +11,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    MEASURED,
-    PREDICTED,
-    THEMES,
-    blend,
-    colored,
-    dress,
-    method_color,
-    method_title,
-)
+from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, THEMES, dress
 
 PANELS = ((0.0, 0.3), (0.35, 0.65), (0.72, 1.0))
 SHARES = (0.45, 1.0, 0.7)  # of the method's color, a direction each

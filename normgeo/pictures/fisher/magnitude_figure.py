@@ -13,18 +13,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import (
-    CLAIM,
-    MEASURED,
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-    log_ticks,
-    method_title,
-)
+from normgeo.pictures.style.template import CLAIM, MEASURED, SIZE, THEMES, dress, log_ticks
 
 LEFT, RIGHT = (0.0, 0.56), (0.64, 1.0)
 IN_A_LINE = (4, 2)  # titles of methods above the panel at the left, and at the right

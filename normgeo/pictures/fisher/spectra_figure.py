@@ -11,16 +11,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import (
-    MEASURED,
-    SIZE,
-    THEMES,
-    colored,
-    dress,
-    method_title,
-)
+from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
 
 LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
 

@@ -6,13 +6,15 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import SIZE
 
 
 def note(
     words: str | Sequence[str], x: float = 0.0, y: float = 1.0, **place: Any
 ) -> dict[str, Any]:
-    """Return the annotation of words, or of lines of them, that begin at x and end above y.
+    """The annotation of words, or of lines of them, that begin at x and end above y.
 
     x and y are shares of the paper; `place` overrides any property of plotly's annotations.
     """
@@ -32,8 +34,18 @@ def note(
 
 
 def wrapped(sentence: str, width: int = 150) -> list[str]:
-    """Return the lines of a sentence in a figure; an equation stays in one."""
+    """The lines of a sentence in a figure; an equation stays in one."""
     words = str(sentence)
     for sign in "=+−":
         words = words.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
     return textwrap.wrap(words, width)
+
+
+def colored(words: str, color: str, size: int = SIZE - 2) -> str:
+    """Words of a caption in a color and a size."""
+    return f'<span style="color:{color};font-size:{size}px">{words}</span>'
+
+
+def method_title(normalizer: Normalizer, more: str = "") -> str:
+    """The title of a method in its color, with what is particular about it."""
+    return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)

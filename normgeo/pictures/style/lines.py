@@ -8,22 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.annotations import note as words
-from normgeo.pictures.style.annotations import wrapped
-from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, blend
-
-__all__ = [
-    "compact",
-    "end_mark",
-    "line",
-    "predicted_style",
-    "scientific",
-    "start_styles",
-    "words",
-    "wrapped",
-]
+from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES
 
 POINTS = 600  # at most: a screen shows no more
 SHARES = (1.0, 0.72, 0.48)  # of the method's color, from the smallest norm to the largest
@@ -89,8 +76,3 @@ def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
     )
-
-
-def scientific(value: float) -> str:
-    """Return a number with one digit."""
-    return number(value, 1)

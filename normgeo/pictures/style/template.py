@@ -9,12 +9,7 @@ from typing import Any, final
 
 import plotly.graph_objects as go
 
-from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, OTHER, PAPERS, PINK, VERMILION
-from normgeo.pictures.style.colors import blend as blend  # noqa: PLC0414
-from normgeo.pictures.style.colors import method_color as method_color  # noqa: PLC0414
-
-Figure = go.Figure
 
 # Names with a digit need quotes, or the browser drops the whole list.
 FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -50,41 +45,6 @@ LEGEND_ABOVE = {
     "font": {"size": SIZE - 1},
 }
 """The legend in the upper right corner, where the captions are at the left."""
-
-
-def colored(words: str, color: str, size: int = SIZE - 2) -> str:
-    """Return words of a caption in a color and a size."""
-    return f'<span style="color:{color};font-size:{size}px">{words}</span>'
-
-
-def rounded(value: float, digits: int = 2) -> str:
-    """Return a number with few digits, written out.
-
-    >>> rounded(863214.0), rounded(0.1234)
-    ('860,000', '0.12')
-
-    """
-    return f"{float(f'{value:.{digits}g}'):,.15g}" if 1e-4 <= abs(value) < 1e9 else f"{value:.2g}"
-
-
-def method_title(normalizer: Normalizer, more: str = "") -> str:
-    """Return the title of a method in its color, with what is unusual about it."""
-    return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)
-
-
-def above(words: str, x: float, shift: float) -> dict[str, Any]:
-    """Return the annotation that puts words above the panels, so many pixels up."""
-    return {
-        "text": words,
-        "x": x,
-        "y": 1,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "yshift": shift,
-    }
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.template import SIZE, THEMES, dress, method_color
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import SIZE, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
 

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.template import SIZE, THEMES, blend, colored, dress, method_color
+from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.template import SIZE, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.symmetry.explanation import Explanation, Reason
