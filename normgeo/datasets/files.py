@@ -89,8 +89,7 @@ def _csv(name: str, path: Path) -> Array:
         raise ValueError(_misplaced(path, heading) or _no_text(path, error)) from error
     if any(dtype.kind not in "iuf" for dtype in table.dtypes):
         raise ValueError(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
-    array: Array = table.to_numpy(np.float64)
-    return array
+    return np.ascontiguousarray(table.to_numpy(np.float64))
 
 
 def _no_text(path: Path, problem: object) -> str:
