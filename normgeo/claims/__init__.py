@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.claims import (
     decay,
     formula,
@@ -16,7 +18,17 @@ from normgeo.claims import (
     practice,
     symmetry,
 )
-from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding, Measured
+from normgeo.claims.claim import (
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    SIGNS,
+    Audited,
+    Claim,
+    Finding,
+    Measured,
+    sharing,
+)
 
 __all__ = [
     "CLAIMS",
@@ -34,15 +46,15 @@ __all__ = [
 ]
 
 PARTS: dict[str, tuple[Claim, ...]] = {
-    "One formula": formula.CLAIMS,
-    "What may change": invariance.CLAIMS,
-    "Where that ends": limits.CLAIMS,
-    "The Fisher matrix": geometry.CLAIMS,
-    "What it does not see": symmetry.CLAIMS,
-    "The norm as a learning rate": learning.CLAIMS,
-    "Decay, and other optimizers": decay.CLAIMS,
-    "The gains": magnitude.CLAIMS,
-    "Batches and sequences": practice.CLAIMS,
+    text("One formula"): formula.CLAIMS,
+    text("What may change"): invariance.CLAIMS,
+    text("Where that ends"): limits.CLAIMS,
+    text("The Fisher matrix"): geometry.CLAIMS,
+    text("What it does not see"): symmetry.CLAIMS,
+    text("The norm as a learning rate"): learning.CLAIMS,
+    text("Decay, and other optimizers"): decay.CLAIMS,
+    text("The gains"): magnitude.CLAIMS,
+    text("Batches and sequences"): practice.CLAIMS,
 }
 """The claims under what they speak of."""
 
@@ -62,9 +74,13 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
         RuntimeError: a check that cannot be computed, with its name.
 
     """
+    results: dict[Any, Any] = {}
     for claim in Progress.of(progress).over(tuple(CLAIMS.values())):
         try:
-            finding = claim.check()
+            with sharing(results):
+                finding = claim.check()
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise RuntimeError(f"The check of {claim.key!r} could not be done: {error}") from error
+            raise RuntimeError(
+                text("The check of {key!r} could not be done: {error}", key=claim.key, error=error)
+            ) from error
         yield Audited(claim, finding)

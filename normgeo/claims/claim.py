@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple, SupportsFloat, final
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, SupportsFloat, TypeVar, final
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
+
+from normgeo.base.text import text
 
 HOLDS, HOLDS_IF, FAILS = "holds", "holds if", "does not hold"
 SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗"}
@@ -48,6 +53,41 @@ def numbers(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbe
         Measured(quantity, bool(v) if isinstance(v, bool | np.bool_) else float(v), of, unit)
         for of, v in values.items()
     )
+
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+_results: ContextVar[dict[Any, Any] | None] = ContextVar("results", default=None)
+
+
+def shared(compute: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let the claims of one audit share a computation; a check by itself does its own.
+
+    Its arguments must be hashable, and nobody may change what it returns.
+    """
+
+    @wraps(compute)
+    def computed(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        results = _results.get()
+        if results is None:
+            return compute(*args, **kwargs)
+        asked = compute, args, frozenset(kwargs.items())
+        if asked not in results:
+            results[asked] = compute(*args, **kwargs)
+        result: Result = results[asked]
+        return result
+
+    return computed
+
+
+@contextmanager
+def sharing(results: dict[Any, Any]) -> Iterator[None]:
+    """Keep what is computed in the block by functions that are `shared`, and take it from there."""
+    token = _results.set(results)
+    try:
+        yield
+    finally:
+        _results.reset(token)
 
 
 @final
@@ -107,12 +147,21 @@ class Claim:
     def __post_init__(self) -> None:
         if self.expected not in SIGNS:
             raise ValueError(
-                f"The verdict of a claim must be one of {', '.join(SIGNS)}; got {self.expected!r}."
+                text(
+                    "The verdict of a claim must be one of {verdicts}; got {expected!r}.",
+                    verdicts=", ".join(SIGNS),
+                    expected=self.expected,
+                )
             )
         if (self.expected == HOLDS_IF) != bool(self.condition):
             raise ValueError(
-                f"A claim has a condition where it 'holds if', and only there; {self.key!r} is "
-                f"expected to be {self.expected!r} with the condition {self.condition!r}."
+                text(
+                    "A claim has a condition where it 'holds if', and only there; {key!r} is "
+                    "expected to be {expected!r} with the condition {condition!r}.",
+                    key=self.key,
+                    expected=self.expected,
+                    condition=self.condition,
+                )
             )
 
     @property

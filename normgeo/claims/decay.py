@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, numbers, plain
-from normgeo.claims.trial import PAPER, ROUNDING, digits_model, images, with_weights
+from normgeo.claims.examples import PAPER, ROUNDING, digits_model, images, with_weights
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
 from normgeo.dynamics.exponential_twin import exponential_twin
@@ -22,14 +23,17 @@ STARTS = (0.3, 3.0)
 
 def _equilibrium() -> Finding:
     """Simulate a gradient of constant norm on the unit sphere, from two norms."""
-    runs = {f"‖w‖ = {start:g} at the start": simulate_balance(norm=start) for start in STARTS}
+    runs = {
+        text("‖w‖ = {start:g} at the start", start=start): simulate_balance(norm=start)
+        for start in STARTS
+    }
     norms = {name: float(run.settled.norm / _law(run)[0]) for name, run in runs.items()}
     angles = {name: float(run.settled.angle / _law(run)[1]) for name, run in runs.items()}
     off = max(abs(ratio - 1) for ratio in (*norms.values(), *angles.values()))
     return plain(
         off < CLOSE,
-        numbers("settled norm over the predicted", norms)
-        + numbers("settled angle over the predicted", angles),
+        numbers(text("settled norm over the predicted"), norms)
+        + numbers(text("settled angle over the predicted"), angles),
     )
 
 
@@ -52,7 +56,7 @@ def _twin() -> Finding:
     return Finding(
         max(angle.values()) < ROUNDING,
         angle["ε = 0"] < ROUNDING,
-        numbers("largest angle between the two", angle, "radians"),
+        numbers(text("largest angle between the two"), angle, text("radians")),
     )
 
 
@@ -69,7 +73,7 @@ def _turn_by_rule() -> Finding:
     return Finding(
         max(off.values()) < CLOSE,
         max(found for optimizer, found in off.items() if optimizer.linear) < CLOSE,
-        by_optimizer("slope of log turn against log norm", slope),
+        by_optimizer(text("slope of log turn against log norm"), slope),
     )
 
 
@@ -82,7 +86,7 @@ def _growth_by_rule() -> Finding:
     return Finding(
         min(growth.values()) > 0,
         min(found for optimizer, found in growth.items() if optimizer.linear) > 0,
-        by_optimizer("least growth in a step", growth),
+        by_optimizer(text("least growth in a step"), growth),
     )
 
 
@@ -102,59 +106,65 @@ def _common_shift() -> Finding:
     return Finding(
         max(moved.values()) < ROUNDING,
         moved["without decay"] < ROUNDING,
-        numbers("change of the mean weight vector", moved),
+        numbers(text("change of the mean weight vector"), moved),
     )
 
 
 CLAIMS = (
     Claim(
         "equilibrium",
-        "With weight decay λ the norm settles where growth and decay balance, at "
-        "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and then turns by arccos(1 − ηλ) in each step.",
-        "van Laarhoven 2017; Wan et al. 2021",
+        text(
+            "With weight decay λ the norm settles where growth and decay balance, at "
+            "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and then turns by arccos(1 − ηλ) in each step."
+        ),
+        text("van Laarhoven 2017; Wan et al. 2021"),
         _equilibrium,
         HOLDS,
         "learning_rate?tab=equilibrium",
-        remark="A simulation whose gradient has a constant norm √Γ on the unit sphere; where it "
-        "started does not matter.",
+        remark=text(
+            "A simulation whose gradient has a constant norm √Γ on the unit sphere; where it "
+            "started does not matter."
+        ),
     ),
     Claim(
         "twin",
-        "Weight decay is a learning rate that grows exponentially: both turn the weights alike.",
-        "Li and Arora 2019",
+        text(
+            "Weight decay is a learning rate that grows exponentially: both turn the weights alike."
+        ),
+        text("Li and Arora 2019"),
         _twin,
         HOLDS_IF,
         "learning_rate?tab=twin&method=layer",
-        condition="ε = 0, by gradient descent",
-        remark="30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place.",
+        condition=text("ε = 0, by gradient descent"),
+        remark=text("30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place."),
     ),
     Claim(
         "turn_by_rule",
-        "The turn of a step falls as the square of the norm, whatever the optimizer.",
-        "section 5.2.2, beyond gradient descent",
+        text("The turn of a step falls as the square of the norm, whatever the optimizer."),
+        text("section 5.2.2, beyond gradient descent"),
         _turn_by_rule,
         HOLDS_IF,
         "learning_rate?tab=descent&method=layer&optimizer=adam",
-        condition="the step is in proportion to the gradient",
-        remark="Adam divides the scale of the gradient out: its turn falls as 1/‖w‖.",
+        condition=text("the step is in proportion to the gradient"),
+        remark=text("Adam divides the scale of the gradient out: its turn falls as 1/‖w‖."),
     ),
     Claim(
         "growth_by_rule",
-        "The norm of the weights grows in every step, whatever the optimizer.",
-        "section 5.2.2, beyond gradient descent",
+        text("The norm of the weights grows in every step, whatever the optimizer."),
+        text("section 5.2.2, beyond gradient descent"),
         _growth_by_rule,
         HOLDS_IF,
         "learning_rate?tab=descent&optimizer=adam",
-        condition="the step is a sum of gradients, and there is no decay",
-        remark="A step of Adam has a part along the weights and may shorten them.",
+        condition=text("the step is a sum of gradients, and there is no decay"),
+        remark=text("A step of Adam has a part along the weights and may shorten them."),
     ),
     Claim(
         "mean_row_stays",
-        "Under layer norm, learning never moves the mean of the weight vectors.",
-        "section 5.2.2, implied",
+        text("Under layer norm, learning never moves the mean of the weight vectors."),
+        text("section 5.2.2, implied"),
         _common_shift,
         HOLDS_IF,
         "learning_rate?method=layer",
-        condition="there is no weight decay, which shrinks it with the rest",
+        condition=text("there is no weight decay, which shrinks it with the rest"),
     ),
 )

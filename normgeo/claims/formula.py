@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.trial import (
+from normgeo.claims.examples import (
     PAPER,
     ROUNDING,
     SEED,
     by_method,
+    certify,
     gaussian_data,
     moved,
     small_model,
 )
-from normgeo.invariance.certificate import certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
 
@@ -32,7 +33,7 @@ def _equation_5() -> Finding:
         method: moved((A - mu) / sigma, NORMALIZERS[method].normalize(W, X).z)
         for method, (mu, sigma) in scalars.items()
     }
-    return plain(max(errors.values()) < ROUNDING, by_method("error of z", errors))
+    return plain(max(errors.values()) < ROUNDING, by_method(text("error of z"), errors))
 
 
 def _shared_by_neurons() -> Finding:
@@ -43,7 +44,7 @@ def _shared_by_neurons() -> Finding:
         z, z1 = (NORMALIZERS[method].normalize(V, X).z[:, 1:] for V in (W, W1))
         reached[method] = moved(z, z1)
     own = max(reached["batch"], reached["weight"])
-    measured = by_method("change of the other neurons' z", reached)
+    measured = by_method(text("change of the other neurons' z"), reached)
     return plain(own < ROUNDING < reached["layer"], measured)
 
 
@@ -55,7 +56,7 @@ def _shared_by_cases() -> Finding:
         z, z1 = (NORMALIZERS[method].normalize(W, cases).z[1:] for cases in (X, X1))
         reached[method] = moved(z, z1)
     own = max(reached["layer"], reached["weight"])
-    measured = by_method("change of the other cases' z", reached)
+    measured = by_method(text("change of the other cases' z"), reached)
     return plain(own < ROUNDING < reached["batch"], measured)
 
 
@@ -74,9 +75,9 @@ def _transposed() -> Finding:
     difference = moved(z, NORMALIZERS["batch"].normalize(X, W).z.T)
     return plain(
         agree == len(pairs) and difference < ROUNDING,
-        number("verdicts compared", len(pairs))
-        + number("verdicts that follow", agree)
-        + number("difference of z from the transposed z", difference),
+        number(text("verdicts compared"), len(pairs))
+        + number(text("verdicts that follow"), agree)
+        + number(text("difference of z from the transposed z"), difference),
     )
 
 
@@ -100,8 +101,14 @@ def _two_words() -> Finding:
     return Finding(
         all(shifts) and all(factors),
         all(shifts) and all(apart),
-        numbers("re-centerings", {"all": len(shifts), "decided by the center": sum(shifts)})
-        + numbers("re-scalings", {"all": len(factors), "decided by the scale": sum(factors)}),
+        numbers(
+            text("re-centerings"),
+            {text("all"): len(shifts), text("decided by the center"): sum(shifts)},
+        )
+        + numbers(
+            text("re-scalings"),
+            {text("all"): len(factors), text("decided by the scale"): sum(factors)},
+        ),
     )
 
 
@@ -119,7 +126,7 @@ def _another_parametrization() -> Finding:
         s = small_model(method, "gaussian").natural_parameter(X)
         left[method] = moved(s, rows @ np.linalg.lstsq(rows, s, rcond=None)[0])
     affine = max(left["batch"], left["weight"])
-    measured = by_method("what no affine function of x fits", left)
+    measured = by_method(text("what no affine function of x fits"), left)
     return plain(affine < ROUNDING < left["layer"], measured)
 
 
@@ -134,74 +141,86 @@ def _rms() -> Finding:
         )
     }
     rescalings, recentering = list(found.values())[:2], found["W + γ"]
-    return plain(all(rescalings) and not recentering, numbers("invariant", found))
+    return plain(all(rescalings) and not recentering, numbers(text("invariant"), found))
 
 
 CLAIMS = (
     Claim(
         "equation_5",
-        "Batch, weight and layer norm are one formula, g (a − μ)/σ + b; what differs is what μ and "
-        "σ are taken over.",
-        "section 5.1, Eq. 5",
+        text(
+            "Batch, weight and layer norm are one formula, g (a − μ)/σ + b; what differs is what μ "
+            "and σ are taken over."
+        ),
+        text("section 5.1, Eq. 5"),
         _equation_5,
         HOLDS,
         "home",
-        remark="μ and σ by the definition of each method, against the code that all pages run.",
+        remark=text(
+            "μ and σ by the definition of each method, against the code that all pages run."
+        ),
     ),
     Claim(
         "shared_by_neurons",
-        "Layer norm's μ and σ are shared by the neurons of a layer; those of batch and weight norm "
-        "are each neuron's own.",
-        "section 3, Eq. 2 and 3",
+        text(
+            "Layer norm's μ and σ are shared by the neurons of a layer; those of batch and weight "
+            "norm are each neuron's own."
+        ),
+        text("section 3, Eq. 2 and 3"),
         _shared_by_neurons,
         HOLDS,
         "invariance?cell=layer.weight_vector_rescaling",
-        remark="One weight vector is doubled: only under layer norm do other neurons notice.",
+        remark=text("One weight vector is doubled: only under layer norm do other neurons notice."),
     ),
     Claim(
         "shared_by_cases",
-        "Layer norm gives each case its own μ and σ; batch norm shares them between cases.",
-        "sections 1 and 3, Eq. 2 and 3",
+        text("Layer norm gives each case its own μ and σ; batch norm shares them between cases."),
+        text("sections 1 and 3, Eq. 2 and 3"),
         _shared_by_cases,
         HOLDS,
         "batch",
-        remark="One case is doubled: only under batch norm do other cases notice.",
+        remark=text("One case is doubled: only under batch norm do other cases notice."),
     ),
     Claim(
         "transposed",
-        "Layer norm is batch norm transposed.",
-        "abstract",
+        text("Layer norm is batch norm transposed."),
+        text("abstract"),
         _transposed,
         HOLDS,
         "invariance",
-        remark="Exactly: exchange W and X, cases and neurons, and z is transposed.",
+        remark=text("Exactly: exchange W and X, cases and neurons, and z is transposed."),
     ),
     Claim(
         "two_words",
-        "What a method's μ averages over decides every re-centering, what σ averages over every "
-        "re-scaling.",
-        "the design space of Eq. 5",
+        text(
+            "What a method's μ averages over decides every re-centering, what σ averages over "
+            "every re-scaling."
+        ),
+        text("the design space of Eq. 5"),
         _two_words,
         HOLDS_IF,
         "invariance?rows=grid&columns=all",
-        condition="μ does not average over the very rows of which one is re-scaled",
+        condition=text("μ does not average over the very rows of which one is re-scaled"),
     ),
     Claim(
         "rms",
-        "Without its center, as RMS norm, layer norm keeps its re-scalings and loses its "
-        "re-centering.",
-        "Zhang and Sennrich 2019",
+        text(
+            "Without its center, as RMS norm, layer norm keeps its re-scalings and loses its "
+            "re-centering."
+        ),
+        text("Zhang and Sennrich 2019"),
         _rms,
         HOLDS,
         "invariance?rows=named&cell=rms.weight_matrix_recentering",
     ),
     Claim(
         "another_parametrization",
-        "Batch norm, with the statistics of all data, and weight norm are other parametrizations "
-        "of a standard model; layer norm is not.",
-        "section 4",
+        text(
+            "Batch norm, with the statistics of all data, and weight norm are other "
+            "parametrizations of a standard model; layer norm is not."
+        ),
+        text("section 4"),
         _another_parametrization,
         HOLDS,
-        remark="Their s is an affine function of x, and layer norm's is not.",
+        remark=text("Their s is an affine function of x, and layer norm's is not."),
     ),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.trial import (
-    OUTPUTS,
+from normgeo.claims.examples import (
     ROUNDING,
     SEED,
     by_method,
@@ -28,8 +28,7 @@ DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-
 def _equation_9() -> Finding:
     """Differentiate A and f of every family along a random direction, by central differences."""
     rng, first, second = np.random.default_rng(SEED), {}, {}
-    for name in OUTPUTS:
-        family = FAMILIES[name]
+    for family in FAMILIES.values():
         s, V = rng.standard_normal((2, 20, 4))
         up, down = s + DIFFERENCE * V, s - DIFFERENCE * V
         slope = (family.log_partition(up) - family.log_partition(down)) / (2 * DIFFERENCE)
@@ -39,7 +38,7 @@ def _equation_9() -> Finding:
     errors = [*first.values(), *second.values()]
     return plain(
         max(errors) < 1e-6,
-        numbers("error of A' = f", first) + numbers("error of f' = Cov/φ", second),
+        numbers(text("error of A' = f"), first) + numbers(text("error of f' = Cov/φ"), second),
     )
 
 
@@ -49,7 +48,7 @@ def _kl_is_quadratic() -> Finding:
     whole: list[float] = []
     half: list[float] = []
     for method in NORMALIZERS:
-        for family in OUTPUTS:
+        for family in FAMILIES:
             model = small_model(method, family)
             F, theta = fisher(model, X), model.pack()
             step = rng.standard_normal(theta.size)
@@ -59,8 +58,11 @@ def _kl_is_quadratic() -> Finding:
                 errors.append(abs(divergence / (t**2 * F.quad(step) / 2) - 1))
     return plain(
         max(whole) < 0.1 and max(half) < 0.6 * max(whole),
-        number("models", len(whole))
-        + numbers("largest relative error", {"a step": max(whole), "half of it": max(half)}),
+        number(text("models"), len(whole))
+        + numbers(
+            text("largest relative error"),
+            {text("a step"): max(whole), text("half of it"): max(half)},
+        ),
     )
 
 
@@ -75,7 +77,7 @@ def _equation_11() -> Finding:
             scores = _scores(model, J, np.broadcast_to(label, p.shape), p)
             found += (scores * (p @ label)[:, None]).T @ scores / len(X)
         errors[method] = moved(fisher(model, X).to_dense(), found)
-    return plain(max(errors.values()) < ROUNDING, by_method("error", errors))
+    return plain(max(errors.values()) < ROUNDING, by_method(text("error"), errors))
 
 
 def _observed_labels() -> Finding:
@@ -97,10 +99,13 @@ def _observed_labels() -> Finding:
         observed < 0.1,
         drawn[2000] < 0.05 and drawn[2000] < drawn[20] / 3,
         numbers(
-            "relative error",
+            text("relative error"),
             {
-                "given labels": observed,
-                **{f"{n} labels a case drawn from the model": error for n, error in drawn.items()},
+                text("given labels"): observed,
+                **{
+                    text("{n} labels a case drawn from the model", n=n): error
+                    for n, error in drawn.items()
+                },
             },
         ),
     )
@@ -123,15 +128,16 @@ def _equation_12() -> Finding:
     """Compare the standard model's Fisher with E[Cov/φ² ⊗ [[xxᵀ, x], [xᵀ, 1]]]."""
     X, errors = gaussian_data(), {}
     rows = np.column_stack([X, np.ones(len(X))])
-    for family, phi in OUTPUTS.items():
+    for family in FAMILIES:
         model = small_model("standard", family)
+        phi = model.phi
         covariance = phi * model.family.covariance(model.natural_parameter(X))
         terms = [
             np.kron(cov / phi**2, np.outer(x, x)) for cov, x in zip(covariance, rows, strict=True)
         ]
         F = fisher(model, X).to_dense()
         errors[model.family.title] = moved(np.mean(terms, axis=0), F)
-    return plain(max(errors.values()) < ROUNDING, numbers("error", errors))
+    return plain(max(errors.values()) < ROUNDING, numbers(text("error"), errors))
 
 
 def _equation_13() -> Finding:
@@ -146,7 +152,7 @@ def _equation_13() -> Finding:
     }
     own = max(error for name, error in errors.items() if not NORMALIZERS[name].shared_by_neurons)
     return Finding(
-        max(errors.values()) < ROUNDING, own < ROUNDING, by_method("error of Eq. 13", errors)
+        max(errors.values()) < ROUNDING, own < ROUNDING, by_method(text("error of Eq. 13"), errors)
     )
 
 
@@ -170,73 +176,89 @@ def _gain_scales_curvature() -> Finding:
         factor[name] = fisher(model.unpack(doubled), X).quad(v) / fisher(model, X).quad(v)
     off = [abs(found - 4) for found in factor.values()]
     return Finding(
-        max(off) < ROUNDING, max(off[:2]) < ROUNDING, numbers("factor of the curvature", factor)
+        max(off) < ROUNDING,
+        max(off[:2]) < ROUNDING,
+        numbers(text("factor of the curvature"), factor),
     )
 
 
 CLAIMS = (
     Claim(
         "equation_9",
-        "The mean of the output is the first derivative of the log partition, and its covariance φ "
-        "times the second.",
-        "section 5.2.2, Eq. 8 and 9",
+        text(
+            "The mean of the output is the first derivative of the log partition, and its "
+            "covariance φ times the second."
+        ),
+        text("section 5.2.2, Eq. 8 and 9"),
         _equation_9,
         HOLDS,
         "fisher?tab=equation",
-        remark="By central differences, for every family.",
+        remark=text("By central differences, for every family."),
     ),
     Claim(
         "kl_quadratic",
-        "Between nearby models the KL divergence is half the quadratic form of the Fisher matrix.",
-        "section 5.2.1, Eq. 10",
+        text(
+            "Between nearby models the KL divergence is half the quadratic form of the Fisher "
+            "matrix."
+        ),
+        text("section 5.2.1, Eq. 10"),
         _kl_is_quadratic,
         HOLDS,
         "fisher?tab=growth",
-        remark="Every method, every family; the error halves with the step.",
+        remark=text("Every method, every family; the error halves with the step."),
     ),
     Claim(
         "equation_11",
-        "The Fisher matrix is the expected outer product of the gradients of the log-likelihood.",
-        "section 5.2.1, Eq. 11",
+        text(
+            "The Fisher matrix is the expected outer product of the gradients of the "
+            "log-likelihood."
+        ),
+        text("section 5.2.1, Eq. 11"),
         _equation_11,
         HOLDS,
         "fisher?tab=labels",
-        remark="The expectation is summed over all classes, as the model weighs them.",
+        remark=text("The expectation is summed over all classes, as the model weighs them."),
     ),
     Claim(
         "observed_labels",
-        "The outer product of the gradients at the labels of the data gives the Fisher matrix.",
-        "practice, the empirical Fisher",
+        text(
+            "The outer product of the gradients at the labels of the data gives the Fisher matrix."
+        ),
+        text("practice, the empirical Fisher"),
         _observed_labels,
         HOLDS_IF,
         "fisher?tab=labels",
-        condition="the labels are drawn from the model itself, many for each case",
+        condition=text("the labels are drawn from the model itself, many for each case"),
     ),
     Claim(
         "equation_12",
-        "The Fisher matrix of a standard model is E[Cov/φ² ⊗ [[xxᵀ, x], [xᵀ, 1]]].",
-        "section 5.2.2, Eq. 12",
+        text("The Fisher matrix of a standard model is E[Cov/φ² ⊗ [[xxᵀ, x], [xᵀ, 1]]]."),
+        text("section 5.2.2, Eq. 12"),
         _equation_12,
         HOLDS,
         "fisher?method=standard",
     ),
     Claim(
         "equation_13",
-        "The Fisher matrix of every normalized model is Eq. 13 with Eq. 14.",
-        "section 5.2.2, Eq. 13 and 14",
+        text("The Fisher matrix of every normalized model is Eq. 13 with Eq. 14."),
+        text("section 5.2.2, Eq. 13 and 14"),
         _equation_13,
         HOLDS_IF,
         "fisher?method=layer&tab=eq13",
-        condition="no statistic is shared by neurons",
-        remark="For layer norm it leaves out that every output depends on every weight vector.",
+        condition=text("no statistic is shared by neurons"),
+        remark=text(
+            "For layer norm it leaves out that every output depends on every weight vector."
+        ),
     ),
     Claim(
         "gain_scales_curvature",
-        "The curvature along a neuron's weights is scaled by its gain squared.",
-        "section 5.2.2",
+        text("The curvature along a neuron's weights is scaled by its gain squared."),
+        text("section 5.2.2"),
         _gain_scales_curvature,
         HOLDS_IF,
-        condition="the outputs are Gaussian, and no statistic is shared by neurons",
-        remark="The gain is doubled. It also moves the outputs, and with them their covariance.",
+        condition=text("the outputs are Gaussian, and no statistic is shared by neurons"),
+        remark=text(
+            "The gain is doubled. It also moves the outputs, and with them their covariance."
+        ),
     ),
 )

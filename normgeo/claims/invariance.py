@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.table_1 import PAPER_TABLE_1, compare_with_table_1
-from normgeo.claims.trial import (
+from normgeo.claims.examples import (
     PAPER,
     ROUNDING,
     SEED,
     by_method,
+    certify,
     gaussian_data,
     moved,
     small_model,
     with_weights,
 )
+from normgeo.claims.table_1 import PAPER_TABLE_1, compare_with_table_1
 from normgeo.invariance import exact
-from normgeo.invariance.certificate import Verdict, certify, invariance_table
+from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.normalizers.normalizer import NORMALIZERS
 
@@ -37,12 +39,11 @@ def _invariant(change: str) -> dict[str, bool]:
 def _only(invariant: dict[str, bool], *methods: str) -> Finding:
     """Return the finding that these methods, and no others, ignore a change."""
     exactly = all(found == (method in methods) for method, found in invariant.items())
-    return plain(exactly, by_method("invariant", invariant))
+    return plain(exactly, by_method(text("invariant"), invariant))
 
 
 def _table_1() -> Finding:
-    rows = {name: NORMALIZERS[name] for name in PAPER_TABLE_1}
-    verdicts = invariance_table(rows, {key: TRANSFORMS[key] for key in TABLE_1})
+    verdicts = {(name, key): _verdict(name, key) for name in PAPER_TABLE_1 for key in TABLE_1}
     agreement = compare_with_table_1(verdicts)
     agrees = not agreement.differing
     flips = sum(bool(v.sign_flip) for v in verdicts.values())
@@ -50,11 +51,11 @@ def _table_1() -> Finding:
         agrees and flips == 0,
         agrees,
         numbers(
-            "cells",
+            text("cells"),
             {
-                "all": agreement.cells,
-                "agreeing": agreement.agreeing,
-                "where z turns over at δ < 0": flips,
+                text("all"): agreement.cells,
+                text("agreeing"): agreement.agreeing,
+                text("where z turns over at δ < 0"): flips,
             },
         ),
     )
@@ -95,7 +96,9 @@ def _statistics_follow() -> Finding:
     no_mean = float(np.abs(of_weight[1].mu).max())
     return plain(
         max(off, no_mean) < ROUNDING,
-        number("δ", DELTA) + numbers("factor", growth) + number("μ of weight norm", no_mean),
+        number(text("δ"), DELTA)
+        + numbers(text("factor"), growth)
+        + number(text("μ of weight norm"), no_mean),
     )
 
 
@@ -110,8 +113,8 @@ def _equation_6() -> Finding:
     same = _same_exactly(rng)
     return plain(
         same and change["layer"] < ROUNDING < min(change["batch"], change["weight"]),
-        number("identical in exact arithmetic, layer norm", same)
-        + by_method("change of the output", change),
+        number(text("identical in exact arithmetic, layer norm"), same)
+        + by_method(text("change of the output"), change),
     )
 
 
@@ -137,10 +140,10 @@ def _equation_7() -> Finding:
     follow = max(abs(factor - DELTA) for factor in growth.values()) < ROUNDING
     return plain(
         verdict.invariant and follow and moved(before.z, after.z) < ROUNDING,
-        number("δ", DELTA)
-        + numbers("factor", growth)
-        + number("change of z", moved(before.z, after.z))
-        + number("probability at most that the proof errs", verdict.error_bound),
+        number(text("δ"), DELTA)
+        + numbers(text("factor"), growth)
+        + number(text("change of z"), moved(before.z, after.z))
+        + number(text("probability at most that the proof errs"), verdict.error_bound),
     )
 
 
@@ -153,7 +156,9 @@ def _input_only() -> Finding:
     before = _summed(normalized, W)
     scaled = moved(before, _summed(normalized, 2 * W))
     shifted = moved(before, _summed(normalized, W + gamma))
-    measured = numbers("change of the output", {"W × 2": scaled, "W + γ": shifted})
+    measured = numbers(
+        text("change of the output"), {text("W × 2"): scaled, text("W + γ"): shifted}
+    )
     return plain(min(scaled, shifted) > ROUNDING, measured)
 
 
@@ -166,9 +171,9 @@ def _dataset_rescaling() -> Finding:
     restricted = all(
         _verdict(method, "dataset_rescaling").invariant
         for method, normalizer in NORMALIZERS.items()
-        if normalizer.scaling.takes_eps
+        if normalizer.scaling.shared_by_cases or normalizer.scaling.shared_by_neurons
     )
-    return Finding(all(found.values()), restricted, by_method("invariant", found))
+    return Finding(all(found.values()), restricted, by_method(text("invariant"), found))
 
 
 def _feature_shift() -> Finding:
@@ -184,114 +189,132 @@ def _feature_shift() -> Finding:
     return Finding(
         scaled and shifted,
         scaled and equal_sums < ROUNDING < free,
-        numbers("invariant", {"re-scaling x": scaled, "shifting x": shifted})
-        + numbers("change of z by a shift", {"any weights": free, "equal sums": equal_sums}),
+        numbers(text("invariant"), {text("re-scaling x"): scaled, text("shifting x"): shifted})
+        + numbers(
+            text("change of z by a shift"),
+            {text("any weights"): free, text("equal sums"): equal_sums},
+        ),
     )
 
 
 CLAIMS = (
     Claim(
         "table_1",
-        "Each of the 18 cells of Table 1 says rightly what batch, weight and layer norm ignore.",
-        "section 5.1, Table 1",
+        text(
+            "Each of the 18 cells of Table 1 says rightly what batch, weight and layer norm ignore."
+        ),
+        text("section 5.1, Table 1"),
         _table_1,
         HOLDS_IF,
         "invariance",
-        condition="re-scaling means δ > 0",
-        remark="A negative δ turns the sign of z over in every cell that is invariant to δ.",
+        condition=text("re-scaling means δ > 0"),
+        remark=text("A negative δ turns the sign of z over in every cell that is invariant to δ."),
     ),
     Claim(
         "weight_matrix_rescaling",
-        "All three methods ignore a re-scaling of the whole weight matrix.",
-        "section 5.1, Table 1",
+        text("All three methods ignore a re-scaling of the whole weight matrix."),
+        text("section 5.1, Table 1"),
         _weight_matrix_rescaling,
         HOLDS,
         "invariance?cell=batch.weight_matrix_rescaling",
     ),
     Claim(
         "weight_vector_rescaling",
-        "Batch and weight norm ignore the re-scaling of one weight vector; layer norm does not.",
-        "section 5.1",
+        text(
+            "Batch and weight norm ignore the re-scaling of one weight vector; layer norm does not."
+        ),
+        text("section 5.1"),
         _weight_vector_rescaling,
         HOLDS,
         "invariance?cell=layer.weight_vector_rescaling",
     ),
     Claim(
         "statistics_follow",
-        "Where a weight vector is scaled by δ, batch and weight norm's μ and σ are scaled with it.",
-        "section 5.1",
+        text(
+            "Where a weight vector is scaled by δ, batch and weight norm's μ and σ are scaled with "
+            "it."
+        ),
+        text("section 5.1"),
         _statistics_follow,
         HOLDS,
         "invariance?cell=batch.weight_vector_rescaling",
-        remark="Weight norm has μ = 0, before and after.",
+        remark=text("Weight norm has μ = 0, before and after."),
     ),
     Claim(
         "weight_matrix_recentering",
-        "Layer norm ignores a shift common to all weight vectors; batch and weight norm do not.",
-        "section 5.1",
+        text(
+            "Layer norm ignores a shift common to all weight vectors; batch and weight norm do not."
+        ),
+        text("section 5.1"),
         _weight_matrix_recentering,
         HOLDS,
         "invariance?cell=layer.weight_matrix_recentering",
     ),
     Claim(
         "equation_6",
-        "Layer norm ignores a re-scaling of the weight matrix and a common shift at once.",
-        "section 5.1, Eq. 6",
+        text("Layer norm ignores a re-scaling of the weight matrix and a common shift at once."),
+        text("section 5.1, Eq. 6"),
         _equation_6,
         HOLDS,
         "invariance?cell=layer.weight_matrix_recentering",
     ),
     Claim(
         "input_only",
-        "Normalizing only the input, before the weights, ignores neither a re-scaling nor a "
-        "re-centering of the weights.",
-        "section 5.1",
+        text(
+            "Normalizing only the input, before the weights, ignores neither a re-scaling nor a "
+            "re-centering of the weights."
+        ),
+        text("section 5.1"),
         _input_only,
         HOLDS,
         "invariance?rows=named&cell=standard.weight_matrix_rescaling",
     ),
     Claim(
         "dataset_rescaling",
-        "All normalization methods ignore a re-scaling of the data set.",
-        "section 5.1, text",
+        text("All normalization methods ignore a re-scaling of the data set."),
+        text("section 5.1, text"),
         _dataset_rescaling,
         HOLDS_IF,
         "invariance?cell=weight.dataset_rescaling",
-        condition="the scale averages over cases or neurons",
-        remark="Weight norm does not: its σ is a length of weights. Table 1 has this right.",
+        condition=text("the scale averages over cases or neurons"),
+        remark=text("Weight norm does not: its σ is a length of weights. Table 1 has this right."),
     ),
     Claim(
         "equation_7",
-        "Layer norm ignores the re-scaling of a single case, since its μ and σ scale with it.",
-        "section 5.1, Eq. 7",
+        text(
+            "Layer norm ignores the re-scaling of a single case, since its μ and σ scale with it."
+        ),
+        text("section 5.1, Eq. 7"),
         _equation_7,
         HOLDS,
         "invariance?cell=layer.case_rescaling",
     ),
     Claim(
         "case_rescaling",
-        "Of the three, only layer norm ignores the re-scaling of a single case.",
-        "section 5.1, Table 1",
+        text("Of the three, only layer norm ignores the re-scaling of a single case."),
+        text("section 5.1, Table 1"),
         _case_rescaling,
         HOLDS,
         "invariance?cell=batch.case_rescaling",
     ),
     Claim(
         "dataset_recentering",
-        "Of the three, only batch norm ignores a shift common to all cases.",
-        "section 5.1, Table 1",
+        text("Of the three, only batch norm ignores a shift common to all cases."),
+        text("section 5.1, Table 1"),
         _dataset_recentering,
         HOLDS,
         "invariance?cell=batch.dataset_recentering",
     ),
     Claim(
         "feature_shift",
-        "Layer norm ignores shifts and re-scalings of the features of a single case.",
-        "section 7",
+        text("Layer norm ignores shifts and re-scalings of the features of a single case."),
+        text("section 7"),
         _feature_shift,
         HOLDS_IF,
         "invariance?cell=layer.case_offsets&columns=all",
-        condition="all weight vectors have the same sum",
-        remark="A re-scaling always, a shift of x only then; a shift of the summed inputs always.",
+        condition=text("all weight vectors have the same sum"),
+        remark=text(
+            "A re-scaling always, a shift of x only then; a shift of the summed inputs always."
+        ),
     ),
 )

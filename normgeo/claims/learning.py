@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.trial import (
+from normgeo.base.text import text
+from normgeo.claims.claim import (
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    Claim,
+    Finding,
+    number,
+    numbers,
+    plain,
+    shared,
+)
+from normgeo.claims.examples import (
     PAPER,
     ROUNDING,
     SEED,
@@ -20,7 +31,7 @@ from normgeo.claims.trial import (
 )
 from normgeo.dynamics.angular_update import turn_against_norm
 from normgeo.dynamics.descent import descend
-from normgeo.dynamics.doubling import doubling_table
+from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.normalizer import NORMALIZERS
@@ -29,16 +40,21 @@ BY_RULE, BY_STEP = "turn by a fixed dw", "turn by one gradient step"
 TINY_TURN = 1e-7  # the relative error of a turn of 1e-8 radians
 
 
+@shared
+def _doubled(method: str) -> tuple[DoublingRow, ...]:
+    """Return what doubling a block of weights changes, by which factor."""
+    return doubling_table(digits_model(method), *images())
+
+
 def _factors(method: str) -> dict[str, float]:
-    """Return the factors by which doubling a block of weights changes what there is to measure."""
-    rows = doubling_table(digits_model(method), *images())
-    return {row.quantity: row.measured for row in rows if row.measured is not None}
+    """Return the factors that were measured."""
+    return {row.quantity: row.measured for row in _doubled(method) if row.measured is not None}
 
 
 def _doubled_block() -> Finding:
     factors = {method: _factors(method)["output s"] for method in PAPER}
     off = max(abs(factor - 1) for factor in factors.values())
-    return plain(off < ROUNDING, by_method("factor of the output", factors))
+    return plain(off < ROUNDING, by_method(text("factor of the output"), factors))
 
 
 def _doubled_vector() -> Finding:
@@ -50,7 +66,9 @@ def _doubled_vector() -> Finding:
         change[method] = moved(model.natural_parameter(X), doubled.natural_parameter(X))
     own = max(change["batch"], change["weight"])
     return Finding(
-        max(change.values()) < ROUNDING, own < ROUNDING, by_method("change of the output", change)
+        max(change.values()) < ROUNDING,
+        own < ROUNDING,
+        by_method(text("change of the output"), change),
     )
 
 
@@ -63,8 +81,8 @@ def _curvature_halves() -> Finding:
     return Finding(
         max(off.values()) < TINY_TURN,
         max(off[quantity] for quantity in halved) < ROUNDING,
-        numbers("factor", {quantity: found[quantity] for quantity in read})
-        + number("curvature along w itself", found["curvature along w"]),
+        numbers(text("factor"), {quantity: found[quantity] for quantity in read})
+        + number(text("curvature along w itself"), found["curvature along w"]),
     )
 
 
@@ -72,12 +90,12 @@ def _doubling_table() -> Finding:
     """Compare every factor of the doubling table with the one that derivatives give."""
     off, rows = {}, 0
     for method in PAPER:
-        table = doubling_table(digits_model(method), *images())
+        table = _doubled(method)
         errors = [abs(r.measured - float(r.predicted)) for r in table if r.measured is not None]
         off[method], rows = max(errors), rows + len(errors)
     return plain(
         max(off.values()) < TINY_TURN,
-        number("quantities", rows) + by_method("largest error of a factor", off),
+        number(text("quantities"), rows) + by_method(text("largest error of a factor"), off),
     )
 
 
@@ -91,7 +109,7 @@ def _slope(method: str) -> float:
 
 def _turns_slower() -> Finding:
     slopes = {method: _slope(method) for method in PAPER}
-    measured = by_method("slope of log turn against log norm", slopes)
+    measured = by_method(text("slope of log turn against log norm"), slopes)
     return plain(max(slopes.values()) < -ROUNDING, measured)
 
 
@@ -99,9 +117,10 @@ def _turn_halves() -> Finding:
     """Read "½" as a statement on the turn by a gradient step."""
     factors = {method: _factors(method)[BY_STEP] for method in PAPER}
     off = max(abs(factor - 0.5) for factor in factors.values())
-    return plain(off < TINY_TURN, by_method("factor of the turn", factors))
+    return plain(off < TINY_TURN, by_method(text("factor of the turn"), factors))
 
 
+@shared
 def _run(method: str) -> Trajectory:
     """Return 50 steps of gradient descent on the digits."""
     return descend(digits_model(method), *images(), steps=50, rate=0.5)
@@ -110,7 +129,8 @@ def _run(method: str) -> Trajectory:
 def _gradient_orthogonal() -> Finding:
     cosines = {method: float(np.abs(_run(method).radial).max()) for method in PAPER}
     return plain(
-        max(cosines.values()) < ROUNDING, by_method("largest cosine with the weights", cosines)
+        max(cosines.values()) < ROUNDING,
+        by_method(text("largest cosine with the weights"), cosines),
     )
 
 
@@ -123,7 +143,8 @@ def _norm_grows() -> Finding:
         law[method] = float(np.abs(run.predicted_norms / run.norms - 1).max())
     return plain(
         min(growth.values()) > 0 and max(law.values()) < ROUNDING,
-        by_method("least growth in a step", growth) + by_method("error of the law", law),
+        by_method(text("least growth in a step"), growth)
+        + by_method(text("error of the law"), law),
     )
 
 
@@ -134,7 +155,8 @@ def _early_stopping() -> Finding:
         rates = _run(method).effective_learning_rate
         ratios[method] = float((rates[-1] / rates[0]).max())
     return plain(
-        max(ratios.values()) < 1, by_method("effective rate after 50 steps, over the first", ratios)
+        max(ratios.values()) < 1,
+        by_method(text("effective rate after 50 steps, over the first"), ratios),
     )
 
 
@@ -144,8 +166,8 @@ def _standard_has_no_law() -> Finding:
     blocks = len(NORMALIZERS["standard"].homogeneous_blocks(10))
     return plain(
         cosine > ROUNDING and not blocks,
-        number("largest cosine with the weights", cosine)
-        + number("blocks that may be scaled", blocks),
+        number(text("largest cosine with the weights"), cosine)
+        + number(text("blocks that may be scaled"), blocks),
     )
 
 
@@ -159,7 +181,7 @@ def _stable() -> Finding:
     normalized = max(loss[method] for method in PAPER)
     return plain(
         normalized < 1 < loss["standard"],
-        number("step size", 100) + by_method("last loss over the first", loss),
+        number(text("step size"), 100) + by_method(text("last loss over the first"), loss),
     )
 
 
@@ -173,8 +195,8 @@ def _same_function() -> Finding:
         before[method], after[method] = (_apart(pair, X) for pair in (starts, ends))
     return plain(
         max(before.values()) < ROUNDING < min(after.values()),
-        by_method("difference of the outputs at the start", before)
-        + by_method("after 20 steps", after),
+        by_method(text("difference of the outputs at the start"), before)
+        + by_method(text("after 20 steps"), after),
     )
 
 
@@ -198,127 +220,139 @@ def _which_norm() -> Finding:
     return Finding(
         bool(norms["after"] > norms["before"] and slower),
         bool(same and abs(centered["after"] / centered["before"] - 1) < ROUNDING),
-        numbers("norm of W", norms)
-        + numbers("norm of W minus its mean row", centered)
-        + numbers("turn by a step", angle, "°"),
+        numbers(text("norm of W"), norms)
+        + numbers(text("norm of W minus its mean row"), centered)
+        + numbers(text("turn by a step"), angle, "°"),
     )
 
 
 CLAIMS = (
     Claim(
         "doubled_block",
-        "The output of a normalized model stays if the weights it normalizes together double.",
-        "section 5.2.2",
+        text(
+            "The output of a normalized model stays if the weights it normalizes together double."
+        ),
+        text("section 5.2.2"),
         _doubled_block,
         HOLDS,
         "learning_rate",
     ),
     Claim(
         "doubled_vector",
-        "The output stays if one weight vector doubles.",
-        "section 5.2.2",
+        text("The output stays if one weight vector doubles."),
+        text("section 5.2.2"),
         _doubled_vector,
         HOLDS_IF,
         "learning_rate?method=batch",
-        condition="no statistic is shared by neurons",
-        remark="Under layer norm only a whole group of weight vectors may double.",
+        condition=text("no statistic is shared by neurons"),
+        remark=text("Under layer norm only a whole group of weight vectors may double."),
     ),
     Claim(
         "curvature_halves",
-        "Where a weight vector doubles, the curvature along it changes by a factor of ½.",
-        "section 5.2.2",
+        text("Where a weight vector doubles, the curvature along it changes by a factor of ½."),
+        text("section 5.2.2"),
         _curvature_halves,
         HOLDS_IF,
         "learning_rate?tab=fisher",
-        condition="it means the gradient, the length ds of a step, or the block between a doubled "
-        "and another weight vector",
-        remark="The block of the Fisher matrix takes ¼; along w itself there is no curvature.",
+        condition=text(
+            "it means the gradient, the length ds of a step, or the block between a doubled "
+            "and another weight vector"
+        ),
+        remark=text(
+            "The block of the Fisher matrix takes ¼; along w itself there is no curvature."
+        ),
     ),
     Claim(
         "doubling_table",
-        "Doubling multiplies each derivative by ½ for each index in the doubled weights, and a "
-        "turn by another ½.",
-        "section 5.2.2, completed",
+        text(
+            "Doubling multiplies each derivative by ½ for each index in the doubled weights, and a "
+            "turn by another ½."
+        ),
+        text("section 5.2.2, completed"),
         _doubling_table,
         HOLDS,
         "learning_rate?tab=fisher",
     ),
     Claim(
         "turns_slower",
-        "A large weight vector turns less by the same gradient step.",
-        "section 5.2.2",
+        text("A large weight vector turns less by the same gradient step."),
+        text("section 5.2.2"),
         _turns_slower,
         HOLDS,
         "learning_rate",
     ),
     Claim(
         "turn_halves",
-        "The turn by a gradient step halves where the norm doubles.",
-        "section 5.2.2, the ½ read as a turn",
+        text("The turn by a gradient step halves where the norm doubles."),
+        text("section 5.2.2, the ½ read as a turn"),
         _turn_halves,
         FAILS,
         "learning_rate",
-        remark="It takes a quarter: half the gradient at twice the radius.",
+        remark=text("It takes a quarter: half the gradient at twice the radius."),
     ),
     Claim(
         "same_function",
-        "Models that express the same function may learn differently.",
-        "section 5.2",
+        text("Models that express the same function may learn differently."),
+        text("section 5.2"),
         _same_function,
         HOLDS,
         "learning_rate?tab=descent",
-        remark="The same function from weights four times as large, after 20 steps.",
+        remark=text("The same function from weights four times as large, after 20 steps."),
     ),
     Claim(
         "gradient_orthogonal",
-        "The gradient is orthogonal to the weights that may be scaled.",
-        "section 5.2.2, implied",
+        text("The gradient is orthogonal to the weights that may be scaled."),
+        text("section 5.2.2, implied"),
         _gradient_orthogonal,
         HOLDS,
         "learning_rate?tab=spiral",
     ),
     Claim(
         "norm_grows",
-        "Under gradient descent the norm of the weights only grows, by the law of Pythagoras.",
-        "section 5.2.2, implied",
+        text(
+            "Under gradient descent the norm of the weights only grows, by the law of Pythagoras."
+        ),
+        text("section 5.2.2, implied"),
         _norm_grows,
         HOLDS,
         "learning_rate?tab=spiral",
     ),
     Claim(
         "early_stopping",
-        "The growing norm lowers the effective learning rate, a brake on the weight vectors.",
-        "section 5.2.2",
+        text("The growing norm lowers the effective learning rate, a brake on the weight vectors."),
+        text("section 5.2.2"),
         _early_stopping,
         HOLDS,
         "learning_rate?tab=descent",
     ),
     Claim(
         "stable",
-        "The growth of the norm makes learning stable: a step size that is far too large does no "
-        "harm.",
-        "sections 5.2 and 5.2.2",
+        text(
+            "The growth of the norm makes learning stable: a step size that is far too large does "
+            "no harm."
+        ),
+        text("sections 5.2 and 5.2.2"),
         _stable,
         HOLDS,
         "learning_rate?tab=descent&rate=100",
-        remark="Least squares: the standard model explodes, the normalized ones fit.",
+        remark=text("Least squares: the standard model explodes, the normalized ones fit."),
     ),
     Claim(
         "standard_no_law",
-        "A standard model has no such brake: its gradient has a part along the weights.",
-        "section 5.2.2, contrast",
+        text("A standard model has no such brake: its gradient has a part along the weights."),
+        text("section 5.2.2, contrast"),
         _standard_has_no_law,
         HOLDS,
         "learning_rate?method=standard",
     ),
     Claim(
         "which_norm",
-        "Under layer norm, a larger norm of the weight matrix makes it turn slower.",
-        "section 5.2.2",
+        text("Under layer norm, a larger norm of the weight matrix makes it turn slower."),
+        text("section 5.2.2"),
         _which_norm,
         HOLDS_IF,
         "learning_rate?method=layer",
-        condition="it is the norm of W minus its mean row",
-        remark="A shift common to all weight vectors makes W long and slows nothing.",
+        condition=text("it is the norm of W minus its mean row"),
+        remark=text("A shift common to all weight vectors makes W long and slows nothing."),
     ),
 )

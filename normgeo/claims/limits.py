@@ -7,19 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, number, numbers, plain
-from normgeo.claims.table_1 import PAPER_TABLE_1
-from normgeo.claims.trial import (
+from normgeo.claims.examples import (
     PAPER,
     ROUNDING,
     SEED,
+    certify,
     gaussian_data,
     moved,
     small_model,
     with_weights,
 )
+from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.fisher.operator import fisher
-from normgeo.invariance.certificate import Verdict, certify
+from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.normalizers.normalizer import NORMALIZERS
 
@@ -54,7 +56,7 @@ def _row(method: str) -> list[Verdict]:
 
 
 def _invariances(counts: dict[str, int]) -> Numbers:
-    return numbers("invariances of Table 1", counts)
+    return numbers(text("invariances of Table 1"), counts)
 
 
 def _softmax() -> Finding:
@@ -64,7 +66,10 @@ def _softmax() -> Finding:
     shifted = with_weights(model, model.W + gamma)
     z = moved(model.natural_parameter(X), shifted.natural_parameter(X))
     p = moved(model.mean(X), shifted.mean(X))
-    return plain(p < ROUNDING < z, numbers("change", {"of z": z, "of the probabilities": p}))
+    return plain(
+        p < ROUNDING < z,
+        numbers(text("change"), {text("of z"): z, text("of the probabilities"): p}),
+    )
 
 
 def _two_neurons() -> Finding:
@@ -72,7 +77,7 @@ def _two_neurons() -> Finding:
     X = gaussian_data()
     z = NORMALIZERS["layer"].normalize(small_model("layer", "gaussian", neurons=2).W, X).z
     off = float(np.abs(np.abs(z) - 1).max())
-    return plain(off < ROUNDING, number("largest distance of |z| from 1", off))
+    return plain(off < ROUNDING, number(text("largest distance of |z| from 1"), off))
 
 
 def _two_neurons_are_blind() -> Finding:
@@ -80,53 +85,56 @@ def _two_neurons_are_blind() -> Finding:
     X = gaussian_data()
     model = small_model("layer", "gaussian", neurons=2)
     share = float(np.abs(fisher(model, X).weights()).max())
-    return plain(share < ROUNDING, number("largest entry of F among the weights", share))
+    return plain(share < ROUNDING, number(text("largest entry of F among the weights"), share))
 
 
 CLAIMS = (
     Claim(
         "epsilon",
-        "The invariances of Table 1 hold in the layers in use, which add ε to the variance.",
-        "practice",
+        text("The invariances of Table 1 hold in the layers in use, which add ε to the variance."),
+        text("practice"),
         _epsilon,
         HOLDS_IF,
         "invariance?eps=1e-05",
-        condition="ε = 0, or σ² ≫ ε before and after",
-        remark="Left at ε = 1e-5: the re-centerings, and weight norm's, which has no ε.",
+        condition=text("ε = 0, or σ² ≫ ε before and after"),
+        remark=text("Left at ε = 1e-5: the re-centerings, and weight norm's, which has no ε."),
     ),
     Claim(
         "frozen",
-        "A trained batch norm keeps its invariances at test time.",
-        "practice",
+        text("A trained batch norm keeps its invariances at test time."),
+        text("practice"),
         _frozen,
         HOLDS_IF,
         "invariance?statistics=frozen",
-        condition="it still takes its statistics from the current batch",
+        condition=text("it still takes its statistics from the current batch"),
     ),
     Claim(
         "softmax",
-        "A softmax model gives the same output if one vector is added to all its weight vectors.",
-        "symmetry of the categorical family",
+        text(
+            "A softmax model gives the same output if one vector is added to all its weight "
+            "vectors."
+        ),
+        text("symmetry of the categorical family"),
         _softmax,
         HOLDS,
         "symmetry?method=standard&family=categorical",
-        remark="Even without normalization: z moves and the probabilities do not.",
+        remark=text("Even without normalization: z moves and the probabilities do not."),
     ),
     Claim(
         "two_neurons",
-        "In a layer of two neurons, layer norm leaves only a sign of each summed input.",
-        "practice",
+        text("In a layer of two neurons, layer norm leaves only a sign of each summed input."),
+        text("practice"),
         _two_neurons,
         HOLDS,
         "invariance?neurons=2",
     ),
     Claim(
         "two_neurons_blind",
-        "With two neurons, layer norm's Fisher matrix does not see the weights at all.",
-        "practice",
+        text("With two neurons, layer norm's Fisher matrix does not see the weights at all."),
+        text("practice"),
         _two_neurons_are_blind,
         HOLDS,
         "symmetry?method=layer&neurons=2",
-        remark="z is only a sign, +1 and −1, which no small change of the weights moves.",
+        remark=text("z is only a sign, +1 and −1, which no small change of the weights moves."),
     ),
 )

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.trial import (
+from normgeo.claims.examples import (
     ROUNDING,
     SEED,
     by_method,
@@ -37,9 +38,9 @@ def _one_case() -> Finding:
     accepts = _accepts_one_case()
     return plain(
         max(change.values()) < ROUNDING < half and not accepts,
-        by_method("change of z, alone", change)
-        + numbers("change of z, in half the batch", {"batch norm": half})
-        + numbers("has a z for one case", {"batch norm": accepts}),
+        by_method(text("change of z, alone"), change)
+        + numbers(text("change of z, in half the batch"), {text("batch norm"): half})
+        + numbers(text("has a z for one case"), {text("batch norm"): accepts}),
     )
 
 
@@ -64,7 +65,7 @@ def _training_and_test() -> Finding:
         change[method] = moved(together, NORMALIZERS[method].normalize(W, test).z)
     return plain(
         max(change["layer"], change["weight"]) < ROUNDING < change["batch"],
-        by_method("change of z at test", change),
+        by_method(text("change of z at test"), change),
     )
 
 
@@ -77,8 +78,10 @@ def _batch_noise() -> Finding:
     slope = float(np.polyfit(np.log(sizes), np.log(error), 1)[0])
     return plain(
         abs(slope + 0.5) < 0.05,
-        numbers("error of μ over σ", {f"m = {m}": e for m, e in zip(sizes, error, strict=True)})
-        + number("slope of log error against log m", slope),
+        numbers(
+            text("error of μ over σ"), {f"m = {m}": e for m, e in zip(sizes, error, strict=True)}
+        )
+        + number(text("slope of log error against log m"), slope),
     )
 
 
@@ -91,8 +94,8 @@ def _logits() -> Finding:
     confidence = {"s": p.max(axis=1).mean(), "2s": sharper.max(axis=1).mean()}
     return plain(
         turned == 0 and confidence["2s"] > confidence["s"] + ROUNDING,
-        numbers("mean probability of the likeliest class", confidence)
-        + number("share of cases whose likeliest class changes", turned),
+        numbers(text("mean probability of the likeliest class"), confidence)
+        + number(text("share of cases whose likeliest class changes"), turned),
     )
 
 
@@ -116,7 +119,8 @@ def _rescaled_steps() -> Finding:
         runs = [run_recurrence(_recurrence(method, 1.0), X, factors=f) for f in (None, factors)]
         change[method] = moved(*(run.hidden for run in runs))
     return plain(
-        change["layer"] < ROUNDING < change["standard"], by_method("change of the states", change)
+        change["layer"] < ROUNDING < change["standard"],
+        by_method(text("change of the states"), change),
     )
 
 
@@ -133,11 +137,14 @@ def _grow_or_shrink() -> Finding:
         for radius in RADII:
             rms = _free_run(method, radius).rms_summed_inputs
             decades = np.log10(rms[-1] / rms[0]).mean() / (len(rms) - 1)
-            growth[f"{NORMALIZERS[method].title}, radius {radius:g}"] = decades
+            name = text(
+                "{method}, radius {radius:g}", method=NORMALIZERS[method].title, radius=radius
+            )
+            growth[name] = decades
     standard, layer = np.split(np.array(list(growth.values())), 2)
     return plain(
         bool(standard[0] < -0.1 and standard[1] > 0.1 and np.abs(layer).max() < 0.01),
-        numbers("growth of a in a step", growth, "decades"),
+        numbers(text("growth of a in a step"), growth, text("decades")),
     )
 
 
@@ -156,13 +163,13 @@ def _gradients_over_time() -> Finding:
         max(np.abs(layer)) < 0.01,
         max(layer) < 0.01 < standard,
         numbers(
-            "growth of the gradient in a step",
+            text("growth of the gradient in a step"),
             {
-                "layer norm, most": max(layer),
-                "layer norm, least": min(layer),
-                "standard, radius 2": standard,
+                text("layer norm, most"): max(layer),
+                text("layer norm, least"): min(layer),
+                text("standard, radius 2"): standard,
             },
-            "decades",
+            text("decades"),
         ),
     )
 
@@ -181,9 +188,11 @@ def _any_length() -> Finding:
     accepted = _batch_norm_recurs()
     return plain(
         long.steps == 300 and change < ROUNDING and not accepted,
-        numbers("steps", {"as trained": short.steps, "run": long.steps})
-        + number("change of the first states", change)
-        + numbers("has statistics for one sequence at one step", {"batch norm": accepted}),
+        numbers(text("steps"), {text("as trained"): short.steps, text("run"): long.steps})
+        + number(text("change of the first states"), change)
+        + numbers(
+            text("has statistics for one sequence at one step"), {text("batch norm"): accepted}
+        ),
     )
 
 
@@ -199,70 +208,81 @@ def _batch_norm_recurs() -> bool:
 CLAIMS = (
     Claim(
         "one_case",
-        "Layer norm treats each case by itself, so that a batch may hold a single one.",
-        "section 3",
+        text("Layer norm treats each case by itself, so that a batch may hold a single one."),
+        text("section 3"),
         _one_case,
         HOLDS,
         "batch",
-        remark="Batch norm gives a case another z in another batch, and none in a batch of one.",
+        remark=text(
+            "Batch norm gives a case another z in another batch, and none in a batch of one."
+        ),
     ),
     Claim(
         "training_and_test",
-        "Layer norm computes the same at training and at test; batch norm does not.",
-        "abstract and section 3",
+        text("Layer norm computes the same at training and at test; batch norm does not."),
+        text("abstract and section 3"),
         _training_and_test,
         HOLDS,
         "invariance?statistics=frozen",
     ),
     Claim(
         "batch_noise",
-        "In a mini-batch of m cases, μ is an estimate whose error falls as 1/√m.",
-        "section 2",
+        text("In a mini-batch of m cases, μ is an estimate whose error falls as 1/√m."),
+        text("section 2"),
         _batch_noise,
         HOLDS,
         "batch?tab=noise",
-        remark="2000 batches of digits of each size, drawn with replacement.",
+        remark=text("2000 batches of digits of each size, drawn with replacement."),
     ),
     Claim(
         "logits",
-        "The scale of a softmax's inputs decides how confident it is, so they are not normalized.",
-        "section 6.6",
+        text(
+            "The scale of a softmax's inputs decides how confident it is, so they are not "
+            "normalized."
+        ),
+        text("section 6.6"),
         _logits,
         HOLDS,
     ),
     Claim(
         "rescaled_steps",
-        "A layer-normalized recurrence ignores a re-scaling of all summed inputs of a step.",
-        "section 3.1, Eq. 4",
+        text("A layer-normalized recurrence ignores a re-scaling of all summed inputs of a step."),
+        text("section 3.1, Eq. 4"),
         _rescaled_steps,
         HOLDS,
         "recurrent",
     ),
     Claim(
         "grow_or_shrink",
-        "In a standard recurrence the summed inputs grow or shrink at every step; under layer norm "
-        "they keep their size.",
-        "section 3.1",
+        text(
+            "In a standard recurrence the summed inputs grow or shrink at every step; under layer "
+            "norm they keep their size."
+        ),
+        text("section 3.1"),
         _grow_or_shrink,
         HOLDS,
         "recurrent?tab=radii",
-        remark="100 steps without input; the spectral radius of W_hh is ½ and 2.",
+        remark=text("100 steps without input; the spectral radius of W_hh is ½ and 2."),
     ),
     Claim(
         "gradients_over_time",
-        "Layer norm keeps the gradient over time from exploding and from vanishing.",
-        "section 3.1",
+        text("Layer norm keeps the gradient over time from exploding and from vanishing."),
+        text("section 3.1"),
         _gradients_over_time,
         HOLDS_IF,
         "recurrent",
-        condition="it means exploding; with inputs at every step it may still vanish",
-        remark="100 steps, linear and tanh, with and without inputs, spectral radius ½ and 2.",
+        condition=text("it means exploding; with inputs at every step it may still vanish"),
+        remark=text(
+            "100 steps, linear and tanh, with and without inputs, spectral radius ½ and 2."
+        ),
     ),
     Claim(
         "any_length",
-        "A layer-normalized recurrence runs on sequences longer than any seen; batch norm would "
-        "need statistics for each step.",
-        "sections 1 and 3.1",
+        text(
+            "A layer-normalized recurrence runs on sequences longer than any seen; batch norm "
+            "would need statistics for each step."
+        ),
+        text("sections 1 and 3.1"),
         _any_length,
         HOLDS,
         "recurrent?length=256",

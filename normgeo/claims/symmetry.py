@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
-from normgeo.claims.trial import PAPER, ROUNDING, SEED, by_method, gaussian_data, small_model
+from normgeo.claims.examples import (
+    PAPER,
+    ROUNDING,
+    SEED,
+    by_method,
+    certify,
+    gaussian_data,
+    small_model,
+)
 from normgeo.fisher.operator import Fisher, fisher
-from normgeo.invariance.certificate import certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_space import null_space
@@ -23,7 +31,9 @@ def _null_directions() -> Finding:
     return Finding(
         max(seen, by_paper) < ROUNDING,
         seen < ROUNDING,
-        numbers("largest share of F", {"the exact Fisher": seen, "Eq. 13": by_paper}),
+        numbers(
+            text("largest share of F"), {text("the exact Fisher"): seen, text("Eq. 13"): by_paper}
+        ),
     )
 
 
@@ -35,7 +45,7 @@ def _others_are_seen() -> Finding:
         tangents = _tangents(model, X, invariant=False)
         F = fisher(model, X)
         least[method] = min(_share_seen(F, v[:, None]) for v in tangents.T)
-    return plain(min(least.values()) > ROUNDING, by_method("smallest share of F", least))
+    return plain(min(least.values()) > ROUNDING, by_method(text("smallest share of F"), least))
 
 
 def _count() -> Finding:
@@ -50,9 +60,9 @@ def _count() -> Finding:
     return Finding(
         spans == independent == coupled,
         spans == independent,
-        by_method("dimensions of the symmetries", spans)
-        + by_method("null directions", independent)
-        + by_method("null directions with a softmax", coupled),
+        by_method(text("dimensions of the symmetries"), spans)
+        + by_method(text("null directions"), independent)
+        + by_method(text("null directions with a softmax"), coupled),
     )
 
 
@@ -63,7 +73,8 @@ def _equation_13_is_singular() -> Finding:
         null_space(fisher(model, X, coupling=coupling)).dimension for coupling in ("exact", "paper")
     )
     return plain(
-        paper == exact, numbers("null directions", {"the exact Fisher": exact, "Eq. 13": paper})
+        paper == exact,
+        numbers(text("null directions"), {text("the exact Fisher"): exact, text("Eq. 13"): paper}),
     )
 
 
@@ -101,38 +112,46 @@ def _share_seen(F: Fisher, tangents: Array) -> float:
 CLAIMS = (
     Claim(
         "null_directions",
-        "The changes of weights that layer norm ignores are null directions of its Fisher matrix.",
-        "sections 5.1 and 5.2 together",
+        text(
+            "The changes of weights that layer norm ignores are null directions of its Fisher "
+            "matrix."
+        ),
+        text("sections 5.1 and 5.2 together"),
         _null_directions,
         HOLDS_IF,
         "symmetry?method=layer&tab=coupling",
-        condition="the Fisher matrix is the exact one, not Eq. 13",
+        condition=text("the Fisher matrix is the exact one, not Eq. 13"),
     ),
     Claim(
         "others_are_seen",
-        "The changes of weights that a method does not ignore are no null directions.",
-        "sections 5.1 and 5.2 together",
+        text("The changes of weights that a method does not ignore are no null directions."),
+        text("sections 5.1 and 5.2 together"),
         _others_are_seen,
         HOLDS,
         "symmetry?tab=angles",
     ),
     Claim(
         "null_dimensions",
-        "The weights have no other null directions than the changes that Table 1 calls invariant.",
-        "section 5.1, Table 1, and section 5.2.2",
+        text(
+            "The weights have no other null directions than the changes that Table 1 calls "
+            "invariant."
+        ),
+        text("section 5.1, Table 1, and section 5.2.2"),
         _count,
         HOLDS_IF,
         "symmetry?tab=formula",
-        condition="the outputs are independent; a softmax has a symmetry of its own",
-        remark="Four neurons, five features: H for batch and weight norm, D + 1 for layer norm.",
+        condition=text("the outputs are independent; a softmax has a symmetry of its own"),
+        remark=text(
+            "Four neurons, five features: H for batch and weight norm, D + 1 for layer norm."
+        ),
     ),
     Claim(
         "equation_13_singular",
-        "Eq. 13 has the null directions of layer norm's exact Fisher matrix.",
-        "section 5.2.2, Eq. 13",
+        text("Eq. 13 has the null directions of layer norm's exact Fisher matrix."),
+        text("section 5.2.2, Eq. 13"),
         _equation_13_is_singular,
         FAILS,
         "symmetry?method=layer&tab=coupling",
-        remark="Among the weights it has none at all.",
+        remark=text("Among the weights it has none at all."),
     ),
 )

@@ -30,7 +30,7 @@ from normgeo.claims import (
     practice,
     symmetry,
 )
-from normgeo.claims.claim import number, numbers, plain
+from normgeo.claims.claim import number, numbers, plain, shared
 from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.gain_metric import PRINTED
@@ -44,10 +44,15 @@ from normgeo.ui.frame import PAGES
 Patch = pytest.MonkeyPatch
 
 
+@pytest.fixture(scope="module")
+def findings() -> dict[str, Finding]:
+    """What one audit of all claims finds."""
+    return {one.claim.key: one.finding for one in audit()}
+
+
 @pytest.mark.parametrize("key", CLAIMS)
-def test_computation_gives_the_known_verdict(key: str) -> None:
-    claim = CLAIMS[key]
-    assert claim.check().verdict == claim.expected
+def test_computation_gives_the_known_verdict(key: str, findings: dict[str, Finding]) -> None:
+    assert findings[key].verdict == CLAIMS[key].expected
 
 
 # One mutation of what each claim is computed from; a newcomer needs one as well.
@@ -116,7 +121,7 @@ def layer_norm_does_not_center(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["rms"])
 
 
-@breaks("equation_7", "rescaled_steps")
+@breaks("equation_7", "rescaled_steps", "input_scaling")
 def layer_norm_has_an_epsilon(patch: Patch) -> None:
     swap(patch, "layer", replace(NORMALIZERS["layer"], eps=0.1))
 
@@ -136,7 +141,7 @@ def batch_norm_is_no_norm(patch: Patch) -> None:
     swap(patch, "batch", NORMALIZERS["standard"])
 
 
-@breaks("dataset_rescaling", "input_scaling")
+@breaks("dataset_rescaling")
 def weight_norm_is_batch_norm(patch: Patch) -> None:
     swap(patch, "weight", NORMALIZERS["batch"])
 
@@ -383,16 +388,20 @@ def test_claim_has_a_mutation(key: str) -> None:
 @pytest.mark.parametrize("key", CLAIMS)
 def test_claim_is_a_sentence_with_a_source(key: str) -> None:
     claim = CLAIMS[key]
-    for sentence in filter(None, (claim.statement, claim.remark)):
-        assert re.fullmatch(r"[A-Z0-9μσ‖z].*\.", sentence), sentence
-    assert claim.source
-    assert not claim.condition.endswith(".")
-    assert claim.condition[:1].islower() or not claim.condition[:1].isalpha()
+    sentences = [claim.statement, claim.remark] if claim.remark else [claim.statement]
+    for sentence in sentences:
+        assert re.fullmatch(r"[A-Z0-9μσ‖z].{10,}\.", sentence), sentence
+    assert re.fullmatch(r"\S.*[^.]", claim.source), claim.source
+    assert bool(claim.condition) == (claim.expected == HOLDS_IF)
+    if claim.condition:
+        assert re.fullmatch(r"[^A-Z\s].*[^.]", claim.condition), claim.condition
 
 
 @pytest.mark.parametrize("key", CLAIMS)
-def test_every_measured_value_is_plain_and_has_a_label_of_its_own(key: str) -> None:
-    measured = CLAIMS[key].check().measured
+def test_every_measured_value_is_plain_and_has_a_label_of_its_own(
+    key: str, findings: dict[str, Finding]
+) -> None:
+    measured = findings[key].measured
     assert measured
     assert {type(m.value) for m in measured} <= {float, bool}
     assert all(np.isfinite(m.value) for m in measured)
@@ -488,6 +497,29 @@ def test_audit_that_is_asked_to_stop_ends_with_what_it_has(monkeypatch: Patch) -
         raise Stop
 
     assert len(list(audit(stop))) == 1
+
+
+def test_claims_of_one_audit_share_what_they_compute_and_no_more(monkeypatch: Patch) -> None:
+    computed: list[float] = []
+
+    @shared
+    def root(number: float, *, power: int = 2) -> float:
+        computed.append(number)
+        return float(number ** (1 / power))
+
+    def check() -> Finding:
+        both = root(16.0) == 4 and root(16.0, power=4) == 2
+        return plain(both, number("roots", len(computed)))
+
+    claims = {key: claim(check=check) for key in ("first", "second")}
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", claims)
+    assert [one.finding.everywhere for one in audit()] == [True, True]
+    assert computed == [16.0] * 2
+    list(audit())
+    assert computed == [16.0] * 4, "another audit computes anew"
+    check()
+    check()
+    assert computed == [16.0] * 8, "so does a check by itself"
 
 
 def test_check_that_cannot_be_computed_is_named(monkeypatch: Patch) -> None:

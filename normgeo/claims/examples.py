@@ -1,4 +1,4 @@
-"""The models and data on which statements are tried: small, seeded, real where it matters."""
+"""The models and data that claims are computed on: small, seeded, real where it matters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from functools import lru_cache
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.claims.claim import Numbers, Value, numbers
+from normgeo.claims.claim import Numbers, Value, numbers, shared
 from normgeo.datasets.datasets import DATASETS
+from normgeo.invariance import certificate
+from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.normalizer import NORMALIZERS
 
@@ -19,8 +21,7 @@ ROUNDING = 1e-9
 PAPER = ("batch", "weight", "layer")
 """The methods that the paper compares, keys of `NORMALIZERS`."""
 
-OUTPUTS = {"gaussian": 0.5, "bernoulli": 1.0, "poisson": 1.0, "categorical": 1.0}
-"""Every family with a dispersion φ; one that is not 1 shows where φ is forgotten."""
+DISPERSION = 0.5  # φ of the families that have one: not 1, which would hide where it is forgotten
 
 
 @lru_cache(maxsize=1)
@@ -37,13 +38,14 @@ def gaussian_data(cases: int = 40, features: int = 5) -> Array:
 
 
 def small_model(method: str, family: str, neurons: int = 6, features: int = 5) -> NormalizedGLM:
-    """Return a model with random weights, biases and gains, and the family's φ of `OUTPUTS`."""
+    """Return a model with random weights, biases and gains."""
     rng = np.random.default_rng(SEED + 1)
     normalizer = NORMALIZERS[method]
     W = NormalizedGLM.random(normalizer, family, neurons, features, rng).W
     b = 0.3 * rng.standard_normal(neurons)
     g = None if normalizer.is_standard else rng.uniform(0.5, 1.5, neurons)
-    return NormalizedGLM(normalizer, family, W, b, g, phi=OUTPUTS[family])
+    phi = DISPERSION if FAMILIES[family].has_dispersion else 1.0
+    return NormalizedGLM(normalizer, family, W, b, g, phi=phi)
 
 
 def digits_model(method: str) -> NormalizedGLM:
@@ -59,6 +61,9 @@ def with_weights(model: NormalizedGLM, W: Array) -> NormalizedGLM:
 def moved(before: Array, after: Array) -> float:
     """Return max|after − before| / max|before|."""
     return float(np.abs(after - before).max() / np.abs(before).max())
+
+
+certify = shared(certificate.certify)
 
 
 def by_method(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbers:
