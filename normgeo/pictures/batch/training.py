@@ -84,7 +84,7 @@ class Training:
 def compute(settings: Settings, progress: Progress) -> Training:
     """The same network from the same weights with batch norm, layer norm and the chosen method."""
     data = DATASETS[settings.dataset].load()
-    if data.family != "categorical":
+    if not data.labelled:
         raise ValueError(
             text(
                 "The network is trained to tell classes apart, and {data} has none: choose the "
