@@ -86,10 +86,6 @@ def model_on_data(
     return ModelOnData(dataset, dataset.X, y, model, tuple(notes))
 
 
-# The old names, until nothing uses them.
-Scene, scene = ModelOnData, model_on_data
-
-
 def independent(settings: Settings) -> Settings:
     """Return the settings with classes one against the rest, where the family is left open."""
     dataset = DATASETS[settings.dataset].load()

@@ -7,42 +7,64 @@ import pytest
 
 from normgeo import NORMALIZERS
 from normgeo.base.progress import Stop
+from normgeo.base.text import translated
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.models.families import FAMILIES
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
 RUNS = ("descent", "equilibrium", "twin", "spiral")
 NAMES = ("turn", "descent", "doubling", "ellipse")
+LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_blocks(4)]
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-def assert_is_sentence(words: str) -> None:
-    assert words[0].isupper() or words[0] in "`σ"
-    assert words.endswith(".")
-    assert len(words.split()) > 8
+# States whose loss is flat: four neurons share one target, and the squares of z are all it sees.
+FLAT = {("diabetes", "layer", 0), ("plane", "centered_weight", 0)}
+
+
+def refused(name: str, dataset: str, method: str, neurons: int) -> bool:
+    """Whether there is no block, no z, z = ±1, no gradient, or no two directions across."""
+    data, normalizer = DATASETS[dataset].load(), Settings(method=method).normalizer
+    H = neurons or max(data.H, 4)
+    if FAMILIES[data.family].coupled and data.H > H:
+        return True
+    if normalizer.scale == "none" or (dataset, method, neurons) in FLAT:
+        return True
+    K, centered = 1, 0
+    if "layer" in normalizer.words:
+        K, rest = divmod(H, normalizer.groups)
+        centered = int(normalizer.center == "layer")
+        if rest or K - centered < 2:
+            return True
+    dimensions = (K - centered) * (data.D - (normalizer.center == "weight"))
+    return name == "ellipse" and dimensions < 3
 
 
 @pytest.mark.parametrize("neurons", [0, 1, 2])
 @pytest.mark.parametrize("method", NORMALIZERS)
 @pytest.mark.parametrize("dataset", DATASETS)
-def test_every_state_has_a_figure_or_a_sentence(dataset: str, method: str, neurons: int) -> None:
+def test_every_state_has_a_figure_but_for_those_with_a_sentence(
+    sentence_of, dataset: str, method: str, neurons: int
+) -> None:
     settings = Settings(dataset=dataset, method=method, neurons=neurons, steps=3)
     for name in NAMES:
-        try:
-            result = PICTURES[name].compute(settings)
-        except ValueError as error:
-            assert_is_sentence(str(error))
+        if refused(name, dataset, method, neurons):
+            words = sentence_of(name, settings)
+            assert words[0].isupper() or words[0] in "`σ"
+            assert words.endswith(".")
+            assert len(words.split()) > 8
             continue
+        result = PICTURES[name].compute(settings)
         spec = PICTURES[name].figure(result, "dark").to_json()
         assert len(spec) < 300_000
         assert "nan" not in re.sub(r"finance|nano", "", spec).lower()
-        table = PICTURES[name].table(result)
-        assert table.rows
+        assert PICTURES[name].table(result).rows
 
 
 @pytest.mark.parametrize("eps", [1.0])
-@pytest.mark.parametrize("method", [name for name in NORMALIZERS if name != "standard"])
+@pytest.mark.parametrize("method", LAWFUL)
 def test_payload_stays_small_with_eps(method: str, eps: float) -> None:
     settings = replace(QUICK, method=method, eps=eps, growth=0.125)
     for name in NAMES:
@@ -105,22 +127,24 @@ def test_mini_batch_of_more_cases_than_there_are_has_a_sentence(sentence_of, nam
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("rate", [0.0, 1e6])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_wild_runs_are_drawn_or_explained(name: str, rate: float, optimizer: str) -> None:
-    sentences: set[str] = set()
-    for dataset in ("linnerud_reversed", "plane"):
-        for decay in (None, 0.5):
-            settings = Settings(
-                dataset=dataset, rate=rate, optimizer=optimizer, decay=decay, steps=10
-            )
-            try:
-                result = PICTURES[name].compute(settings)
-            except ValueError as error:
-                sentences.add(str(error))
-                continue
-            spec = PICTURES[name].figure(result, "dark").to_plotly_json()
-            assert "nan" not in str(spec["layout"]).lower()
-            assert PICTURES[name].table(result).rows
-    assert all(sentence.endswith(".") for sentence in sentences)
+@pytest.mark.parametrize("decay", [None, 0.5])
+@pytest.mark.parametrize("dataset", ["linnerud_reversed", "plane"])
+def test_wild_runs_are_drawn_or_explained(
+    sentence_of, name: str, rate: float, optimizer: str, decay: float | None, dataset: str
+) -> None:
+    settings = Settings(dataset=dataset, rate=rate, optimizer=optimizer, decay=decay, steps=10)
+    counts = dataset == "linnerud_reversed"  # which overflow in the first step
+    if rate and decay and name in ("equilibrium", "twin"):
+        assert "which must be above 0 to keep their direction" in sentence_of(name, settings)
+    elif rate and counts and name == "equilibrium":
+        assert "and the runs have 0. Take more steps" in sentence_of(name, settings)
+    elif rate and counts and name == "spiral":
+        assert sentence_of(name, settings).startswith("The first step has no end: ")
+    else:
+        result = PICTURES[name].compute(settings)
+        spec = PICTURES[name].figure(result, "dark").to_plotly_json()
+        assert "nan" not in str(spec["layout"]).lower()
+        assert PICTURES[name].table(result).rows
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -140,6 +164,17 @@ def test_progress_ends_where_it_is_done(name: str) -> None:
     PICTURES[name].compute(QUICK, lambda *progress: told.append(progress))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES, *RUNS}))
+def test_words_change_with_the_language_after_a_result_was_made(name: str) -> None:
+    result = PICTURES[name].compute(Settings(dataset="linnerud", method="batch", steps=20))
+    with translated(lambda sentence: f"@{sentence}"):
+        figure = PICTURES[name].figure(result, "light").to_json()
+        assert PICTURES[name].title.startswith("@")
+        assert PICTURES[name].alt.startswith("@")
+    assert "@weights of neuron 0" in figure
+    assert "@weights" not in PICTURES[name].figure(result, "light").to_json()
 
 
 @pytest.mark.parametrize("name", RUNS)
