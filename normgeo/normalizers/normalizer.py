@@ -246,7 +246,9 @@ class Normalizer:
             A = inputs @ weights.T
         if not np.isfinite(A).all():
             raise overflow(weights, inputs)
-        return Normalized(A, A - at.z * at.sigma, at.sigma, at.z)
+        # No center has no rounding either.
+        mu = A - at.z * at.sigma if self.centering.subtracts else np.zeros_like(A)
+        return Normalized(A, mu, at.sigma, at.z)
 
     def linearize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None

@@ -40,7 +40,7 @@ def random_model(normalizer, family, N=8, D=5, H=4):
         family,
         W,
         b,
-        None if normalizer.words == ("none", "none") else gain,
+        None if normalizer.is_standard else gain,
         phi=0.6 if FAMILIES[family].has_dispersion else 1.0,
         reference=reference if frozen else None,
     ), X

@@ -219,3 +219,39 @@ def test_a_rescaling_has_no_shape_of_gamma(rng):
     sentence = "'case_rescaling' is a re-scaling: it takes delta, not gamma."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         TRANSFORMS["case_rescaling"].gamma_shape(*draw(rng))
+
+
+DUALS = {
+    "weight_matrix_rescaling": "dataset_rescaling",
+    "weight_matrix_recentering": "dataset_recentering",
+    "weight_vector_rescaling": "case_rescaling",
+    "weight_vector_recentering": "case_recentering",
+    "weight_vector_offsets": "case_offsets",
+}
+
+
+def test_duals_pair_the_changes_of_weights_with_those_of_inputs():
+    pairs = DUALS | {inputs: weights for weights, inputs in DUALS.items()}
+    assert {key: transform.dual.key for key, transform in TRANSFORMS.items()} == pairs
+
+
+@pytest.mark.parametrize("key", TRANSFORMS)
+def test_dual_does_to_the_exchanged_matrices_what_the_change_does(key, rng):
+    transform = TRANSFORMS[key]
+    W, X = rng.standard_normal((4, 3)), rng.standard_normal((4, 3))
+    delta = 2.5 if transform.rescales else None
+    gamma = None if transform.rescales else rng.standard_normal(transform.gamma_shape(W, X))
+    W1, X1 = transform(W, X, delta=delta, gamma=gamma, index=1)
+    X2, W2 = transform.dual(X, W, delta=delta, gamma=gamma, index=1)
+    np.testing.assert_array_equal(W1, W2)
+    np.testing.assert_array_equal(X1, X2)
+
+
+@pytest.mark.parametrize("key", TRANSFORMS)
+def test_change_reaches_the_summed_inputs_that_it_moves(key, rng):
+    transform = TRANSFORMS[key]
+    W, X = rng.standard_normal((4, 3)), rng.standard_normal((5, 3))
+    delta = 2.5 if transform.rescales else None
+    gamma = None if transform.rescales else rng.standard_normal(transform.gamma_shape(W, X))
+    W1, X1 = transform(W, X, delta=delta, gamma=gamma)
+    np.testing.assert_array_equal(transform.reaches((5, 4)), X1 @ W1.T != X @ W.T)

@@ -1,12 +1,13 @@
 """A normalizer over fixed cases is the normalizer, and refuses what it refuses."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, Normalizer
-from normgeo.normalizers.fixed_cases import FixedCases
+from normgeo.normalizers.scales import AveragingScale
 
 every_method = pytest.mark.parametrize(
     "normalizer",
@@ -72,26 +73,34 @@ def test_weights_of_another_layer_are_refused(rng):
         over.linearize(np.ones((4, 6)))
 
 
-def products(monkeypatch, W, X, normalizer):
+class Counted(AveragingScale):
+    """A scale that notes the shape of the summed inputs whose rounding is asked for."""
+
+    def __init__(self, of):
+        self.of, self.seen = of, []
+
+    def average(self, U, groups=1):
+        return self.of.average(U, groups)
+
+    def uncentered(self, A, W, groups=1):
+        self.seen.append(A.shape)
+        return self.of.uncentered(A, W, groups)
+
+
+def products(W, X, normalizer):
     """How often the uncentered product was looked at beyond its bound."""
-    seen, rounding = [], FixedCases._rounding
-
-    def count(self, W, A, kind):
-        seen.append(A.shape)
-        return rounding(self, W, A, kind)
-
-    monkeypatch.setattr(FixedCases, "_rounding", count)
-    normalizer.linearize(W, X)
-    return seen.count((len(X), len(W)))
+    scale = Counted(normalizer.scaling)
+    replace(normalizer.over(X, len(W)), scale=scale).linearize(W)
+    return scale.seen.count((len(X), len(W)))
 
 
 @pytest.mark.parametrize("key", ["batch", "layer"])
-def test_uncentered_product_is_formed_only_near_rounding(key, rng, monkeypatch):
+def test_uncentered_product_is_formed_only_near_rounding(key, rng):
     W, X = rng.normal(size=(4, 5)), rng.normal(size=(9, 5))
-    assert products(monkeypatch, W, X, NORMALIZERS[key]) == 0
+    assert products(W, X, NORMALIZERS[key]) == 0
     # A feature that no neuron weighs, in thousands of millions of millions: ‖x‖ says nothing of a.
     W[:, 0], X[0, 0] = 0, 1e16
-    assert products(monkeypatch, W, X, NORMALIZERS[key]) == 1
+    assert products(W, X, NORMALIZERS[key]) == 1
 
 
 def test_bound_refuses_nothing_and_the_product_decides():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, Normalizer
+from normgeo.normalizers.scales import SCALES, AveragingScale
 
 N, H, D = 7, 6, 4
 STEP = 2e-3
@@ -13,10 +14,10 @@ STEP = 2e-3
 
 def kinds():
     """Every normalizer at ε 0 and 0.3, with one and two groups, current and frozen."""
-    for words in GRID:
+    for words, plain in GRID.items():
         for eps in (0.0, 0.3):
-            for groups in (1, 2) if "layer" in words else (1,):
-                for statistics in ("current", "frozen") if "batch" in words else ("current",):
+            for groups in (1, 2) if plain.shared_by_neurons else (1,):
+                for statistics in ("current", "frozen") if plain.shared_by_cases else ("current",):
                     name = f"{'-'.join(words)} eps={eps} groups={groups} {statistics}"
                     normalizer = Normalizer(*words, groups=groups, eps=eps, statistics=statistics)
                     yield pytest.param(normalizer, id=name)
@@ -88,7 +89,7 @@ def test_own_neuron_is_everything_exactly_where_no_layer_statistic_is_shared(nor
     (W, X), (dW, _), reference = draw(rng), draw(rng), draw(rng)
     at = normalizer.linearize(W, X, reference)
     same = np.allclose(at.own_neuron().jvp(dW), at.jvp(dW), rtol=1e-12, atol=1e-13)
-    assert same == ("layer" not in normalizer.words)
+    assert same != normalizer.shared_by_neurons
 
 
 def test_layer_norm_has_the_jacobian_written_out(rng):
@@ -122,12 +123,32 @@ def test_weight_norm_has_equation_14_written_out(rng):
     np.testing.assert_allclose(NORMALIZERS["weight"].linearize(W, X).jvp(dW), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("words", [w for w in GRID if w[1] != "none"], ids="-".join)
+@pytest.mark.parametrize("words", [w for w in GRID if GRID[w].scaling.divides], ids="-".join)
 def test_a_step_along_the_weights_themselves_moves_z_only_with_eps(words, rng):
     W, X = draw(rng)
     np.testing.assert_allclose(GRID[words].linearize(W, X).jvp(W), 0, atol=1e-12)
     moved = Normalizer(*words, eps=0.3).linearize(W, X).jvp(W)
-    assert (np.abs(moved).max() > 0.01) == (words[1] != "weight")
+    assert (np.abs(moved).max() > 0.01) == GRID[words].scaling.takes_eps
+
+
+@pytest.mark.parametrize("words", [w for w in GRID if not GRID[w].shared_by_neurons], ids="-".join)
+def test_equation_14_has_a_row_for_each_neuron(words, rng):
+    """∂z_h/∂w̃_h = (x̃ − z_h q_h)/σ_h with the scale's own q, against the derivative."""
+    (W, X), (dW, _) = draw(rng), draw(rng)
+    normalizer = GRID[words]
+    at = normalizer.linearize(W, X)
+    q = normalizer.scaling.radial(at.centered_inputs, at.point)
+    along = 0 if q is None else np.einsum("hd,hd->h", q, normalizer.centering.project_weights(dW))
+    moved = at.centered_inputs @ normalizer.centering.project_weights(dW).T - at.z * along
+    np.testing.assert_allclose(at.jvp(dW), moved / at.sigma, atol=1e-12)
+
+
+def test_averaging_scale_has_its_row_of_equation_14_from_its_average(rng):
+    """The rule that a new scale inherits, against the product of matrices of the batch scale."""
+    (W, X), batch = draw(rng), SCALES["batch"]
+    at = NORMALIZERS["batch"].linearize(W, X)
+    inherited = AveragingScale.radial(batch, at.centered_inputs, at.point)
+    np.testing.assert_allclose(inherited, batch.radial(at.centered_inputs, at.point), atol=1e-14)
 
 
 def test_a_derivative_of_nothing_is_refused_in_a_sentence(rng):

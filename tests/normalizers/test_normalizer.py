@@ -1,6 +1,7 @@
 """Every normalizer against NumPy written out, the duality, and refusals word by word."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,14 +14,31 @@ from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.scales import SCALES
 
-NAMES = ["-".join(words) for words in GRID]
-every_pair = pytest.mark.parametrize("words", GRID, ids=NAMES)
+WORDS = ("none", "batch", "layer", "weight")
+WRITTEN_OUT = [(center, scale) for center in WORDS for scale in WORDS]
+
+
+def pairs(*, grouped=False, shared_by_cases=False):
+    """Words of the design space: all, or those that take groups, or batch statistics."""
+    return [
+        words
+        for words, normalizer in GRID.items()
+        if normalizer.shared_by_neurons >= grouped and normalizer.shared_by_cases >= shared_by_cases
+    ]
+
+
+def with_groups(words):
+    """Each pair with one group, and with two where it takes them."""
+    return [
+        pytest.param(pair, groups, id=f"{'-'.join(pair)} groups={groups}")
+        for pair in words
+        for groups in ((1, 2) if GRID[pair].shared_by_neurons else (1,))
+    ]
+
+
+every_pair = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_named = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS.keys())
-every_batch_pair = pytest.mark.parametrize(
-    "words",
-    [words for words in GRID if "batch" in words],
-    ids=[name for name in NAMES if "batch" in name],
-)
+every_batch_pair = pytest.mark.parametrize("words", pairs(shared_by_cases=True), ids="-".join)
 
 
 def draw(rng, N=7, H=6, D=5):
@@ -54,12 +72,9 @@ def written_out(center, scale, W, X, eps=0.0, groups=1):
     return mu, np.broadcast_to(np.sqrt(v), A.shape), C / np.sqrt(v)
 
 
-@every_pair
 @pytest.mark.parametrize("eps", [0.0, 0.3])
-@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("words", "groups"), with_groups(WRITTEN_OUT))
 def test_each_pair_of_words_is_its_formula(words, eps, groups, rng):
-    if groups > 1 and "layer" not in words:
-        groups = 1
     W, X = draw(rng)
     A, mu, sigma, z = Normalizer(*words, groups=groups, eps=eps).normalize(W, X)
     want = written_out(*words, W, X, eps, groups)
@@ -87,7 +102,7 @@ def test_named_methods_are_their_textbook_formulas(rng):
         "mean_only_batch_weight": (X - X.mean(axis=0)) @ long.T,
         "centered_weight": X @ (centered / np.linalg.norm(centered, axis=1, keepdims=True)).T,
     }
-    assert textbook.keys() == NORMALIZERS.keys()
+    assert textbook.keys() <= NORMALIZERS.keys()
     for name, z in textbook.items():
         np.testing.assert_allclose(NORMALIZERS[name].normalize(W, X).z, z, atol=1e-12)
 
@@ -106,7 +121,13 @@ def test_eps_changes_a_batch_or_layer_scale_and_no_other(words, rng):
     same = np.array_equal(
         Normalizer(*words, eps=0.3).normalize(W, X).z, GRID[words].normalize(W, X).z
     )
-    assert same == (words[1] in {"none", "weight"})
+    assert same != GRID[words].scaling.takes_eps
+
+
+@pytest.mark.parametrize("words", WRITTEN_OUT, ids="-".join)
+def test_eps_is_for_the_batch_and_the_layer_scale(words):
+    assert GRID[words].scaling.takes_eps == (words[1] in {"batch", "layer"})
+    assert replace(GRID[words], eps=0.3).added_eps == (0.3 if words[1] in {"batch", "layer"} else 0)
 
 
 @every_batch_pair
@@ -141,7 +162,7 @@ def test_frozen_center_leaves_another_scale_current(rng):
 def test_moments_take_stacks_of_weights_and_inputs(words, rng):
     pairs = [draw(rng) for _ in range(3)]
     W, X = (np.stack(matrices) for matrices in zip(*pairs, strict=True))
-    groups = 2 if "layer" in words else 1
+    groups = 2 if GRID[words].shared_by_neurons else 1
     normalizer = Normalizer(*words, groups=groups, eps=0.1)
     C, v = normalizer.moments(W, X)
     for i, pair in enumerate(pairs):
@@ -173,23 +194,37 @@ Moderate = st.floats(-2, 2).map(lambda x: round(x, 3))
 
 @settings(max_examples=300)
 @given(
-    center=st.sampled_from(list(CENTERS)),
-    scale=st.sampled_from([key for key in SCALES if key != "weight"]),
+    words=st.sampled_from([words for words, normalizer in GRID.items() if normalizer.dual]),
     data=st.data(),
 )
-def test_exchanging_weights_and_inputs_exchanges_batch_and_layer(center, scale, data):
-    """z(W, X; center, scale) = z(X, W; both with batch and layer exchanged)ᵀ."""
-    dual = {"batch": "layer", "layer": "batch"}
+def test_exchanging_weights_and_inputs_makes_a_normalizer_its_dual(words, data):
+    """z(W, X; center, scale) = z(X, W; their duals)ᵀ."""
     W = data.draw(arrays(float, st.tuples(st.integers(2, 4), st.just(3)), elements=Moderate))
     X = data.draw(arrays(float, st.tuples(st.integers(2, 4), st.just(3)), elements=Moderate))
-    C, v = GRID[center, scale].moments(W, X)
-    swapped = GRID[dual.get(center, center), dual.get(scale, scale)]
+    C, v = GRID[words].moments(W, X)
+    swapped = GRID[words].dual
     C_dual, v_dual = swapped.moments(X, W)
     np.testing.assert_allclose(C, C_dual.T, atol=1e-12)
     np.testing.assert_allclose(np.broadcast_to(v, C.shape), np.broadcast_to(v_dual, C.T.shape).T)
     assume(v.min() > 1e-3)
-    z, z_dual = GRID[center, scale].normalize(W, X).z, swapped.normalize(X, W).z
+    z, z_dual = GRID[words].normalize(W, X).z, swapped.normalize(X, W).z
     np.testing.assert_allclose(z, z_dual.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("words", WRITTEN_OUT, ids="-".join)
+def test_duals_exchange_batch_and_layer(words):
+    center, scale = ({"batch": "layer", "layer": "batch"}.get(word, word) for word in words)
+    expected = None if scale == "weight" else GRID[center, scale]
+    assert GRID[words].dual == expected
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [NORMALIZERS["group"], Normalizer("batch", "batch", statistics="frozen")],
+    ids=["groups", "frozen"],
+)
+def test_groups_of_neurons_and_frozen_statistics_have_no_dual(normalizer):
+    assert normalizer.dual is None
 
 
 def test_weight_scale_has_no_dual(rng):
@@ -229,12 +264,15 @@ def test_homogeneous_blocks_are_those_of_the_theory(normalizer, expected):
     assert [block.tolist() for block in normalizer.homogeneous_blocks(4)] == BLOCKS[expected]
 
 
-@pytest.mark.parametrize("words", GRID, ids=NAMES)
-@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("words", "groups"), with_groups([words for words in GRID if GRID[words].scaling.divides])
+)
 def test_doubling_a_homogeneous_block_leaves_z_alone(words, groups, rng):
-    normalizer = Normalizer(*words, groups=groups if "layer" in words else 1)
+    normalizer = Normalizer(*words, groups=groups)
     W, X = draw(rng)
-    for block in normalizer.homogeneous_blocks(len(W)):
+    blocks = normalizer.homogeneous_blocks(len(W))
+    assert np.sort(np.concatenate(blocks)).tolist() == list(range(len(W)))
+    for block in blocks:
         doubled = W.copy()
         doubled[block] *= 2
         np.testing.assert_allclose(
@@ -251,6 +289,58 @@ def test_titles_are_names_or_the_two_words():
 def test_layer_norm_of_two_neurons_is_legal_and_only_a_sign(rng):
     z = NORMALIZERS["layer"].normalize(*draw(rng, H=2)).z
     np.testing.assert_allclose(np.abs(z), 1)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.3])
+@pytest.mark.parametrize(("words", "groups"), with_groups(WRITTEN_OUT))
+def test_signs_alone_are_left_where_every_z_is_plus_or_minus_one(words, groups, eps, rng):
+    normalizer = Normalizer(*words, groups=groups, eps=eps)
+    for K in (2, 3):
+        z = normalizer.normalize(*draw(rng, H=K * groups)).z
+        assert normalizer.leaves_only_signs(K * groups) == np.allclose(np.abs(z), 1)
+
+
+@pytest.mark.parametrize("words", GRID, ids="-".join)
+def test_standard_model_alone_leaves_the_summed_inputs_as_they_are(words, rng):
+    W, X = draw(rng)
+    same = np.allclose(GRID[words].normalize(W, X).z, X @ W.T)
+    assert GRID[words].is_standard == same
+    assert GRID[words].centering.subtracts == GRID[words].normalize(W, X).mu.any()
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("center", CENTERS.values(), ids=CENTERS.keys())
+def test_dimensions_that_a_center_takes_away_are_those_its_projection_lacks(center, groups):
+    """The rank of a projection is its trace; it is its own adjoint, and twice is once."""
+    if_grouped = groups if center.shared_by_neurons else 1
+    neurons, features = np.eye(8), np.eye(5)
+    mixing = center.project_neurons(neurons, if_grouped)
+    along = center.project_features(features)
+    assert if_grouped * center.neuron_dimensions_lost == pytest.approx(8 - np.trace(mixing))
+    assert center.feature_dimensions_lost == pytest.approx(5 - np.trace(along))
+    for P in (mixing, along):
+        np.testing.assert_allclose(P, P.T, atol=1e-15)
+        np.testing.assert_allclose(P @ P, P, atol=1e-15)
+    changed = not np.array_equal(center.project_weights(np.eye(8), if_grouped), np.eye(8))
+    assert center.projects_weights == changed
+
+
+@every_batch_pair
+def test_constants_at_test_time_are_those_of_the_reference(words, rng):
+    """Frozen statistics handed over as numbers, by NumPy from the reference batch."""
+    (W, X), (W0, X0) = draw(rng), draw(rng, N=9)
+    normalizer = Normalizer(*words, eps=0.3)
+    frozen = replace(normalizer, statistics="frozen").normalize(W, X, (W0, X0))
+    center, scale = normalizer.centering, normalizer.scaling
+    mean = X0.mean(axis=0, keepdims=True) @ center.project_weights(W0).T
+    v = normalizer.normalize(W0, X0).sigma ** 2 - normalizer.added_eps
+    cases = normalizer.over_test_time(
+        X,
+        len(W),
+        mean if center.shared_by_cases else None,
+        v if scale.shared_by_cases else None,
+    )
+    np.testing.assert_allclose(cases.linearize(W).z, frozen.z, atol=1e-12)
 
 
 def test_batch_norm_of_two_cases_is_legal_and_only_a_sign(rng):
@@ -443,11 +533,11 @@ def test_eps_gives_a_constant_summed_input_the_value_zero():
 REFUSED_WORDS = {
     "unknown center": (
         {"center": "instance", "scale": "layer"},
-        "`center` must be one of none, batch, layer, weight; got 'instance'.",
+        f"`center` must be one of {', '.join(CENTERS)}; got 'instance'.",
     ),
     "unknown scale": (
         {"center": "layer", "scale": "std"},
-        "`scale` must be one of none, batch, layer, weight; got 'std'.",
+        f"`scale` must be one of {', '.join(SCALES)}; got 'std'.",
     ),
     "unknown statistics": (
         {"center": "batch", "scale": "batch", "statistics": "running"},
@@ -547,15 +637,19 @@ def test_a_reference_batch_without_statistics_is_refused_in_a_sentence(reference
         FROZEN.normalize(EYE, SPREAD, reference)
 
 
-@pytest.mark.parametrize("frozen", [False, True], ids=["current", "frozen"])
-@pytest.mark.parametrize("words", GRID, ids="-".join)
-def test_what_is_undefined_at_a_size_is_what_normalize_refuses_there(words, frozen, rng):
-    if frozen and "batch" not in words:
-        return
-    normalizer = Normalizer(*words, statistics="frozen" if frozen else "current")
+@pytest.mark.parametrize(
+    ("words", "statistics"),
+    [
+        *((words, "current") for words in GRID),
+        *((words, "frozen") for words in pairs(shared_by_cases=True)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_what_is_undefined_at_a_size_is_what_normalize_refuses_there(words, statistics, rng):
+    normalizer = Normalizer(*words, statistics=statistics)
     for N, H, D in np.ndindex(3, 3, 3):
         W, X = rng.standard_normal((H + 1, D + 1)), rng.standard_normal((N + 1, D + 1))
-        reference = (W, rng.standard_normal((5, D + 1))) if frozen else None
+        reference = (W, rng.standard_normal((5, D + 1))) if statistics == "frozen" else None
         reason = normalizer.undefined(N + 1, H + 1, D + 1, reference)
         if reason:
             with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
