@@ -59,7 +59,9 @@ class NeuronBlocks:
     def between(self) -> float:
         """Return the part of ‖F‖² that stands between different neurons; 0 where F is zero."""
         squares = self.norms**2
-        return float(1 - np.trace(squares) / squares.sum()) if squares.any() else 0.0
+        if not squares.any():
+            return 0.0
+        return max(0.0, float(1 - np.trace(squares) / squares.sum()))  # not −0 by rounding
 
     def overview(self, entries: str) -> Array:
         """Return the map of the norms as one of ENTRIES, (H, H) or less; NaN where there is none.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.fisher.longer_steps import LongerSteps
+from normgeo.pictures.fisher.longer_steps import WRITTEN, LongerSteps
 from normgeo.settings import Settings
 from normgeo.ui import results, tex
 from normgeo.ui.tabs import Tabs, points
-
-TOLD = 0.1  # of ‖w‖: the step whose numbers are written out
 
 
 def equal_kl(settings: Settings, drawn: Any) -> None:
@@ -139,25 +137,13 @@ def equation(settings: Settings, drawn: Any) -> None:
     if found is None:
         return
     picture: LongerSteps = found.result
-    last = picture.base.points[-1].around
-    family, h = last.model.family, settings.neuron
-    one = last.s[:1]
-    values = [float(v[0, h]) for v in (one, family.mean(one), family.covariance_diagonal(one))]
-    s, mean, variance = map(tex.number, values)
-    at = int(np.abs(picture.lengths - TOLD).argmin())
-    lines = []
-    names = (text("along ŵ"), text("steepest"), text("at random"))
-    for m, point in enumerate(picture.base.points):
-        length = picture.lengths[at] * point.norm
-        for k in range(picture.kl.shape[1]):
-            quadratic, kl = picture.quadratic[m, k, at], picture.kl[m, k, at]
-            curvature = 2 * quadratic / length**2
-            lines.append(
-                rf"{tex.words(text(point.normalizer.title))}\text{{, }}{tex.words(names[k])} & "
-                rf"\tfrac12 \cdot {tex.number(length)}^2 \cdot {tex.number(_plain(curvature))} & "
-                rf"= {tex.number(_plain(quadratic))} & "
-                rf"\mathrm{{KL}} = {tex.number(_plain(kl))}"
-            )
+    lines = [
+        rf"{tex.words(text(step.method))}\text{{, }}{tex.words(step.direction)} & "
+        rf"\tfrac12 \cdot {tex.number(step.length)}^2 \cdot {tex.number(step.curvature)} & "
+        rf"= {tex.number(step.quadratic)} & \mathrm{{KL}} = {tex.number(step.kl)}"
+        for step in picture.written
+    ]
+    out, family = picture.output, picture.base.points[-1].data.model.family
     st.latex(
         r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] = "
         r"\tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3), \qquad "
@@ -165,25 +151,24 @@ def equation(settings: Settings, drawn: Any) -> None:
     )
     st.latex(r"\begin{array}{lrll}" + r" \\[4pt] ".join(lines) + r"\end{array}")
     st.latex(
-        rf"s = {s}: \quad \mathbb{{E}}[y] = A'(s) = {mean}, \quad "
-        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {variance} \qquad "
+        rf"s = {tex.number(out.s)}: \quad \mathbb{{E}}[y] = A'(s) = {tex.number(out.mean)}, \quad "
+        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)} \qquad "
         + tex.words(
-            text("(Eq. 8 and 9, {family}, case 0, neuron {h})", family=text(family.title), h=h)
+            text(
+                "(Eq. 8 and 9, {family}, case 0, neuron {h})",
+                family=text(family.title),
+                h=settings.neuron,
+            )
         )
     )
     st.caption(
         text(
-            "Nats per case, for steps of {share:g} ‖w‖ of the {name}: the length, the curvature "
+            "Nats per case, for steps of {share} ‖w‖ of the {name}: the length, the curvature "
             "in that direction, and the true KL. Section 5.2.1, Eq. 10 and 11.",
-            share=picture.lengths[at],
+            share=number(WRITTEN),
             name=picture.base.name,
         )
     )
-
-
-def _plain(value: float) -> float:
-    """Return a number, or 0 where there is only rounding."""
-    return 0.0 if abs(value) < 1e-14 else float(value)
 
 
 TABS: Tabs = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import degrees
 
 import streamlit as st
@@ -11,11 +10,9 @@ from normgeo.base.numbers import number
 from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS
-from normgeo.normalizers.normalizer import GRID
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.settings import Settings
-from normgeo.symmetry.null_space import expected_dimension
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
 from normgeo.ui import results
@@ -60,18 +57,17 @@ def angles(settings: Settings, picture: NullDirections) -> None:
 
 def formula(settings: Settings, picture: NullDirections) -> None:
     """Write the dimension by formula for all centers and scales, with today's H, D and family."""
-    family, H, D = picture.family.key, picture.neurons, picture.features
-    own = picture.normalizer.words
-    rows = []
-    for center, centering in CENTERS.items():
-        cells = []
-        for scale in SCALES:
-            method = settings.adapt(GRID[center, scale])
-            if method.shared_by_neurons:
-                method = replace(method, groups=picture.normalizer.groups)
-            k = expected_dimension(method, H, D, family)
-            cells.append(f"▸ {k}" if (center, scale) == own else str(k))
-        rows.append((str(centering.title), *cells))
+    H, D, own = picture.neurons, picture.features, picture.normalizer.words
+    rows = [
+        (
+            str(centering.title),
+            *(
+                "▸ " * ((center, scale) == own) + f"{picture.grid[center, scale]}"
+                for scale in SCALES
+            ),
+        )
+        for center, centering in CENTERS.items()
+    ]
     titles = (str(scaling.title) for scaling in SCALES.values())
     corner = text("{center} \\ {scale}", center=text("center"), scale=text("scale"))
     st.markdown(render(Table((corner, *titles), tuple(rows)), "markdown"))

@@ -19,6 +19,37 @@ from normgeo.tables.table import Table
 
 LONGEST = np.logspace(-3, 1, 25)
 NOTHING = 1e-13  # nats at a step as long as w: less is rounding
+WRITTEN = 0.1  # of ‖w‖: the step whose numbers are written out
+ROUNDING = 1e-14  # a written number that is smaller is 0
+
+
+@final
+@dataclass(frozen=True)
+class WrittenStep:
+    """One step of one model in numbers.
+
+    Attributes:
+        method: the title. direction: in words. length: ‖δ‖. curvature: F in the direction.
+        quadratic, kl: ½ δᵀFδ and the true KL, nats per case.
+
+    """
+
+    method: str
+    direction: str
+    length: float
+    curvature: float
+    quadratic: float
+    kl: float
+
+
+@final
+@dataclass(frozen=True)
+class FirstOutput:
+    """The output of one neuron in the first case: s, E[y] = A'(s) and Var[y]/φ = A''(s)."""
+
+    s: float
+    mean: float
+    variance: float
 
 
 @final
@@ -32,6 +63,7 @@ class LongerSteps:
             (M, k, n); NaN where there are no outputs, or the computation was stopped. The ratio
             is NaN too where the quadratic form is 0.
         silent: whether the quadratic form of a model and direction is 0 to rounding, (M, k).
+        output: of the neuron whose weights are meant, under the method.
 
     """
 
@@ -41,6 +73,22 @@ class LongerSteps:
     quadratic: Array
     ratio: Array
     silent: Array
+    output: FirstOutput
+
+    @property
+    def written(self) -> tuple[WrittenStep, ...]:
+        """The steps of the length `WRITTEN`, of every model in every direction computed."""
+        at = int(np.abs(self.lengths - WRITTEN).argmin())
+        found = []
+        for (m, k), quadratic in np.ndenumerate(self.quadratic[..., at]):
+            point = self.base.points[m]
+            length = float(self.lengths[at] * point.norm)
+            numbers = (2 * quadratic / length**2, quadratic, self.kl[m, k, at])
+            plain = [0.0 if abs(value) < ROUNDING else float(value) for value in numbers]
+            if not np.isnan(quadratic):
+                title = point.normalizer.title
+                found.append(WrittenStep(title, DIRECTIONS[k], length, *plain))
+        return tuple(found)
 
 
 def compute(settings: Settings, progress: Progress) -> LongerSteps:
@@ -55,7 +103,14 @@ def compute(settings: Settings, progress: Progress) -> LongerSteps:
         quadratic[m, d] = point.around.quadratic(step) * LONGEST**2
     silent = quadratic[:, :, np.abs(LONGEST - 1).argmin()] < NOTHING
     ratio = kl / np.where(silent[..., None], np.nan, quadratic)
-    return LongerSteps(base, LONGEST, kl, quadratic, ratio, silent)
+    output = _output(base.points[-1].around, settings.neuron)
+    return LongerSteps(base, LONGEST, kl, quadratic, ratio, silent, output)
+
+
+def _output(around: Neighborhood, neuron: int) -> FirstOutput:
+    s, family = around.s[:1], around.model.family
+    values = (s, family.mean(s), family.covariance_diagonal(s))
+    return FirstOutput(*(float(value[0, neuron]) for value in values))
 
 
 def _kl(around: Neighborhood, step: Array) -> float:

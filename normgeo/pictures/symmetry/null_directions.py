@@ -11,13 +11,13 @@ from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.models.family import Family
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.normalizer import GRID, Normalizer
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.symmetry.explanation import Explanation, explain
-from normgeo.symmetry.null_space import NullSpace, expected_terms, null_space
+from normgeo.symmetry.null_space import NullSpace, expected_dimension, expected_terms, null_space
 from normgeo.tables.table import Table
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
@@ -32,7 +32,8 @@ class NullDirections:
     Attributes:
         null: of the exact Fisher information. paper: of Eq. 13.
         explanation: of `null`. Both are None where the computation was stopped before them.
-        terms: of the formula for its dimension. model: whose they are.
+        terms: of the formula for its dimension. grid: the dimension by formula under any two
+            words for center and scale, at these sizes. model: whose they are.
         caption: data, family, sizes, variant.
         notes: sentences for the reader.
 
@@ -42,6 +43,7 @@ class NullDirections:
     explanation: Explanation | None
     paper: NullSpace | None
     terms: Mapping[str, int]
+    grid: Mapping[tuple[str, str], int]
     model: NormalizedGLM
     caption: str
     notes: tuple[str, ...]
@@ -103,7 +105,9 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
         G=model.normalizer.groups,
         variant=variant(model.normalizer),
     )
-    result = NullDirections(null, None, None, terms, model, about, (*notes, *it.notes))
+    result = NullDirections(
+        null, None, None, terms, _grid(settings, model), model, about, (*notes, *it.notes)
+    )
     if not progress.tell(1, STAGES):
         return result
     result = replace(result, explanation=explain(model, X, null))
@@ -113,6 +117,18 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
     paper = null_space(fisher(model, X, coupling="paper")) if mixed else null
     progress.tell(STAGES, STAGES)
     return replace(result, paper=paper)
+
+
+def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int]:
+    """The dimension by formula for all centers and scales, in layers like the model's."""
+    H, D = model.W.shape
+    found = {}
+    for words, known in GRID.items():
+        method = settings.adapt(known)
+        if method.shared_by_neurons:
+            method = replace(method, groups=model.normalizer.groups)
+        found[words] = expected_dimension(method, H, D, model.family.key)
+    return found
 
 
 def _check_size(model: NormalizedGLM) -> None:

@@ -119,3 +119,12 @@ def test_blocks_without_curvature_are_named():
 def test_neurons_that_there_are_not_are_a_sentence():
     with pytest.raises(ValueError, match=r"numbered from 0 to 3; got the pair \(0, 4\)\. Choose"):
         FISHER.compute(Settings(dataset="wine", other=4))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_share_between_neurons_that_share_nothing_is_0_and_never_below(captions, seed):
+    settings = Settings(dataset="iris", statistics="frozen", seed=seed)
+    result = FISHER.compute(settings)
+    for model in result.models:
+        assert 0 <= model.blocks.between < 1e-12
+    assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from normgeo.fisher.kl import kl
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
@@ -52,3 +53,29 @@ def test_poisson_axes_stay_readable():
     axis = GROWTH.figure(result, "light").layout.yaxis
     low, high = axis.range
     assert (high - low) / axis.dtick < 10
+
+
+@pytest.mark.parametrize("method", ["standard", "batch", "layer"])
+def test_written_step_has_the_kl_and_the_curvature_of_its_direction(matrix, method):
+    settings = Settings(dataset="iris", method=method, neuron=2)
+    result, F = GROWTH.compute(settings), matrix(settings)
+    point = result.base.points[-1]
+    model, X = point.data.model, point.data.X
+    steps = [step for step in result.written if step.method == point.normalizer.title]
+    assert [step.direction for step in steps] == ["along ŵ", "steepest", "at random"]
+    for step, direction in zip(steps, point.directions, strict=True):
+        assert step.length == pytest.approx(0.1 * point.norm)
+        assert step.curvature == pytest.approx(direction @ F @ direction, abs=1e-12)
+        assert step.quadratic == pytest.approx(step.curvature * step.length**2 / 2)
+        other = model.unpack(model.pack() + step.length * direction)
+        assert step.kl == pytest.approx(kl(model, other, X), abs=1e-14)
+    along = steps[0]
+    assert ((along.curvature, along.quadratic, along.kl) == (0, 0, 0)) == (method != "standard")
+
+
+def test_first_output_is_that_of_the_neuron_in_the_first_case():
+    result = GROWTH.compute(Settings(dataset="iris", method="layer", neuron=2))
+    it, out = result.base.points[-1].data, result.output
+    assert out.s == pytest.approx(it.model.natural_parameter(it.X)[0, 2])
+    assert out.mean == pytest.approx(1 / (1 + np.exp(-out.s)))  # Bernoulli
+    assert out.variance == pytest.approx(out.mean * (1 - out.mean))

@@ -13,6 +13,7 @@ from normgeo.settings import Settings
 
 SYMMETRY, COUPLING = PICTURES["symmetry"], PICTURES["coupling"]
 SMALL = Settings(dataset="wine")
+WORDS = ("none", "batch", "layer", "weight")
 
 
 def spectrum(F: np.ndarray) -> np.ndarray:
@@ -51,6 +52,14 @@ def test_bars_are_the_reasons_and_their_counts():
     words = " ".join(note.text for note in figure.layout.annotations)
     assert "by formula GD + G = 13 + 1 = 14 ✓" in words
     assert not re.search(r"\de[-−+]", words)
+
+
+def test_grid_has_the_dimension_by_formula_of_all_sixteen_methods():
+    """H = 4, D = 13, G = 1: 0 H G H, with a layer center GD + 1, with a weight center H more."""
+    result = SYMMETRY.compute(Settings(dataset="wine", method="layer"))
+    rows = [[result.grid[center, scale] for scale in WORDS] for center in WORDS]
+    assert rows == [[0, 4, 1, 4], [0, 4, 1, 4], [13, 14, 14, 14], [4, 8, 5, 8]]
+    assert result.grid[result.normalizer.words] == result.expected
 
 
 def test_both_pictures_share_one_computation():
