@@ -1,13 +1,14 @@
-"""Serve a Streamlit script on a free port of this machine, for browser tests and benchmarks."""
+"""Serve the application on a free port of this machine, for browser tests and benchmarks."""
 
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 SECONDS_TO_START = 60
 
@@ -20,21 +21,36 @@ def serving(script: Path, log: Path) -> Iterator[str]:
         RuntimeError: the server did not start; the message holds what it said.
 
     """
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true"]
+    options = ["--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    with answering([*command, *options], "--server.port=", script.parent, log) as url:
+        yield url
+
+
+@contextmanager
+def answering(
+    command: Sequence[str], port_option: str, folder: Path, log: Path, **options: Any
+) -> Iterator[str]:
+    """Yield the URL of what a command serves on a free port, once it answers.
+
+    Args:
+        command: what to run. port_option: what stands before the port, as in "--port=".
+        folder: where to run it. log: the file for its output. options: of `subprocess.Popen`.
+
+    Raises:
+        RuntimeError: the server did not start; the message holds what it said.
+
+    """
     port = _free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
-    options = [
-        "--server.address=127.0.0.1",
-        "--server.headless=true",
-        "--server.fileWatcherType=none",
-    ]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, *options],
-            cwd=script.parent,
+            [*command, f"{port_option}{port}"],
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            **options,
         )
         try:
             deadline = time.monotonic() + SECONDS_TO_START

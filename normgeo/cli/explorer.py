@@ -66,17 +66,20 @@ def _folder() -> Path:
     for place in PLACES:
         if (place / "app.py").is_file() and (place / "pages").is_dir():
             return place
+    inside, beside = PLACES
     raise RuntimeError(
         text(
-            "This installation of normgeo has no explorer; {places} hold none.",
-            places=", ".join(map(str, PLACES)),
+            "This installation of normgeo has no explorer: neither {inside} nor {beside} holds "
+            "one.",
+            inside=inside,
+            beside=beside,
         )
     )
 
 
 def _free(port: str) -> int:
     """Return a port as a number, if nobody listens there."""
-    if not port.isdecimal() or int(port) not in PORTS:
+    if not (port.isascii() and port.isdecimal()) or int(port) not in PORTS:
         raise ValueError(
             text(
                 "`--port` must be a whole number from {first} to {last}; got {port!r}.",

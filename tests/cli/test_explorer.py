@@ -1,0 +1,100 @@
+"""`normgeo open`: what it starts, from where, and its refusals; a browser test opens it."""
+
+import runpy
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from normgeo.__main__ import main
+from normgeo.cli import explorer
+
+ROOT = Path(__file__).parents[2]
+Captured = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+def started(monkeypatch: Patch, tmp_path: Path) -> list[tuple[Path, list[str]]]:
+    """The folder and the words of every Streamlit that was started, from another folder."""
+    found: list[tuple[Path, list[str]]] = []
+
+    def run_module(name: str, run_name: str, alter_sys: bool) -> None:
+        assert (name, run_name, alter_sys) == ("streamlit", "__main__", True)
+        found.append((Path.cwd(), sys.argv))
+
+    monkeypatch.setattr(runpy, "run_module", run_module)
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def test_open_serves_the_application_of_the_checkout_with_its_settings(
+    started: list[tuple[Path, list[str]]],
+) -> None:
+    assert main(["open"]) == 0
+    assert started == [(ROOT, ["streamlit", "run", str(ROOT / "app.py")])]
+    assert (started[0][0] / ".streamlit" / "config.toml").is_file()
+
+
+@pytest.mark.parametrize("headless", ["--no-browser", "--headless"])
+def test_open_takes_a_port_and_may_leave_the_browser_alone(
+    headless: str, started: list[tuple[Path, list[str]]]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        port = probe.getsockname()[1]
+    assert main(["open", f"--port={port}", headless]) == 0
+    ((_, words),) = started
+    assert words[3:] == [f"--server.port={port}", "--server.headless=true"]
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "80x", "", "8501.0", "٨٥٠١"])
+def test_bad_port_is_refused_in_a_sentence(
+    port: str, started: list[tuple[Path, list[str]]], capsys: Captured
+) -> None:
+    assert main(["open", f"--port={port}"]) == 2
+    sentence = f"`--port` must be a whole number from 1 to 65535; got {port!r}.\n"
+    assert capsys.readouterr() == ("", sentence)
+    assert started == []
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_port_in_use_is_one_sentence(
+    family: socket.AddressFamily, started: list[tuple[Path, list[str]]], capsys: Captured
+) -> None:
+    with socket.socket(family) as other:
+        other.bind(("", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["open", "--port", str(port)]) == 1
+    sentence = f"Port {port} is in use. Choose another one with --port.\n"
+    assert capsys.readouterr() == ("", sentence)
+    assert started == []
+
+
+def test_without_streamlit_it_says_how_to_install_it(
+    monkeypatch: Patch, started: list[tuple[Path, list[str]]], capsys: Captured
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["open"]) == 1
+    assert capsys.readouterr() == (
+        "",
+        "The explorer needs Streamlit, which is not installed: install it with "
+        f"{sys.executable} -m pip install streamlit.\n",
+    )
+    assert started == []
+
+
+def test_without_the_application_it_says_where_it_looked(
+    monkeypatch: Patch, started: list[tuple[Path, list[str]]], capsys: Captured, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(explorer, "PLACES", (tmp_path / "a", tmp_path / "b"))
+    assert main(["open"]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"This installation of normgeo has no explorer: neither {tmp_path / 'a'} nor "
+        f"{tmp_path / 'b'} holds one.\n",
+    )
+    assert started == []
