@@ -10,12 +10,6 @@ settings = frame.begin(
     tabs=batch.TABS,
 )
 
-picture = results.show(
-    "axes",
-    settings,
-    alt="Arrays of cases and neurons, and of cases, channels and pixels, with the entries lit that "
-    "share one mean and variance: a column of all cases in batch norm, a row in layer norm, one "
-    "cell in instance norm, part of a row in group norm. Below each the shape of its statistics.",
-)
+picture = results.show("axes", settings)
 
 tabs(settings, batch.TABS, "noise", picture)

@@ -24,14 +24,7 @@ settings = frame.begin(
     tabs=fisher.TABS,
 )
 
-picture = results.show(
-    "fisher",
-    settings,
-    alt="The Fisher information of the standard model beside that of the method. Left: a map with "
-    "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
-    "pair, a cell for each pair of parameters, blue below zero.",
-    again=text("Compute both models"),
-)
+picture = results.show("fisher", settings, again=text("Compute both models"))
 
 if picture is not None:
     st.caption(" ".join(map(str, picture.notes)))

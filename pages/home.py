@@ -7,13 +7,7 @@ settings = frame.begin("home", text("What does each method average?"), controls=
 
 left, right = st.columns([720, 480], gap="medium")
 with left:
-    results.show(
-        "averages",
-        settings,
-        alt="Three grids with what is averaged lit: one neuron over the cases in batch norm, one "
-        "case over the neurons in layer norm, one weight vector over its features in weight norm. "
-        "Below each the same in integers, with the arithmetic.",
-    )
+    results.show("averages", settings)
     st.caption(text("Section 3, Eq. 2 and 3; section 5, Eq. 5: z = (a − μ)/σ."))
 with right:
     st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))

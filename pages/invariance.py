@@ -29,9 +29,7 @@ with left:
         for rule in verdict_table.RULES:
             st.markdown(str(rule))
 with right:
-    picture = results.show(
-        "effect", settings, alt=text("z before and after the change, method under method.")
-    )
+    picture = results.show("effect", settings)
 if picture is not None:
     left.caption(invariance.remarks(picture))
 

@@ -23,13 +23,7 @@ settings = frame.begin(
     tabs=learning_rate.TABS,
 )
 
-picture = results.show(
-    "turn",
-    settings,
-    alt="Left: the plane of a weight vector and its negative gradient. The loss is constant along "
-    "rays; at norms 1, 2 and 4 the gradient is 1, ½ and ¼ as long and turns the vector by ever "
-    "smaller angles. Right: the angle per step falls with slope −2 on logarithmic axes.",
-)
+picture = results.show("turn", settings)
 
 if picture is not None:
     tabs(settings, learning_rate.TABS, "descent", picture)

@@ -22,14 +22,7 @@ settings = frame.begin(
     tabs=symmetry.TABS,
 )
 
-picture = results.show(
-    "symmetry",
-    settings,
-    alt="Left: the roots of the eigenvalues of the Fisher information of the weights on a "
-    "logarithmic scale, with the null ones marked apart below the threshold. Right: a bar for each "
-    "reason, as long as the number of null directions that it explains.",
-    again=text("Compute all of it"),
-)
+picture = results.show("symmetry", settings, again=text("Compute all of it"))
 
 if picture is not None:
     st.caption(" ".join(map(str, picture.notes)))

@@ -19,13 +19,7 @@ from normgeo.ui.tabs import Tabs, points
 
 def noise(settings: Settings, drawn: Any) -> None:
     """Draw how far μ, σ and z of a batch are from those of all cases."""
-    picture = results.show(
-        "noise",
-        settings,
-        alt="On logarithmic axes against the size of the batch: the errors of the mean and of the "
-        "scale fall with slope −½, measured and predicted; so does the change of z between "
-        "training and test. Those of layer norm are 0.",
-    )
+    picture = results.show("noise", settings)
     if picture is not None:
         st.markdown(
             text(
@@ -80,8 +74,6 @@ def network(settings: Settings, drawn: Any) -> None:
     results.show(
         "training",
         settings,
-        alt="Training loss and test accuracy against the step, a column for each batch size. In "
-        "large batches both methods learn alike; in small ones batch norm stays behind.",
         start=text("Train the network"),
         again=text("Train again"),
     )

@@ -16,14 +16,7 @@ from normgeo.ui.tabs import Tabs, points
 
 def equal_kl(settings: Settings, drawn: Any) -> None:
     """Draw where the KL is equal, over the ellipses of its quadratic form."""
-    picture = results.show(
-        "equal_kl",
-        settings,
-        alt="Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
-        "Right, in a plane with the weights in it: ellipses for the standard model; for a "
-        "normalized one a wedge from the origin, and a strip for the quadratic form.",
-        again=text("Compute all contours"),
-    )
+    picture = results.show("equal_kl", settings, again=text("Compute all contours"))
     if picture is not None:
         st.markdown(
             text(
@@ -37,13 +30,7 @@ def equal_kl(settings: Settings, drawn: Any) -> None:
 
 def growth(settings: Settings, drawn: Any) -> None:
     """Draw the KL against its quadratic form as the step grows."""
-    results.show(
-        "growth",
-        settings,
-        alt="The KL and half the quadratic form against the length of the step on logarithmic "
-        "axes, equal for short steps in every direction, and their ratio, which tends to 1.",
-        again=text("Compute all steps"),
-    )
+    results.show("growth", settings, again=text("Compute all steps"))
     st.markdown(
         text(
             "The test of a Fisher matrix: with any other matrix the ratio would not tend to 1. A "
@@ -54,24 +41,12 @@ def growth(settings: Settings, drawn: Any) -> None:
 
 def spectra(settings: Settings, drawn: Any) -> None:
     """Draw the eigenvalues."""
-    results.show(
-        "spectra",
-        settings,
-        alt="Eigenvalues of the Fisher information of both models, largest first, on a "
-        "logarithmic axis, and the share of the trace that the largest carry.",
-        again=text("Compute both spectra"),
-    )
+    results.show("spectra", settings, again=text("Compute both spectra"))
 
 
 def eq13(settings: Settings, drawn: Any) -> None:
     """Draw the exact Fisher information against Eq. 13."""
-    results.show(
-        "eq13",
-        settings,
-        alt="Maps of the exact Fisher information, of Eq. 13 and of their difference by pairs of "
-        "neurons. For a layer statistic the exact map is full and Eq. 13 fills its diagonal only.",
-        again=text("Compute all widths"),
-    )
+    results.show("eq13", settings, again=text("Compute all widths"))
     st.markdown(
         text(
             "Eq. 13 with Eq. 14 keeps of each output only what its own neuron's weights do. Where "
@@ -82,14 +57,7 @@ def eq13(settings: Settings, drawn: Any) -> None:
 
 def magnitude(settings: Settings, drawn: Any) -> None:
     """Draw the metric along the gains against the scale of the inputs."""
-    results.show(
-        "magnitude",
-        settings,
-        alt="The trace of the metric along the gains against the scale of the inputs. Batch and "
-        "layer norm: level lines. Weight norm and the standard model: a rise, then a fall as the "
-        "outputs saturate. Dotted: as the appendix prints it.",
-        again=text("Compute all methods"),
-    )
+    results.show("magnitude", settings, again=text("Compute all methods"))
     st.latex(
         r"ds^2 = \tfrac12\, \delta_g^{\mathsf T}\, \mathbb{E}_x\!\left[ "
         r"\frac{\mathrm{Cov}_{ij}\, z_i z_j}{\phi^2} \right] \delta_g"
@@ -111,13 +79,7 @@ def magnitude(settings: Settings, drawn: Any) -> None:
 
 def labels(settings: Settings, drawn: Any) -> None:
     """Draw the outer products of gradients at labels against the Fisher information."""
-    results.show(
-        "labels",
-        settings,
-        alt="For each model and direction two marks over the expected curvature: with labels "
-        "drawn from the model it is 1 within its error; with the labels of the data it is not.",
-        again=text("Compute both models"),
-    )
+    results.show("labels", settings, again=text("Compute both models"))
     st.latex(
         r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "
         r"\nabla\!\log P(y|x)^{\mathsf T} \right] \qquad \text{(Eq. 11)}"

@@ -156,11 +156,7 @@ def blackboard(settings: Settings, picture: Any) -> None:
 
 def floating_point(settings: Settings, picture: Any) -> None:
     """Draw how exact the verdict is in floating point."""
-    results.show(
-        "floating_point",
-        settings,
-        alt="Largest change of z against the strength of the change, a line for each number type.",
-    )
+    results.show("floating_point", settings)
 
 
 def own(settings: Settings, picture: Any) -> None:

@@ -25,13 +25,7 @@ from normgeo.ui.tabs import Tabs, points
 def descent(settings: Settings, drawn: Any) -> None:
     """Draw the same function trained from three norms."""
     _controls(settings, "descent", ("optimizer", "rate", "decay", "mini_batch", "steps"))
-    picture = results.show(
-        "descent",
-        settings,
-        alt="Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
-        "measured solid, predicted dashed. The larger the norm, the slower the start.",
-        again=text("Train again"),
-    )
+    picture = results.show("descent", settings, again=text("Train again"))
     if picture is not None:
         _notes(picture.notes)
 
@@ -39,14 +33,7 @@ def descent(settings: Settings, drawn: Any) -> None:
 def equilibrium(settings: Settings, drawn: Any) -> None:
     """Draw norm and angle settling under weight decay, and the law with today's numbers."""
     _controls(settings, "equilibrium", ("optimizer", "rate", "decay", "mini_batch", "steps"))
-    picture = results.show(
-        "equilibrium",
-        settings,
-        alt="Norm of the weights and angle per step against the step, from norms 1, 2 and 4, in a "
-        "simulation and on real data. All runs settle at one norm and one angle, near the dashed "
-        "predictions; the simulation is on them.",
-        again=text("Run again"),
-    )
+    picture = results.show("equilibrium", settings, again=text("Run again"))
     if picture is None:
         return
     left, right = st.columns(2, gap="large")
@@ -101,14 +88,7 @@ def _balance(picture: Equilibria) -> None:
 def twin(settings: Settings, drawn: Any) -> None:
     """Draw weight decay beside the learning rate that grows, and its law."""
     _controls(settings, "twin", ("rate", "decay", "mini_batch", "steps"))
-    picture = results.show(
-        "twin",
-        settings,
-        alt="Left: a constant learning rate, and one that grows exponentially. Middle: with decay "
-        "the norm shrinks, with the growing rate it grows, by the predicted factor. Right: the "
-        "angle between the two runs, which stays at rounding until a run is chaotic.",
-        again=text("Run again"),
-    )
+    picture = results.show("twin", settings, again=text("Run again"))
     if picture is None:
         return
     left, right = st.columns(2, gap="large")
@@ -155,13 +135,7 @@ def _growing(picture: ExponentialSchedule) -> None:
 def spiral(settings: Settings, drawn: Any) -> None:
     """Draw the path that leaves the circle, and the law of its radius."""
     _controls(settings, "spiral", ("rate", "mini_batch", "steps"))
-    picture = results.show(
-        "spiral",
-        settings,
-        alt="Left: the path of the weight vector spirals outward from the circle of its start. "
-        "Right: its radius grows step by step, as predicted.",
-        again=text("Run again"),
-    )
+    picture = results.show("spiral", settings, again=text("Run again"))
     if picture is None:
         return
     left, right = st.columns(2, gap="large")
@@ -227,22 +201,12 @@ def fisher(settings: Settings, drawn: Any) -> None:
     )
     left, right = st.columns([600, 600], gap="medium")
     with left:
-        picture = results.show(
-            "doubling",
-            settings,
-            alt="The factor of each quantity when the norm doubles, predicted and measured; the "
-            "table beside has the same numbers.",
-        )
+        picture = results.show("doubling", settings)
     if picture is None:
         return
     with right:
         st.markdown(render(_short(PICTURES["doubling"].table(picture)), "markdown"))
-    results.show(
-        "ellipse",
-        settings,
-        alt="Left, in a plane across the weights: ellipses of equal KL, twice as large where the "
-        "norm is doubled. Right, in a plane with the weights in it: a wedge.",
-    )
+    results.show("ellipse", settings)
 
 
 def equation(settings: Settings, drawn: Any) -> None:

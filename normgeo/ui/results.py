@@ -29,9 +29,9 @@ AGAIN = text("Compute again")
 STEP = "Step {done:,} of {steps:,}"
 
 _RUNS = "_runs"
-_LARGEST = 96  # results that are kept
-_MOMENT = 0.3  # seconds before there is a bar
-_BETWEEN = 0.1  # seconds between two words to the page
+LARGEST = 96  # results that are kept
+MOMENT = 0.3  # seconds before there is a bar
+BETWEEN = 0.1  # seconds between two words to the page
 _PATIENCE = 10.0  # seconds for a stopped computation to return what it has
 KEPT: OrderedDict[Key, Found] = OrderedDict()
 """What was computed, the least recently shown first."""
@@ -208,7 +208,7 @@ def _computed(run: _Run, watch: _Watch) -> Found:
     compute, settings, _ = run.key
     lock = _LOCKS.setdefault(run.key, Lock())
     try:
-        while not lock.acquire(timeout=_BETWEEN):
+        while not lock.acquire(timeout=BETWEEN):
             watch.wait()
         try:
             there = KEPT.get(run.key)
@@ -231,7 +231,7 @@ def _keep(run: _Run, there: Found) -> None:
         run.part = there
         return
     KEPT[run.key] = there
-    while len(KEPT) > _LARGEST:
+    while len(KEPT) > LARGEST:
         KEPT.popitem(last=False)
 
 
@@ -244,7 +244,7 @@ class _Watch:
         self.interruption: BaseException | None = None
         self._run, self._name, self._words, self._slot = run, name, words, slot
         self._bar: Any = None
-        self._next = monotonic() + _MOMENT
+        self._next = monotonic() + MOMENT
 
     def __call__(self, done: int, steps: int) -> None:
         if done < steps and monotonic() >= self._next:
@@ -270,4 +270,4 @@ class _Watch:
                 st.button(str(text("Stop")), key=f"stop_{self._name}", on_click=self._run.stop.set)
         else:
             self._bar.progress(share, str(words))
-        self._next = monotonic() + _BETWEEN
+        self._next = monotonic() + BETWEEN

@@ -102,13 +102,7 @@ def formula(settings: Settings, picture: NullDirections) -> None:
 
 def coupling(settings: Settings, picture: NullDirections) -> None:
     """Draw the exact spectrum beside that of Eq. 13."""
-    results.show(
-        "coupling",
-        settings,
-        alt="Roots of the eigenvalues of F_WW, largest first: of the exact Fisher information, and "
-        "of Eq. 13, which leaves out how a weight vector changes the other neurons' outputs.",
-        again=text("Compute Eq. 13"),
-    )
+    results.show("coupling", settings, again=text("Compute Eq. 13"))
     if picture.paper is None:
         return
     if picture.paper.dimension != picture.null.dimension:

@@ -51,6 +51,7 @@ def test_bar_tells_how_far_the_computation_is(fresh_server, page, wait_settled):
 def test_counts_and_first_rows_fit_a_projector(audit):
     expect(audit.get_by_role("radio", name="hold if …")).to_be_in_viewport()
     boxes = [row.bounding_box() for row in audit.locator(".st-key-audit .statement").all()[:4]]
+    assert len(boxes) == 4
     assert all(box["y"] + box["height"] <= 720 for box in boxes)
     assert all(box["x"] + box["width"] <= 1280 for box in boxes)
 
@@ -130,13 +131,11 @@ def test_records_are_taken_away_as_json(audit, tmp_path):
     assert all(record["measured"] for record in records)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["projector", "phone"])
-def test_nothing_is_cut_and_axe_finds_nothing(server, open_page, wait_settled, axe, scheme, size):
-    page = opened(
-        open_page(*size, color_scheme=scheme), f"{server}/audit?verdict=holds_if", wait_settled
-    )
+def test_nothing_is_cut(server, open_page, wait_settled, size):
+    page = opened(open_page(*size), f"{server}/audit?verdict=holds_if", wait_settled)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for cell in page.locator(".st-key-audit tbody th, .st-key-audit td").all()[:40]:
+    cells = page.locator(".st-key-audit tbody th, .st-key-audit td").all()
+    assert len(cells) >= 40
+    for cell in cells[:40]:
         assert cell.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    assert axe(page) == []

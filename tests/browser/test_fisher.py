@@ -17,7 +17,9 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     expect(page.get_by_role("tab", name="Equal KL")).to_be_in_viewport()
     for name in ("fisher", "eq13"):
         frame = page.locator(f".st-key-figure_{name} .main-svg").first.bounding_box()
-        for word in page.locator(f".st-key-figure_{name} .annotation-text").all():
+        words = page.locator(f".st-key-figure_{name} .annotation-text").all()
+        assert words
+        for word in words:
             place = word.bounding_box()
             assert place["x"] >= frame["x"] - 1, word.text_content()
             assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1

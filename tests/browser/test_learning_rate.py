@@ -83,6 +83,7 @@ def test_no_words_of_the_picture_are_cut_or_on_each_other(
 
 def assert_apart(boxes, frame) -> None:
     """No words leave the picture, or lie on others."""
+    assert boxes
     for text, box in boxes:
         assert box["x"] >= frame["x"] - 1, text
         assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, text

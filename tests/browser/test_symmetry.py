@@ -17,7 +17,9 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     box = figure.bounding_box()
     assert box["y"] + box["height"] <= 720
     frame = figure.locator(".main-svg").first.bounding_box()
-    for word in figure.locator(".annotation-text, .xtitle, .ytitle, .bartext").all():
+    words = figure.locator(".annotation-text, .xtitle, .ytitle, .bartext").all()
+    assert words
+    for word in words:
         place = word.bounding_box()
         assert place["x"] >= frame["x"] - 1, word.text_content()
         assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1, word.text_content()

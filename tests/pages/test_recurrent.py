@@ -3,6 +3,7 @@
 import pytest
 
 from normgeo.pictures.recurrent.recurrence import RADII
+from normgeo.ui.recurrent import TABS
 
 
 def test_page_answers_with_both_halves_and_their_numbers(shown):
@@ -41,11 +42,26 @@ def test_zero_state_is_explained(shown):
     assert "there is nothing to divide by" in page.words
 
 
-@pytest.mark.parametrize("tab", ["radii", "equation", "zero"])
-@pytest.mark.parametrize("neurons", ["1", "2", "256"])
-def test_any_number_of_neurons_has_a_picture_or_a_sentence(shown, neurons, tab):
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize(
+    ("neurons", "why"),
+    [("1", "needs at least 2 of them per group; got 1 neuron"), ("256", "up to 64 neurons")],
+)
+def test_too_few_or_too_many_neurons_are_a_sentence(shown, neurons, why, tab):
     page = shown("recurrent", neurons=neurons, tab=tab, length="8")
-    assert page.figures or page.app.info
+    assert page.figures == []
+    (info,) = page.app.info
+    assert why in info.value
+
+
+@pytest.mark.parametrize(
+    ("tab", "figures", "sentences"),
+    [("radii", ["radii"], 0), ("equation", [], 0), ("zero", [], 1)],
+)
+def test_two_neurons_have_a_picture(shown, tab, figures, sentences):
+    page = shown("recurrent", neurons="2", tab=tab, length="8")
+    assert page.figures == ["recurrence", *figures]
+    assert len(page.app.info) == sentences
 
 
 @pytest.mark.parametrize(
