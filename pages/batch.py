@@ -5,7 +5,7 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "batch",
     text("Which axis is averaged, and what does a small batch cost?"),
-    controls=("dataset",),
+    controls=("method", "dataset"),
     more=("batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
     tabs=batch.TABS,
 )

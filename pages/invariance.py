@@ -31,6 +31,6 @@ with left:
 with right:
     picture = results.show("effect", settings)
 if picture is not None:
-    left.caption(invariance.remarks(picture))
+    left.caption(" ".join(map(str, picture.notes)))
 
 tabs(settings, invariance.TABS, invariance.opening(settings), picture)

@@ -51,7 +51,7 @@ def why(settings: Settings, picture: Any) -> None:
     after, h = method.after[step], effect.neuron
     strength = float(effect.strengths[step])
     if after.problem:
-        st.info(after.problem)
+        st.info(str(after.problem))
         return
     found = laws(normalizer, transform)
     left, right = st.columns(2, gap="large")
@@ -186,20 +186,6 @@ def opening(settings: Settings) -> str:
     if found.only_without_eps:
         return "floating_point"
     return "why" if found.invariant else "blackboard"
-
-
-def remarks(picture: Any) -> str:
-    """What belongs beneath the picture of an effect: its notes, and a warning of signs."""
-    notes = list(picture.notes)
-    for method in picture.effect.methods.values():
-        if method.normalizer.leaves_only_signs(len(method.before.z)):
-            notes.append(
-                text(
-                    "With two neurons the z of {name} is only a sign: always +1 and −1.",
-                    name=text(method.normalizer.title),
-                )
-            )
-    return " ".join(map(str, notes))
 
 
 def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) -> str:

@@ -16,13 +16,7 @@ from normgeo.ui.tabs import Tabs, points
 
 def radii(settings: Settings, drawn: Any) -> None:
     """Draw how fast memory fades or explodes, for all radii."""
-    results.show(
-        "radii",
-        settings,
-        alt="Decades a step by which a change of the first state grows, against the spectral "
-        "radius: without normalization it rises through 0, with layer norm it stays nearer to 0.",
-        again="",  # it stands above
-    )
+    results.show("radii", settings, again="")  # the button stands above
     st.markdown(
         text(
             "Multiplying W by δ multiplies all summed inputs of a step, and layer norm divides by "

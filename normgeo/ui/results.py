@@ -66,14 +66,11 @@ class _Run:
     part: Found | None = None
 
 
-def show(
-    name: str, settings: Settings, *, alt: str = "", start: str = "", again: str = AGAIN
-) -> Any:
+def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) -> Any:
     """Draw a picture with its export row, and meanwhile how far it is; return its result.
 
     Args:
         name: key of `PICTURES`. settings: of the picture.
-        alt: what the figure shows, for a screen reader, where the picture does not say it.
         start, again: labels of buttons, as in `found`.
 
     Returns:
@@ -94,7 +91,7 @@ def show(
             figure,
             key=f"figure_{name}",
             theme=None,
-            alt=picture.alt or str(text(alt)),
+            alt=picture.alt,
             config={
                 "displaylogo": False,
                 "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},

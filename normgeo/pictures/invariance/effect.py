@@ -68,7 +68,7 @@ def shift(settings: Settings, here: ModelOnData) -> Array | None:
 def _compared(
     settings: Settings, chosen: Normalizer, here: ModelOnData
 ) -> tuple[dict[str, Normalizer], list[str]]:
-    """Batch and layer norm, whose contrast teaches, and the chosen one; what is missing."""
+    """Batch and layer norm, whose contrast teaches, and the chosen one; what to know of them."""
     methods, notes = {}, []
     for key in ("batch", "layer"):
         normalizer = settings.adapt(NORMALIZERS[key])
@@ -77,11 +77,19 @@ def _compared(
         except ValueError as error:
             if normalizer == chosen:
                 raise
-            notes.append(text("No {name} here: {why}", name=normalizer.title, why=error))
+            notes.append(text("No {name} here: {why}", name=text(normalizer.title), why=error))
             continue
         methods[key] = normalizer
     if chosen not in methods.values():
         methods[settings.cell.partition(".")[0]] = chosen
+    notes += [
+        text(
+            "With two neurons the z of {name} is only a sign: always +1 and −1.",
+            name=text(normalizer.title),
+        )
+        for normalizer in methods.values()
+        if normalizer.leaves_only_signs(len(here.model.W))
+    ]
     return methods, notes
 
 
