@@ -16,6 +16,7 @@ from scipy.sparse.linalg import eigsh
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.subspaces import gram_schmidt
+from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
 
 BEYOND = 1.25
@@ -65,7 +66,9 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     layout, W = around.model.layout, around.model.W
     if not W[neurons].any():
         raise ValueError(
-            "A plane along the weights needs weights that are not all zero. Start from others."
+            text(
+                "A plane along the weights needs weights that are not all zero. Start from others."
+            )
         )
     places = layout.weights.reshape(W.shape)[neurons].reshape(-1)
     w = W[neurons].reshape(-1).astype(np.float64)
@@ -75,9 +78,12 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     across -= np.outer(across @ along, along)
     if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
         raise ValueError(
-            "An ellipse of equal KL needs curvature across the weights, and there is none here: "
-            "the outputs do not change with them, as where a layer scale has two neurons to a "
-            "group (z = ±1). Choose another method, more neurons or other weights."
+            text(
+                "An ellipse of equal KL needs curvature across the weights, and there is none "
+                "here: the outputs do not change with them, as where a layer scale has two "
+                "neurons to a group (z = ±1). Choose another method, more neurons or other "
+                "weights."
+            )
         )
     _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))
     wanted = (along, steepest[:, 0], rng.standard_normal(len(w)))

@@ -106,8 +106,11 @@ def equal_kl(
     flattest, steepest = np.linalg.eigvalsh(first)
     if flattest <= ROUND * steepest:
         raise ValueError(
-            "An ellipse needs curvature in both of its directions, and one of them has none here: "
-            "the outputs do not change along it. Choose another neuron, seed or method."
+            text(
+                "An ellipse needs curvature in both of its directions, and one of them has "
+                "none here: the outputs do not change along it. Choose another neuron, seed "
+                "or method."
+            )
         )
     level = round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
     at = tuple(_equal_kl(objective, directions, float(radius), level) for radius in radii)

@@ -1,8 +1,8 @@
 """Whose labels: the expected Fisher information against outer products of gradients at labels.
 
-    F = E_x E_{y∼P(y|x)}[ ∇log P(y|x) ∇log P(y|x)ᵀ ]    (Eq. 11)
+    F = E_x E_{y∼P(y|x)}[ ∇log P(y|x) ∇log P(y|x)ᵀ ]    (Eq. 9)
 
-With labels drawn from the model it is the mean of Eq. 11 by Monte Carlo. With the labels of the
+With labels drawn from the model it is the mean of Eq. 9 by Monte Carlo. With the labels of the
 data it is another matrix, the empirical Fisher, which tells of the fit and not of the KL.
 """
 
@@ -56,7 +56,7 @@ def label_fisher(
         model: where in θ. X: (N, D). y: as the family takes it. directions: (k, P).
         draws: sets of labels, 2 or more. rng: draws them.
 
-    Source: section 5.2.1, Eq. 11.
+    Source: section 5.2.1, Eq. 9.
 
     """
     at = model.linearize(X)

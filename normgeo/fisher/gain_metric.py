@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher, fisher
 from normgeo.models.glm import NormalizedGLM
 
@@ -104,7 +105,9 @@ def gain_metric(
     """
     factors = real_array("deltas", deltas, 1)
     if not (factors > 0).all():
-        raise ValueError(f"`deltas` must be positive factors; got {factors.min():g}.")
+        raise ValueError(
+            text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
+        )
     inputs = real_array("X", X, 2)
     unscaled = _exact(model, inputs)
     printed_form = PRINTED.get(model.normalizer.words)
@@ -118,7 +121,7 @@ def gain_metric(
                 printed[i] = _printed(model, delta * inputs, printed_form)
             problems.append("")
         except ValueError as error:
-            problems.append(str(error))
+            problems.append(error.args[0])
     done = len(problems)
     return GainMetric(
         model.normalizer.title,
@@ -153,8 +156,11 @@ def _unit_rows(W: Array) -> Array:
     lengths = np.linalg.norm(W, axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError(
-            "The standard model has a magnitude to change only where a weight vector is not zero; "
-            f"got zeros at neuron {np.flatnonzero(lengths == 0)[0]}. Start from other weights."
+            text(
+                "The standard model has a magnitude to change only where a weight vector is "
+                "not zero; got zeros at neuron {neuron}. Start from other weights.",
+                neuron=np.flatnonzero(lengths == 0)[0],
+            )
         )
     rows: Array = W / lengths
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 
 
@@ -17,7 +18,7 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
         ValueError: the families, the dispersions φ or the numbers of outputs differ, or what the
             models refuse.
 
-    Source: section 5.2.1, Eq. 10.
+    Source: section 5.2.1, Eq. 8.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> P, Q = (NormalizedGLM(NORMALIZERS["standard"], "gaussian", [[w]]) for w in (1.0, 3.0))
@@ -26,14 +27,19 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
 
     """
     for what, of_model, of_other in (
-        ("family", model.family.key, other.family.key),
-        ("dispersion φ", model.phi, other.phi),
-        ("number of outputs", len(model.W), len(other.W)),
+        (text("family"), model.family.key, other.family.key),
+        (text("dispersion φ"), model.phi, other.phi),
+        (text("number of outputs"), len(model.W), len(other.W)),
     ):
         if of_model != of_other:
             raise ValueError(
-                f"A divergence needs two models with the same {what}; "
-                f"got {of_model} and {of_other}."
+                text(
+                    "A divergence needs two models with the same {what}; got {of_model} and "
+                    "{of_other}.",
+                    what=what,
+                    of_model=of_model,
+                    of_other=of_other,
+                )
             )
     s, s_other = model.natural_parameter(X), other.natural_parameter(X)
     return float(np.mean(model.family.kl(s, s_other, model.phi)))

@@ -1,6 +1,6 @@
 """The KL divergence around one model, beside the quadratic form that it begins with.
 
-KL[P_θ ‖ P_{θ+δ}] = ½ δᵀFδ + O(‖δ‖³)    (Eq. 10)
+KL[P_θ ‖ P_{θ+δ}] = ½ δᵀFδ + O(‖δ‖³)    (Eq. 8)
 """
 
 from __future__ import annotations

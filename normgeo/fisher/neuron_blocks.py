@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 
 ENTRIES = ("raw", "log", "normalized")
@@ -48,7 +49,11 @@ class NeuronBlocks:
         H, p = F.layout.neurons, F.layout.per_neuron
         if not (0 <= i < H and 0 <= j < H):
             raise ValueError(
-                f"Neurons are numbered from 0 to {H - 1}; got the pair {(i, j)}. Choose others."
+                text(
+                    "Neurons are numbered from 0 to {last}; got the pair {pair}. Choose others.",
+                    last=H - 1,
+                    pair=(i, j),
+                )
             )
         dense = F.to_dense()
         roots = np.sqrt(dense.diagonal().reshape(H, p))

@@ -1,4 +1,4 @@
-"""The Fisher information of a normalized GLM (Eq. 10 to 13), one linear operator.
+"""The Fisher information of a normalized GLM (Eq. 8, 9 and 13), one linear operator.
 
     KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ,    F = E_x[ Jᵀ (A''/φ) J ],    J = ∂s/∂θ
 
@@ -70,7 +70,7 @@ class WhichFisher:
 
 @final
 class Fisher(LinearOperator):
-    """The expected Fisher information of a normalized GLM, per case (Eq. 10 and 13).
+    """The expected Fisher information of a normalized GLM, per case (Eq. 8, 9 and 13).
 
         F = E_x[ Jᵀ (A''/φ) J ],    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ nats per case
 
@@ -157,8 +157,10 @@ class Fisher(LinearOperator):
         """
         if self.form == "blocks":
             raise ValueError(
-                "A factor B with F = BᵀB is known of the whole Fisher information; got "
-                "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
+                text(
+                    "A factor B with F = BᵀB is known of the whole Fisher information; got "
+                    "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
+                )
             )
         return self.structure.factor_times(self._columns(V))
 
@@ -179,7 +181,14 @@ class Fisher(LinearOperator):
         """
         H = self.layout.neurons
         if not (0 <= i < H and 0 <= j < H):
-            raise ValueError(f"Neurons are numbered from 0 to {H - 1}; got block({i}, {j}).")
+            raise ValueError(
+                text(
+                    "Neurons are numbered from 0 to {last}; got block({i}, {j}).",
+                    last=H - 1,
+                    i=i,
+                    j=j,
+                )
+            )
         return self._storage.block(i, j)
 
     def to_dense(self, max_bytes: float | None = None) -> Array:
@@ -217,7 +226,9 @@ class Fisher(LinearOperator):
 
         """
         if not (isfinite(damping) and damping >= 0):
-            raise ValueError(f"`damping` must be a finite number from 0 up; got {damping}.")
+            raise ValueError(
+                text("`damping` must be a finite number from 0 up; got {damping}.", damping=damping)
+            )
         target = real_array("b", b, 1)
         damped = LinearOperator(
             self.shape, matvec=lambda v: self.matvec(v) + damping * v, dtype=self.dtype
@@ -226,9 +237,15 @@ class Fisher(LinearOperator):
         if failed:
             left = float(np.linalg.norm(damped.matvec(x) - target) / np.linalg.norm(target))
             raise RuntimeError(
-                f"Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
-                f"{failed} iterations it is {left:.2g}. Use more damping (it is {damping:g}), "
-                "a larger rtol or more iterations."
+                text(
+                    "Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
+                    "{failed} iterations it is {left:.2g}. Use more damping (it is "
+                    "{damping:g}), a larger rtol or more iterations.",
+                    rtol=rtol,
+                    failed=failed,
+                    left=left,
+                    damping=damping,
+                )
             )
         return np.asarray(x)
 
@@ -236,7 +253,11 @@ class Fisher(LinearOperator):
         columns = real_array("V", V, 2)
         if len(columns) != self.layout.size:
             raise ValueError(
-                f"A vector of parameters must have {self.layout.size} entries; got {len(columns)}."
+                text(
+                    "A vector of parameters must have {size} entries; got {count}.",
+                    size=self.layout.size,
+                    count=len(columns),
+                )
             )
         return columns
 
@@ -289,4 +310,11 @@ def fisher(
 
 def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:
     if word not in words:
-        raise ValueError(f"`{argument}` must be one of {', '.join(words)}; got {word!r}.")
+        raise ValueError(
+            text(
+                "`{argument}` must be one of {words}; got {word!r}.",
+                argument=argument,
+                words=", ".join(words),
+                word=word,
+            )
+        )

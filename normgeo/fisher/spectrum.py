@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from normgeo.base.arrays import Array, is_whole
 from normgeo.base.progress import Progress, Report, Stop
+from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 
 SMALL = 400
@@ -87,7 +88,12 @@ def spectrum(
     size, letter = len(places), "H·D" if weights_only else "P"
     if k is not None and not (is_whole(k) and 1 <= k <= size):
         raise ValueError(
-            f"`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}."
+            text(
+                "`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}.",
+                letter=letter,
+                size=size,
+                k=k,
+            )
         )
     count = size if k is None else int(k)
     watched, trace, products = Progress.of(progress), float(F.diagonal()[places].sum()), 0
@@ -147,8 +153,13 @@ def _lanczos(
         values, vectors = eigsh(counted, k, which="LA", v0=start)
     except ArpackNoConvergence as error:
         raise RuntimeError(
-            f"Lanczos must converge to {k} eigenvalues; after {products} products with F "
-            f"{len(error.eigenvalues)} had converged. Ask for fewer, or use form='dense'."
+            text(
+                "Lanczos must converge to {k} eigenvalues; after {products} products with F "
+                "{converged} had converged. Ask for fewer, or use form='dense'.",
+                k=k,
+                products=products,
+                converged=len(error.eigenvalues),
+            )
         ) from error
     order = np.argsort(values)
     return trace * values[order], vectors[:, order], products

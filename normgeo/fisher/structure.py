@@ -19,6 +19,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.models.families import Family
 from normgeo.models.glm import ModelLinearization
 from normgeo.normalizers.linearization import Linearization
@@ -247,14 +248,19 @@ def _add_weighted_gram(into: Array, X: Array, k: Array) -> None:
 
 
 def check_size(
-    shape: tuple[int, ...], max_bytes: float, what: str = "A stored Fisher information"
+    shape: tuple[int, ...], max_bytes: float, what: str = text("A stored Fisher information")
 ) -> None:
     """Refuse an array of floats that would take more than `max_bytes`."""
     size = 8.0 * prod(shape)
     if size > max_bytes:
         raise ValueError(
-            f"{what} must fit in {max_bytes / 2**30:.3g} GiB (`max_bytes`); "
-            f"one of shape {shape} would take {size / 2**30:.3g} GiB. "
-            "Use form='operator', whose products and `spectrum` with a k store none, "
-            "or ask for more: fisher(…, max_bytes=…)."
+            text(
+                "{what} must fit in {most:.3g} GiB (`max_bytes`); one of shape {shape} would "
+                "take {needed:.3g} GiB. Use form='operator', whose products and `spectrum` "
+                "with a k store none, or ask for more: fisher(…, max_bytes=…).",
+                what=what,
+                most=max_bytes / 2**30,
+                shape=shape,
+                needed=size / 2**30,
+            )
         )

@@ -90,6 +90,10 @@ def activation_of(activation: str | Activation) -> Activation:
         return activation
     if activation not in ACTIVATIONS:
         raise ValueError(
-            f"`activation` must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."
+            text(
+                "`activation` must be one of {keys}; got {activation!r}.",
+                keys=", ".join(ACTIVATIONS),
+                activation=activation,
+            )
         )
     return ACTIVATIONS[activation]

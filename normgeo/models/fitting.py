@@ -13,6 +13,7 @@ from scipy import optimize
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
 
@@ -63,7 +64,9 @@ def fit(
 
     """
     if not (isfinite(ridge) and ridge >= 0):
-        raise ValueError(f"`ridge` must be a finite number from 0 up; got {ridge}.")
+        raise ValueError(
+            text("`ridge` must be a finite number from 0 up; got {ridge}.", ridge=ridge)
+        )
     objective, penalized = Objective.of(start, X, y), _penalized(start)
 
     def penalized_loss(theta: Array) -> tuple[float, Array]:

@@ -1,4 +1,4 @@
-"""The normalized generalized linear model (Eq. 8): family ∘ gain and bias ∘ normalizer ∘ linear.
+"""The normalized generalized linear model (Eq. 10): family ∘ gain and bias ∘ normalizer ∘ linear.
 
     s = g z + b,    z = (A − μ)/σ,    log P(y|x) = (s·y − A(s))/φ + c(y, φ)
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.text import text
 from normgeo.models.families import Family, family_of
 from normgeo.normalizers.fixed_cases import FixedCases
 from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
@@ -65,8 +66,14 @@ class ParameterLayout:
         theta = np.asarray(theta)
         if theta.shape != (self.size,):
             raise ValueError(
-                f"`theta` must have shape ({self.size},): {self.neurons} neurons of "
-                f"{self.per_neuron} parameters; got {theta.shape}."
+                text(
+                    "`theta` must have shape ({size},): {neurons} neurons of {each} "
+                    "parameters; got {shape}.",
+                    size=self.size,
+                    neurons=self.neurons,
+                    each=self.per_neuron,
+                    shape=theta.shape,
+                )
             )
         rows = theta.reshape(self.neurons, self.per_neuron)
         D = self.features
@@ -120,7 +127,7 @@ class ModelLinearization:
 @final
 @dataclass(init=False, eq=False)
 class NormalizedGLM:
-    """A generalized linear model of normalized summed inputs (Eq. 8).
+    """A generalized linear model of normalized summed inputs (Eq. 10).
 
     Attributes:
         normalizer: what makes z of (W, X). family: a `Family` or its key.
@@ -157,8 +164,10 @@ class NormalizedGLM:
         has_gain = not normalizer.is_standard
         if g is not None and not has_gain:
             raise ValueError(
-                "The standard model (none, none) has no gain: w carries the scale already. "
-                "Leave g out, or multiply it into W."
+                text(
+                    "The standard model (none, none) has no gain: w carries the scale "
+                    "already. Leave g out, or multiply it into W."
+                )
             )
         self.normalizer = normalizer
         self.family = family_of(family)
@@ -246,6 +255,11 @@ def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:
     array = real_array(name, values, 1)
     if len(array) != neurons:
         raise ValueError(
-            f"`{name}` must hold one number for each of the {neurons} neurons; got {len(array)}."
+            text(
+                "`{name}` must hold one number for each of the {neurons} neurons; got {count}.",
+                name=name,
+                neurons=neurons,
+                count=len(array),
+            )
         )
     return array

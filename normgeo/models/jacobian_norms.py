@@ -14,9 +14,10 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.models.recurrence import Run
 
-SIGN_NOTE = (
+SIGN_NOTE = text(
     "With two neurons in a group z is only a sign, so no small change of a state reaches the next: "
     "its norm is 0, and the logarithm −∞. Use more neurons or fewer groups."
 )
@@ -57,7 +58,9 @@ def jacobian_norms(
 
     """
     if points < 2 or points != int(points):
-        raise ValueError(f"`points` must be a whole number from 2 up; got {points}.")
+        raise ValueError(
+            text("`points` must be a whole number from 2 up; got {points}.", points=points)
+        )
     T, S, H = past.summed_inputs.shape
     wanted = set(np.linspace(0, T, min(int(points), T + 1)).round().astype(int).tolist())
     layer = past.recurrence.layer
@@ -78,9 +81,11 @@ def jacobian_norms(
             norms.append(exponent * np.log10(2) + log)
     logs = np.array(norms[::-1])
     lost = int(np.isneginf(logs).any(axis=0).sum())
-    note = (
-        f"In {lost} of {S} sequences some earlier state does not reach the last one at all: "
-        "the product of the Jacobians is 0, as where every neuron is off. Its logarithm is −∞."
+    note = text(
+        "In {lost} of {S} sequences some earlier state does not reach the last one at all: "
+        "the product of the Jacobians is 0, as where every neuron is off. Its logarithm is −∞.",
+        lost=lost,
+        S=S,
     )
     return JacobianNorms(np.array(reached[::-1]), logs, (note,) if lost else ())
 

@@ -12,6 +12,7 @@ from typing import Final, final
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import Linearization
@@ -36,7 +37,9 @@ class UnitsLinearization:
         """Linearize s at these units and inputs X (N, D); raises where z is undefined."""
         at = units.linearize(X)
         if not isinstance(at.normalized, Linearization):
-            raise TypeError("The units of a layer are linearized whole, not neuron by neuron.")
+            raise TypeError(
+                text("The units of a layer are linearized whole, not neuron by neuron.")
+            )
         return cls(at, at.normalized)
 
     @property
@@ -90,8 +93,10 @@ class Layer:
     ) -> None:
         if normalizer.statistics == "frozen":
             raise ValueError(
-                "A layer computes with current statistics; got a normalizer with frozen ones. "
-                "Training keeps running averages for test time by itself."
+                text(
+                    "A layer computes with current statistics; got a normalizer with frozen "
+                    "ones. Training keeps running averages for test time by itself."
+                )
             )
         self.units = NormalizedGLM(normalizer, "gaussian", W, b, g)
         self.activation = activation_of(activation)

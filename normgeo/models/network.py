@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.families import Family
 from normgeo.models.glm import NormalizedGLM
@@ -84,11 +85,20 @@ class Network:
         for place, ((H, _), (_, D)) in enumerate(pairwise(shapes)):
             if H != D:
                 raise ValueError(
-                    "Each layer must have one feature for each neuron of the layer below; got "
-                    f"weights of shape {shapes[place + 1]} above {H} neurons."
+                    text(
+                        "Each layer must have one feature for each neuron of the layer below; "
+                        "got weights of shape {shape} above {H} neurons.",
+                        shape=shapes[place + 1],
+                        H=H,
+                    )
                 )
         if reason := undefined_for_one_case(self.output):
-            raise ValueError(f"The output of a network must be defined for a single case. {reason}")
+            raise ValueError(
+                text(
+                    "The output of a network must be defined for a single case. {reason}",
+                    reason=reason,
+                )
+            )
 
     @classmethod
     def random(
@@ -134,8 +144,14 @@ class Network:
         sizes = [units.layout.size for units in self.units]
         if np.shape(theta) != (sum(sizes),):
             raise ValueError(
-                f"`theta` must have shape ({sum(sizes)},), {' + '.join(map(str, sizes))} "
-                f"parameters of {len(sizes)} layers; got {np.shape(theta)}."
+                text(
+                    "`theta` must have shape ({size},), {sizes} parameters of {layers} "
+                    "layers; got {shape}.",
+                    size=sum(sizes),
+                    sizes=" + ".join(map(str, sizes)),
+                    layers=len(sizes),
+                    shape=np.shape(theta),
+                )
             )
         *parts, last = np.split(theta, np.cumsum(sizes)[:-1])
         hidden = (layer.unpack(part) for layer, part in zip(self.hidden, parts, strict=True))

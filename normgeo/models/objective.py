@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.models.family import Likelihood
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.blocks import Blocks, lengths
@@ -117,14 +118,23 @@ class BlockObjective:
         neurons = model.normalizer.homogeneous_blocks(len(model.W))
         if not neurons:
             raise ValueError(
-                "Only a homogeneous block of weights may change its norm and leave z alone; "
-                f"{model.normalizer.title} has none. "
-                "Use a normalizer with a scale that is not frozen."
+                text(
+                    "Only a homogeneous block of weights may change its norm and leave z "
+                    "alone; {method} has none. Use a normalizer with a scale that is not "
+                    "frozen.",
+                    method=model.normalizer.title,
+                )
             )
         if not 0 <= block < len(neurons):
             raise ValueError(
-                f"`block` must be a whole number from 0 to {len(neurons) - 1}, one of the "
-                f"{len(neurons)} homogeneous blocks of {model.normalizer.title}; got {block}."
+                text(
+                    "`block` must be a whole number from 0 to {last}, one of the {count} "
+                    "homogeneous blocks of {method}; got {block}.",
+                    last=len(neurons) - 1,
+                    count=len(neurons),
+                    method=model.normalizer.title,
+                    block=block,
+                )
             )
         blocks = Blocks(neurons[block][None], True, model.normalizer)
         blocks.require_direction(model.W)

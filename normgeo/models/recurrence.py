@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 from normgeo.models.activations import Activation
 from normgeo.models.layers import Layer, undefined_for_one_case
@@ -50,14 +51,22 @@ class Recurrence:
         recurrent, inputs = real_array("W_hh", W_hh, 2), real_array("W_xh", W_xh, 2)
         if recurrent.shape != (len(inputs), len(inputs)):
             raise ValueError(
-                "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H neurons, and "
-                f"W_hh one column; got shapes {recurrent.shape} and {inputs.shape}."
+                text(
+                    "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H "
+                    "neurons, and W_hh one column; got shapes {recurrent} and {inputs}.",
+                    recurrent=recurrent.shape,
+                    inputs=inputs.shape,
+                )
             )
         layer = Layer(normalizer, np.hstack([recurrent, inputs]), b, g, activation)
         if reason := undefined_for_one_case(layer.units):
             raise ValueError(
-                "A recurrence takes its statistics from one sequence at one step, a single case, "
-                f"and {normalizer.title} has none there. {reason}"
+                text(
+                    "A recurrence takes its statistics from one sequence at one step, a "
+                    "single case, and {method} has none there. {reason}",
+                    method=normalizer.title,
+                    reason=reason,
+                )
             )
         self.layer = layer
 
@@ -82,7 +91,10 @@ class Recurrence:
         """
         if not (isfinite(spectral_radius) and spectral_radius > 0):
             raise ValueError(
-                f"`spectral_radius` must be a finite number above 0; got {spectral_radius}."
+                text(
+                    "`spectral_radius` must be a finite number above 0; got {spectral_radius}.",
+                    spectral_radius=spectral_radius,
+                )
             )
         W_hh = rng.standard_normal((neurons, neurons))
         W_hh *= spectral_radius / np.abs(np.linalg.eigvals(W_hh)).max()
@@ -175,21 +187,35 @@ def run_recurrence(
     S, L = inputs.shape[:2]
     if inputs.shape[2] != F:
         raise ValueError(
-            f"`X` (S, L, F) must have {F} features at each step, one for each column of W_xh; "
-            f"got an array of shape {inputs.shape}."
+            text(
+                "`X` (S, L, F) must have {F} features at each step, one for each column of "
+                "W_xh; got an array of shape {inputs}.",
+                F=F,
+                inputs=inputs.shape,
+            )
         )
     state = np.zeros((S, H)) if h0 is None else real_array("h0", h0, 2).astype(np.float64)
     if state.shape != (S, H):
         raise ValueError(
-            f"`h0` must hold a state for each of the {S} sequences, shape {(S, H)}; "
-            f"got {state.shape}."
+            text(
+                "`h0` must hold a state for each of the {S} sequences, shape {expected}; got "
+                "{shape}.",
+                S=S,
+                expected=(S, H),
+                shape=state.shape,
+            )
         )
     T = _steps(L if steps is None else steps)
     scale = np.ones(T) if factors is None else real_array("factors", factors, 1)
     if scale.shape != (T,) or (scale <= 0).any():
         raise ValueError(
-            f"`factors` must hold a number above 0 for each of the {T} steps; got {len(scale)} "
-            f"numbers, the least {scale.min():g}."
+            text(
+                "`factors` must hold a number above 0 for each of the {T} steps; got {count} "
+                "numbers, the least {least:g}.",
+                T=T,
+                count=len(scale),
+                least=scale.min(),
+            )
         )
 
     summed, hidden = np.empty((T, S, H)), np.empty((T + 1, S, H))
@@ -218,7 +244,10 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
     """
     if digits.image_shape is None:
         raise ValueError(
-            f"Only images are read row by row; those of {digits.title} are not. Use the digits."
+            text(
+                "Only images are read row by row; those of {data} are not. Use the digits.",
+                data=digits.title,
+            )
         )
     images = digits.raw[np.asarray(cases)].reshape(-1, *digits.image_shape)
     rows: Array = images / digits.raw.max()
@@ -237,7 +266,7 @@ def _step(layer: Layer, step_inputs: Array) -> tuple[Array, Array]:
         hidden = layer.activation.value(units.linearize(step_inputs).s)
         summed = step_inputs @ units.W.T
     if not np.isfinite(hidden).all():
-        raise ValueError("The state exceeds the largest float.")
+        raise ValueError(text("The state exceeds the largest float."))
     return summed, hidden
 
 
@@ -246,17 +275,21 @@ def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: ValueErro
     normalizer = recurrence.layer.normalizer
     still = ~step_inputs.any(axis=1)
     if still.any() and normalizer.scaling.takes_eps and not normalizer.eps:
-        return (
-            f"At step {t} sequence {np.flatnonzero(still)[0]} has h = 0 and x = 0, so its summed "
-            "inputs are all 0 and σ = 0: there is nothing to divide by. "
-            "Start from a non-zero state or input."
+        return text(
+            "At step {t} sequence {sequence} has h = 0 and x = 0, so its summed inputs are all 0 "
+            "and σ = 0: there is nothing to divide by. Start from a non-zero state or input.",
+            t=t,
+            sequence=np.flatnonzero(still)[0],
         )
-    return str(error)
+    reason: str = error.args[0]
+    return reason
 
 
 def _steps(steps: int) -> int:
     if steps < 1 or not float(steps).is_integer():
-        raise ValueError(f"`steps` must be a whole number from 1 up; got {steps!r}.")
+        raise ValueError(
+            text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps)
+        )
     return int(steps)
 
 

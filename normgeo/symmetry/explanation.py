@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.subspaces import without
+from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_chain import NullChain
 from normgeo.symmetry.null_space import NullSpace
@@ -106,8 +107,11 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     """
     if model.layout != null.layout:
         raise ValueError(
-            f"`null` must be a null space of this model, with {model.layout}; "
-            f"got one with {null.layout}."
+            text(
+                "`null` must be a null space of this model, with {layout}; got one with {other}.",
+                layout=model.layout,
+                other=null.layout,
+            )
         )
     at = model.linearize(X)
     chain = NullChain(model, at.own_neuron() if null.which.coupling == "paper" else at, null)

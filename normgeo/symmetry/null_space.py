@@ -114,11 +114,18 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     """
     if F.form == "blocks":
         raise ValueError(
-            "A null space is that of the whole Fisher information; got form='blocks', which "
-            "leaves the parts between neurons out. Use 'operator' or 'dense'."
+            text(
+                "A null space is that of the whole Fisher information; got form='blocks', "
+                "which leaves the parts between neurons out. Use 'operator' or 'dense'."
+            )
         )
     if not 0 < tolerance < 1:
-        raise ValueError(f"`tolerance` must be a number between 0 and 1; got {tolerance}.")
+        raise ValueError(
+            text(
+                "`tolerance` must be a number between 0 and 1; got {tolerance}.",
+                tolerance=tolerance,
+            )
+        )
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     values, vectors = eigh(F.weights() if weights_only else F.to_dense(), driver="evd")
     size = F.structure.factor_size()
@@ -132,7 +139,7 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     measured = np.zeros(0)
     if doubtful.any():
         shape = (F.N * F.layout.neurons, candidates.shape[1])
-        check_size(shape, F.max_bytes, "The changes of the outputs along small eigenvectors")
+        check_size(shape, F.max_bytes, text("The changes of the outputs along small eigenvectors"))
         R = np.linalg.qr(F.factor_times(candidates), mode="r")
         _, found, turned = np.linalg.svd(R, full_matrices=True)
         # Fewer outputs than candidates: the rest of the candidates are null by counting.
@@ -169,7 +176,7 @@ def _notes(
         notes.append(
             text(
                 "No small change of the {what} changes the outputs: F is zero to rounding.",
-                what="weights" if weights_only else "parameters",
+                what=text("weights") if weights_only else text("parameters"),
             )
         )
     gap = _gap(singular_values, threshold)
