@@ -47,7 +47,9 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
                     export.write_bytes(numbers.encode(), path)
                 else:
                     figure = picture.figure(result, settings.theme)
-                    export.write(figure, path, title=picture.title, draw=draw_static)
+                    export.write(
+                        figure, path, title=picture.title, alt=picture.alt, draw=draw_static
+                    )
 
 
 def _format(path: Path) -> str:

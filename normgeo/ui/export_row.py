@@ -67,7 +67,7 @@ def download(
 
 
 def _figure_file(picture: Picture, figure: Any, format: str) -> bytes:
-    return to_bytes(figure, format, title=picture.title)
+    return to_bytes(figure, format, title=picture.title, alt=picture.alt)
 
 
 def _table_file(picture: Picture, result: Any) -> bytes:

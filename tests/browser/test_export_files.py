@@ -1,17 +1,20 @@
 """Exported files: static ones have their format's shape, HTML is drawn and slides offline."""
 
 import asyncio
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
-from playwright.sync_api import Browser, Page
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
 
 from normgeo.pictures import PICTURES
-from normgeo.pictures.style import export
+from normgeo.pictures.style import export, static
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.settings import Settings
 
@@ -32,12 +35,47 @@ def size_of_png(content: bytes) -> tuple[int, int]:
     return int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
 
 
+TITLE, ALT = "Effect of a <change>", "z before → after, method under method & row under row."
+
+
+def object_of_pdf(content: bytes, entry: str) -> str:
+    """The object that an entry of the last trailer refers to, through the last of its tables."""
+    starts = [int(start) for start in re.findall(rb"startxref\s+(\d+)", content)]
+    trailers = re.findall(rb"trailer\s*<<(.*?)>>", content, re.S)
+    assert len(starts) == len(trailers)
+    assert re.search(rb"/Prev (\d+)", trailers[-1]).group(1) == str(starts[0]).encode()
+    number = int(re.search(rf"/{entry} (\d+) 0 R".encode(), trailers[-1]).group(1))
+    for start in reversed(starts):
+        lines = content[start:].splitlines()
+        assert lines[0] == b"xref"
+        first, count = map(int, lines[1].split())
+        if first <= number < first + count:
+            place = int(lines[2 + number - first].split()[0])
+            assert content[place:].startswith(f"{number} 0 obj".encode())
+            return content[place : content.index(b"endobj", place)].decode("latin-1")
+    raise AssertionError(f"object {number} is in no table")
+
+
+def words_of_pdf(entry: str, words: str) -> str:
+    return f"/{entry} <FEFF{words.encode('utf-16-be').hex().upper()}>"
+
+
 def check(format: str, content: bytes) -> None:
     if format == "png":
         assert size_of_png(content) == (1280, 800)
+        with Image.open(BytesIO(content)) as image:
+            image.load()
+            assert image.text == {"Title": TITLE, "Description": ALT}
     elif format == "svg":
         root = ET.fromstring(content)
         assert root.tag == f"{SVG}svg"
+        assert root.get("role") == "img"
+        for attribute, tag, expected in (
+            ("aria-labelledby", "title", TITLE),
+            ("aria-describedby", "desc", ALT),
+        ):
+            (named,) = root.findall(f"{SVG}{tag}")
+            assert (named.get("id"), named.text) == (root.get(attribute), expected)
         assert (root.get("width"), root.get("height")) == ("640", "400")
         words = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
         assert "layer norm" in words, "text stays text"
@@ -46,6 +84,10 @@ def check(format: str, content: bytes) -> None:
         assert content.startswith(b"%PDF-")
         assert content.rstrip().endswith(b"%%EOF")
         assert content.count(b"/Type /Page\n") == 1
+        assert "/Type /Catalog" in object_of_pdf(content, "Root")
+        about = object_of_pdf(content, "Info")
+        assert words_of_pdf("Title", TITLE) in about
+        assert words_of_pdf("Subject", ALT) in about
 
 
 @pytest.mark.parametrize("format", export.STATIC)
@@ -53,7 +95,7 @@ def test_static_files_have_the_shape_of_their_format(
     format: str, figure: go.Figure, tmp_path: Path
 ) -> None:
     target = tmp_path / f"effect.{format}"
-    write(figure, target)
+    write(figure, target, title=TITLE, alt=ALT)
     check(format, target.read_bytes())
     assert list(tmp_path.iterdir()) == [target]
 
@@ -61,18 +103,18 @@ def test_static_files_have_the_shape_of_their_format(
 def test_one_browser_draws_several_figures(figure: go.Figure) -> None:
     with export.browser() as draw:
         for format in export.STATIC:
-            check(format, to_bytes(figure, format, draw=draw))
+            check(format, to_bytes(figure, format, title=TITLE, alt=ALT, draw=draw))
 
 
 def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:
     """Streamlit runs its callbacks in threads, and some hosts inside an event loop."""
 
     async def inside_a_loop() -> bytes:
-        return to_bytes(figure, "png")
+        return to_bytes(figure, "png", title=TITLE, alt=ALT)
 
     # A loop of its own needs a thread of its own: Playwright's may already run in this one.
     with ThreadPoolExecutor(3) as pool:
-        drawn = [pool.submit(to_bytes, figure, "png") for _ in range(2)]
+        drawn = [pool.submit(to_bytes, figure, "png", title=TITLE, alt=ALT) for _ in range(2)]
         drawn.append(pool.submit(lambda: asyncio.run(inside_a_loop())))
         for content in drawn:
             check("png", content.result())
@@ -81,7 +123,7 @@ def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:
 def test_a_browser_that_does_not_start_is_one_sentence(
     figure: go.Figure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "find_browser", lambda: "/bin/true")
+    monkeypatch.setattr(static, "find_browser", lambda: "/bin/true")
     sentence = (
         r"^The browser /bin/true does not start\. Set BROWSER_PATH to another one, or choose "
         r"HTML\.$"
@@ -113,11 +155,14 @@ def open_file(browser: Browser) -> Callable[[Path], Page]:
 def test_every_exported_page_is_drawn_offline(
     name: str, open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
-    view = PICTURES[name]
-    write(view.figure(view.compute(Settings()), "dark"), tmp_path / "a.html", title=view.title)
+    picture = PICTURES[name]
+    figure = picture.figure(picture.compute(Settings()), "dark")
+    write(figure, tmp_path / "a.html", title=picture.title, alt=picture.alt)
     page = open_file(tmp_path / "a.html")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert page.title() == view.title
+    assert page.title() == picture.title
+    named = page.get_by_role("figure", name=picture.title, exact=True)
+    expect(named).to_have_accessible_description(picture.alt)
     box = page.locator(".js-plotly-plot").bounding_box()
     assert box is not None
     assert box["width"] == pytest.approx(1280, abs=20)

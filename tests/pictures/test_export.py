@@ -10,7 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from normgeo.pictures.style import export
+from normgeo.pictures.style import export, static
+from normgeo.pictures.style.described import described
 from normgeo.pictures.style.export import BrowserMissing, format_of, to_bytes, write, write_bytes
 
 
@@ -34,22 +35,30 @@ class Page(HTMLParser):
         super().__init__()
         self.lang, self.title, self.fetched, self._inside = "", "", list[str](), ""
         self.scripts: list[str] = []
+        self.figure: dict[str, str | None] = {}
+        self.captions: dict[str, str] = {}
+        self._caption = ""
         self.feed(content.decode())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._inside = tag
         given = dict(attrs)
+        if tag == "figure":
+            self.figure = given
+        self._caption = (given.get("id") or "") if tag == "figcaption" else ""
         self.lang = self.lang or given.get("lang") or ""
         self.fetched += [given[name] or "" for name in ("src", "href") if name in given]
 
     def handle_data(self, data: str) -> None:
         if self._inside == "title":
             self.title += data
+        if self._caption:
+            self.captions[self._caption] = self.captions.get(self._caption, "") + data
         if self._inside == "script":
             self.scripts.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
+        self._inside = self._caption = ""
 
 
 def test_html_is_a_whole_page_that_asks_nobody_for_anything(figure: go.Figure) -> None:
@@ -61,9 +70,22 @@ def test_html_is_a_whole_page_that_asks_nobody_for_anything(figure: go.Figure) -
     assert b"background: #15181B" in content
 
 
+def test_html_names_and_describes_the_figure(figure: go.Figure) -> None:
+    page = Page(to_bytes(figure, "html", title='Angles & "turns"', alt="One <line> & two dots."))
+    assert page.figure == {"aria-label": 'Angles & "turns"', "aria-describedby": "alt"}
+    assert page.captions == {"alt": "One <line> & two dots."}
+    assert Page(to_bytes(figure, "html", title="Angles")).captions == {"alt": "Angles"}
+
+
 def test_html_takes_the_title_of_the_figure(figure: go.Figure) -> None:
     assert Page(to_bytes(figure, "html")).title == "Norm  ‖w‖  < 2"
     assert Page(to_bytes(go.Figure(), "html")).title == "normgeo"
+
+
+def test_unknown_pdf_stays_as_it_is() -> None:
+    """A browser of the future may write its cross-references in another form."""
+    content = b"%PDF-2.0\n... startxref\n5\n%%EOF"
+    assert described(content, "pdf", "Title", "Words.") == content
 
 
 def test_html_does_not_play_by_itself(figure: go.Figure) -> None:
@@ -75,13 +97,13 @@ def test_html_does_not_play_by_itself(figure: go.Figure) -> None:
 
 
 def test_a_still_has_neither_slider_nor_frames_and_a_size(figure: go.Figure) -> None:
-    still = export._still(figure)
+    still = static.still(figure)
     assert "frames" not in still
     assert "sliders" not in still["layout"]
     assert (still["layout"]["width"], still["layout"]["height"]) == (960, 540)
     assert len(figure.frames) == 2, "the figure itself stays as it is"
     figure.update_layout(width=300, height=200)
-    layout = export._still(figure)["layout"]
+    layout = static.still(figure)["layout"]
     assert (layout["width"], layout["height"]) == (300, 200)
 
 
@@ -108,7 +130,7 @@ def test_other_formats_are_refused(figure: go.Figure) -> None:
 def test_without_a_browser_static_formats_are_one_sentence(
     figure: go.Figure, format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(export, "find_browser", lambda: None)
+    monkeypatch.setattr(static, "find_browser", lambda: None)
     sentence = (
         "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or Google "
         "Chrome, set BROWSER_PATH to the one you have, or choose HTML."

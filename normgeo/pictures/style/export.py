@@ -1,36 +1,36 @@
 """Figures as files: interactive HTML, PNG, SVG and PDF.
 
 HTML holds plotly itself and works offline, slider included. The static formats are drawn by a
-Chromium browser; they leave out sliders and buttons, which do nothing on paper.
+Chromium browser; they leave out sliders and buttons, which do nothing on paper. Every format holds
+the words for people who cannot see the figure.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import re
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
 from html import escape, unescape
 from pathlib import Path
 from secrets import token_hex
-from threading import RLock, Thread
-from typing import Any
 
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.described import described
+from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
 
-FORMATS = ("html", "png", "svg", "pdf")
-STATIC = ("png", "svg", "pdf")
-WIDTH, HEIGHT, SCALE = 960, 540, 2
+__all__ = [
+    "FORMATS",
+    "KEYBOARD",
+    "STATIC",
+    "BrowserMissing",
+    "browser",
+    "format_of",
+    "to_bytes",
+    "write",
+    "write_bytes",
+]
 
-Draw = Callable[[go.Figure, str], bytes]
-
-# Every browser takes about 200 MB: people who export at the same moment take turns.
-_TURN = RLock()
+FORMATS = ("html", *STATIC)
 
 PAGE = """<!DOCTYPE html>
 <html lang="{lang}">
@@ -38,10 +38,21 @@ PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>html, body {{ height: 100%; margin: 0; background: {paper}; }}</style>
+<style>
+html, body {{ height: 100%; margin: 0; background: {paper}; }}
+figure {{ margin: 0; }}
+figcaption {{
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}}
+</style>
 </head>
 <body>
+<main>
+<figure aria-label="{title}" aria-describedby="alt">
 {figure}
+<figcaption id="alt">{alt}</figcaption>
+</figure>
+</main>
 <script>
 {keyboard}
 reachable(document.body);
@@ -54,12 +65,8 @@ reachable(document.body);
 KEYBOARD = Path(__file__).with_name("keyboard.js").read_text("utf-8")
 
 
-class BrowserMissing(RuntimeError):  # noqa: N818
-    """There is no browser to draw a static figure with, or none that starts."""
-
-
 def format_of(path: str | Path) -> str:
-    """Return the format that the end of a file's name stands for.
+    """The format that the end of a file's name stands for.
 
     Raises:
         ValueError: a name with another end.
@@ -68,12 +75,18 @@ def format_of(path: str | Path) -> str:
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         known = ", ".join(f".{format}" for format in FORMATS)
-        raise ValueError(f"A figure's file must end in one of {known}; got {str(path)!r}.")
+        sentence = "A figure's file must end in one of {known}; got {path!r}."
+        raise ValueError(text(sentence, known=known, path=str(path)))
     return suffix
 
 
 def write(
-    figure: go.Figure, path: str | Path, *, title: str = "", draw: Draw | None = None
+    figure: go.Figure,
+    path: str | Path,
+    *,
+    title: str = "",
+    alt: str = "",
+    draw: Draw | None = None,
 ) -> None:
     """Write a figure in the format that the file's name ends in, all of it or nothing.
 
@@ -82,16 +95,19 @@ def write(
             place that can't be written to.
 
     """
-    write_bytes(to_bytes(figure, format_of(path), title=title, draw=draw), path)
+    write_bytes(to_bytes(figure, format_of(path), title=title, alt=alt, draw=draw), path)
 
 
-def to_bytes(figure: go.Figure, format: str, *, title: str = "", draw: Draw | None = None) -> bytes:
+def to_bytes(
+    figure: go.Figure, format: str, *, title: str = "", alt: str = "", draw: Draw | None = None
+) -> bytes:
     """Return a figure as a file's content.
 
     Args:
         figure: what to draw; its own size, or 960 × 540. PNG has twice as many pixels.
         format: one of `FORMATS`.
-        title: of the HTML page; the figure's own where it is empty.
+        title: of the file; the figure's own where it is empty.
+        alt: what the figure shows, for a screen reader; the title where it is empty.
         draw: of `browser()`, where several figures follow each other.
 
     Raises:
@@ -99,108 +115,29 @@ def to_bytes(figure: go.Figure, format: str, *, title: str = "", draw: Draw | No
 
     """
     if format not in FORMATS:
-        raise ValueError(f"`format` must be one of {', '.join(FORMATS)}; got {format!r}.")
-    if format == "html":
-        return _page(figure, title).encode()
-    if draw is not None:
-        return draw(figure, format)
-    with browser() as draw_once:
-        return draw_once(figure, format)
-
-
-@contextmanager
-def browser() -> Iterator[Draw]:
-    """Start a browser and return what draws with it: (figure, static format) → bytes.
-
-    It works in every thread: its event loop has a thread of its own.
-
-    Raises:
-        BrowserMissing: no browser, or one that does not start.
-        ValueError: `BROWSER_PATH` names no executable file.
-
-    """
-    path = find_browser()
-    if path is None:
-        raise BrowserMissing(
+        raise ValueError(
             text(
-                "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or "
-                "Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
+                "`format` must be one of {known}; got {format!r}.",
+                known=", ".join(FORMATS),
+                format=format,
             )
         )
-    # A second of imports, which HTML does without.
-    from choreographer.errors import BrowserClosedError, BrowserDepsError, BrowserFailedError
-    from kaleido import Kaleido
-
-    # It would add its own words to the sentence of an exception.
-    logging.getLogger("choreographer").setLevel(logging.CRITICAL)
-    with _TURN, _event_loop() as run:
-        # MathJax would be fetched from another host; no figure needs it.
-        chromium = Kaleido(path=path, mathjax=False)
-        try:
-            try:
-                run(chromium.open())
-            except (BrowserClosedError, BrowserDepsError, BrowserFailedError) as error:
-                raise BrowserMissing(
-                    text(
-                        "The browser {path} does not start. Set BROWSER_PATH to another one, or "
-                        "choose HTML.",
-                        path=path,
-                    )
-                ) from error
-            yield lambda figure, format: run(chromium.calc_fig(_still(figure), _options(format)))
-        finally:
-            run(chromium.close())
+    title = str(title) or _plain(figure.layout.title.text or "") or "normgeo"
+    alt = str(alt) or title
+    if format == "html":
+        return _page(figure, title, alt).encode()
+    if draw is not None:
+        return described(draw(figure, format), format, title, alt)
+    with browser() as draw_once:
+        return described(draw_once(figure, format), format, title, alt)
 
 
-@contextmanager
-def _event_loop() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Run an event loop in a thread; return what runs a coroutine there and waits for it."""
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-        future: Future[Any] = asyncio.run_coroutine_threadsafe(coroutine, loop)
-        return future.result()
-
-    try:
-        yield run
-    finally:
-        run(_cancel_the_rest())
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _cancel_the_rest() -> None:
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
-
-
-def _options(format: str) -> dict[str, Any]:
-    return {"format": format, "scale": SCALE if format == "png" else 1}
-
-
-def _still(figure: go.Figure) -> dict[str, Any]:
-    """Return the figure as it opens, without what moves it."""
-    plain: dict[str, Any] = figure.to_dict()
-    plain.pop("frames", None)
-    layout = plain["layout"]
-    layout.pop("sliders", None)
-    layout.pop("updatemenus", None)
-    layout.setdefault("width", WIDTH)
-    layout.setdefault("height", HEIGHT)
-    return plain
-
-
-def _page(figure: go.Figure, title: str) -> str:
-    title = title or _plain(figure.layout.title.text or "") or "normgeo"
+def _page(figure: go.Figure, title: str, alt: str) -> str:
     name = re.sub(r"\W+", "-", title).strip("-").lower()
     return PAGE.format(
         lang="en",
         title=escape(title),
+        alt=escape(alt),
         keyboard=KEYBOARD,
         paper=escape(figure.layout.template.layout.paper_bgcolor or "white"),
         figure=figure.to_html(
@@ -218,7 +155,7 @@ def _page(figure: go.Figure, title: str) -> str:
 
 
 def _plain(title: str) -> str:
-    """Return a title without the marks that plotly understands."""
+    """A title without the marks that plotly understands."""
     return unescape(re.sub(r"<[^>]*>", " ", title)).strip()
 
 

@@ -9,7 +9,7 @@ from threading import Lock
 
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
-from normgeo.pictures.style.export import BrowserMissing
+from normgeo.pictures.style.static import BrowserMissing
 
 # Every browser takes about 200 MB.
 _TURN = Lock()
