@@ -21,14 +21,15 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 
-ONE_CASE = (
+ONE_CASE = text(
     "A batch of one case is its own mean, so a − μ = 0 and σ = 0: z = 0/0 for every neuron, "
     "whatever the case. Use at least 2 cases, or the statistics of other cases."
 )
 
-TWO_CASES = (
+TWO_CASES = text(
     "Of two cases one is as far above their mean as the other is below it, so z = ±1 for every "
     "neuron, whatever the cases: of each summed input only the order is left."
 )
@@ -91,12 +92,17 @@ def batch_noise(
     N = len(values)
     asked = _checked_sizes(sizes, N)
     if batches < 2 or batches != int(batches):
-        raise ValueError(f"`batches` must be a whole number from 2 up; got {batches}.")
+        raise ValueError(
+            text("`batches` must be a whole number from 2 up; got {batches}.", batches=batches)
+        )
     mean, spread = values.mean(axis=0), np.ptp(values, axis=0)
     if not spread.all():
         raise ValueError(
-            f"Neuron {np.flatnonzero(spread == 0)[0]} has the same summed input in every case, so "
-            "σ = 0 and there is no noise to measure. Leave it out."
+            text(
+                "Neuron {h} has the same summed input in every case, so σ = 0 and there is no "
+                "noise to measure. Leave it out.",
+                h=np.flatnonzero(spread == 0)[0],
+            )
         )
     sigma = values.std(axis=0)
     unit = (values - mean) / sigma
@@ -173,11 +179,15 @@ def batch_drift(
     """
     if normalizer.statistics == "frozen":
         raise ValueError(
-            "Training computes with the statistics of its batch; got a normalizer with frozen "
-            "ones, which have no drift. Use statistics='current'."
+            text(
+                "Training computes with the statistics of its batch; got a normalizer with frozen "
+                "ones, which have no drift. Use statistics='current'."
+            )
         )
     if batches < 1 or batches != int(batches):
-        raise ValueError(f"`batches` must be a whole number from 1 up; got {batches}.")
+        raise ValueError(
+            text("`batches` must be a whole number from 1 up; got {batches}.", batches=batches)
+        )
     weights, inputs = weights_and_inputs(W, X)
     asked = _checked_sizes(sizes, len(inputs))
     frozen = normalizer.normalize(weights, inputs).z
@@ -206,14 +216,22 @@ def batch_sizes(N: int) -> Array:
 
 def _checked_sizes(sizes: ArrayLike | None, N: int) -> Array:
     if N < 2:
-        raise ValueError(f"A batch is a part of the cases, so there must be 2 or more; got {N}.")
+        raise ValueError(
+            text("A batch is a part of the cases, so there must be 2 or more; got {N}.", N=N)
+        )
     asked = batch_sizes(N) if sizes is None else np.asarray(sizes)
     if asked.ndim != 1 or asked.size == 0 or (asked != np.floor(asked)).any():
-        raise ValueError(f"`sizes` must be a list of whole numbers; got {sizes!r}.")
+        raise ValueError(
+            text("`sizes` must be a list of whole numbers; got {sizes!r}.", sizes=sizes)
+        )
     if asked.min() < 1 or asked.max() > N:
         raise ValueError(
-            f"Batch sizes must be from 1 to the number of cases, {N}; "
-            f"got {asked.min()} to {asked.max()}."
+            text(
+                "Batch sizes must be from 1 to the number of cases, {N}; got {low} to {high}.",
+                N=N,
+                low=asked.min(),
+                high=asked.max(),
+            )
         )
     return asked.astype(int)
 

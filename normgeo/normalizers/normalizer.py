@@ -131,7 +131,7 @@ class Normalizer:
     @property
     def title(self) -> str:
         """The name, or the two words where there is none."""
-        return str(self.name) or f"({self.center}, {self.scale})"
+        return self.name or f"({self.center}, {self.scale})"
 
     @property
     def centering(self) -> Center:

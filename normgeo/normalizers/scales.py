@@ -80,7 +80,13 @@ class Scale(Statistic):
 
         """
         if self.shared_by_neurons:
-            raise NotImplementedError(f"{type(self).__name__} must say `own_neuron`.")
+            raise NotImplementedError(
+                text(
+                    "Eq. 14 keeps what is a neuron's own of a shared σ: the scale {word!r} must "
+                    "say it in `own_neuron`, and does not.",
+                    word=self.key,
+                )
+            )
         return self
 
     def zero_place(self, zero: Array) -> str:

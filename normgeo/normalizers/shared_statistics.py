@@ -53,28 +53,28 @@ SHARINGS: dict[str, Sharing] = {
     for sharing in (
         Sharing(
             "batch",
-            "batch norm",
+            text("batch norm"),
             text("one channel, over the cases"),
             within_case=False,
             channels_apart=True,
         ),
         Sharing(
             "layer",
-            "layer norm",
+            text("layer norm"),
             text("one case, over the channels"),
             within_case=True,
             channels_apart=False,
         ),
         Sharing(
             "instance",
-            "instance norm",
+            text("instance norm"),
             text("one case, one channel"),
             within_case=True,
             channels_apart=True,
         ),
         Sharing(
             "group",
-            "group norm",
+            text("group norm"),
             text("one case, a group of channels"),
             within_case=True,
             channels_apart=False,
@@ -154,23 +154,40 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
 
     """
     if key not in SHARINGS:
-        raise ValueError(f"A way to share must be one of {', '.join(SHARINGS)}; got {key!r}.")
+        raise ValueError(
+            text(
+                "A way to share must be one of {keys}; got {key!r}.",
+                keys=", ".join(SHARINGS),
+                key=key,
+            )
+        )
     sharing = SHARINGS[key]
     if np.ndim(values) < 2:
         raise ValueError(
-            "`values` must have cases and channels, (N, C), and may have positions, (N, C, R, …); "
-            f"got an array of shape {np.shape(values)}."
+            text(
+                "`values` must have cases and channels, (N, C), and may have positions, "
+                "(N, C, R, …); got an array of shape {shape}.",
+                shape=np.shape(values),
+            )
         )
     array = real_array("values", values, np.ndim(values)).astype(np.float64)
     if groups != 1 and not sharing.takes_groups:
         raise ValueError(
-            f"`groups` splits the channels for group norm; got groups={groups} for "
-            f"{sharing.title}. Use groups=1 or group norm."
+            text(
+                "`groups` splits the channels for group norm; got groups={groups} for {name}. "
+                "Use groups=1 or group norm.",
+                groups=groups,
+                name=sharing.title,
+            )
         )
     if np.abs(array).max() > LARGEST:
         raise ValueError(
-            f"Entries of `values` must not exceed {LARGEST:g} in size, so that their squares are "
-            f"finite floats; got {np.abs(array).max():.3g}. Scale them down."
+            text(
+                "Entries of `values` must not exceed {limit:g} in size, so that their squares are "
+                "finite floats; got {largest:.3g}. Scale them down.",
+                limit=LARGEST,
+                largest=np.abs(array).max(),
+            )
         )
     N, C = array.shape[:2]
     G = C if sharing.channels_apart else groups
@@ -207,14 +224,18 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
 
 def _problem(sharing: Sharing, entries: int, vanishing: int, count: int) -> str:
     if entries == 1:
-        return (
-            f"Here {sharing.title} averages over a single entry, which is its own mean: σ = 0, "
-            "and nothing is left to normalize. Use more cases, channels or positions."
+        return text(
+            "Here {name} averages over a single entry, which is its own mean: σ = 0, and nothing "
+            "is left to normalize. Use more cases, channels or positions.",
+            name=sharing.title,
         )
     if vanishing:
-        return (
-            f"σ = 0 in {vanishing} of {count} statistics of {sharing.title}, where all entries "
-            "that share it are equal. Their z is left at 0."
+        return text(
+            "σ = 0 in {vanishing} of {count} statistics of {name}, where all entries that share "
+            "it are equal. Their z is left at 0.",
+            vanishing=vanishing,
+            count=count,
+            name=sharing.title,
         )
     return ""
 
@@ -238,8 +259,12 @@ def feature_maps(images: ArrayLike) -> Array:
     pixels = real_array("images", images, 3)
     if min(pixels.shape[1:]) < 3:
         raise ValueError(
-            "Images must be at least as large as the filters, 3 × 3; "
-            f"got {pixels.shape[1]} × {pixels.shape[2]} pixels."
+            text(
+                "Images must be at least as large as the filters, 3 × 3; got {height} × {width} "
+                "pixels.",
+                height=pixels.shape[1],
+                width=pixels.shape[2],
+            )
         )
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (3, 3), axis=(1, 2))
     maps: Array = np.einsum("nrsij,cij->ncrs", windows, np.array(list(FILTERS.values())))
