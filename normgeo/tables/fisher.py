@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import Spectrum
@@ -28,9 +29,9 @@ def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
             text("F: {which}.", which=found.which),
             *_meaning(found.which),
             text(
-                "Together {share:.1%} of the trace {trace:.4g}; {how}.",
+                "Together {share:.1%} of the trace {trace}; {how}.",
                 share=found.share,
-                trace=found.trace,
+                trace=number(found.trace, 4),
                 how=how,
             ),
             *found.notes,
@@ -55,11 +56,14 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
     )
     notes.append(
         text(
-            "Null: a singular value of the factor B, F = BᵀB, of at most {most:.2g}.",
-            most=null.threshold,
+            "Null: a singular value of the factor B, F = BᵀB, of at most {most}.",
+            most=number(null.threshold, 2),
         )
     )
-    notes += [f"{reason.title}: {reason.sentence}" for reason in credited]
+    notes += [
+        text("{reason}: {sentence}", reason=reason.title, sentence=reason.sentence)
+        for reason in credited
+    ]
     return Table(
         (text("explained by"), text("null directions")),
         tuple(rows) or ((text("nothing to explain"), 0),),
