@@ -1,5 +1,6 @@
 """Requirements, locks, version and configuration agree with each other."""
 
+import ast
 import os
 import re
 import subprocess
@@ -46,6 +47,31 @@ def test_requirements_name_no_host(name: str) -> None:
 def test_every_pin_has_a_hash(lock: str) -> None:
     entries = re.split(r"\n(?=[a-z0-9])", (ROOT / lock).read_text("utf-8"))
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+# What the name of a module does not say, and what comes with a library that is required.
+PROVIDERS = {"sklearn": "scikit-learn", "choreographer": "kaleido"}
+
+
+def test_every_imported_library_is_required() -> None:
+    """A library that only comes along with another one may stop to."""
+    files = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("normgeo/**/*.py")]
+    imported = {
+        name.partition(".")[0]
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    foreign = imported - sys.stdlib_module_names - {"normgeo"}
+    assert {"numpy", "streamlit"} <= foreign
+    required = {wanted.name for wanted in requirements("requirements.txt")}
+    assert {PROVIDERS.get(name, name) for name in foreign} - required == set()
 
 
 def test_citation_has_the_version() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup, escape
 
 from normgeo import __version__
 from normgeo.base.text import text
@@ -42,7 +42,7 @@ def page(audited: Sequence[Audited], home: str = "") -> str:
         version=escape(__version__),
     )
     return _TEMPLATES.get_template("page.html").render(
-        summary=summary(audited), origin=Markup(str(origin)), **_content(audited, home or None)
+        summary=summary(audited), origin=origin, **_content(audited, home or None)
     )
 
 

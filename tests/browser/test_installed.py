@@ -109,6 +109,7 @@ def test_wheel_holds_every_file_of_the_application_and_no_other(
 def test_help_tells_of_the_explorer(installation: Installation) -> None:
     done = installation.run("normgeo", "--help")
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: normgeo ")
     assert "`normgeo open` opens the explorer" in " ".join(done.stdout.split())
 
 

@@ -15,6 +15,7 @@ import pytest
 import normgeo.pictures
 from normgeo.__main__ import main
 from normgeo.base.progress import Progress
+from normgeo.base.text import translated
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
 from normgeo.pictures.style import export
@@ -324,6 +325,41 @@ def test_a_wrong_command_shows_its_usage(arguments: list[str], capsys: Captured)
         main(arguments)
     assert stopped.value.code == 2
     assert capsys.readouterr().err.startswith("usage: ")
+
+
+def test_help_names_the_program_and_tells_of_every_command() -> None:
+    done = run("--help")
+    assert (done.returncode, done.stderr) == (0, b"")
+    words = " ".join(done.stdout.decode().split())
+    assert words.startswith("usage: python -m normgeo ")
+    assert "`python -m normgeo open` opens the explorer in a browser" in words
+    for command in ("open", "table", "audit", "fisher", "render", "figures", "pictures (views)"):
+        assert f" {command} " in words
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["table", "--help"], ["figures", "--help"]])
+def test_help_is_in_the_language_that_is_in_use(arguments: list[str], capsys: Captured) -> None:
+    english = helped(arguments, capsys)
+    with translated(lambda sentence: sentence.replace("e", "é")):
+        other = helped(arguments, capsys)
+    assert other.count("é") > 5
+    assert " ".join(other.split()).replace("é", "e") == " ".join(english.split())
+
+
+def helped(arguments: list[str], capsys: Captured) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_lists_and_errors_are_in_the_language_that_is_in_use(capsys: Captured) -> None:
+    with translated(lambda sentence: sentence.replace("Pictures", "Bilder")):
+        assert main(["pictures"]) == 0
+    assert capsys.readouterr().out.startswith("Bilder\n")
+    with translated(lambda sentence: sentence.replace("There is no", "Es gibt kein")):
+        assert main(["render", "third", "-o", "a.html"]) == 2
+    assert capsys.readouterr().err.startswith("Es gibt kein picture 'third'.")
 
 
 def test_version_is_the_packages(capsys: Captured) -> None:
