@@ -4,12 +4,15 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from typing import Any
+from warnings import warn
+
 from normgeo.datasets.hold_out import hold_out
-from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
+from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
-from normgeo.dynamics.exponential_twin import Twin, exponential_twin
+from normgeo.dynamics.exponential_schedule import DecayAsSchedule, decay_as_schedule
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.schedules import Constant, Exponential
@@ -44,9 +47,11 @@ __all__ = [
     "OPTIMIZERS",
     "TABLE_1",
     "TRANSFORMS",
+    "AngularUpdates",
     "Balance",
     "Comparison",
     "Constant",
+    "DecayAsSchedule",
     "DoublingRow",
     "Explanation",
     "Exponential",
@@ -63,18 +68,17 @@ __all__ = [
     "Recurrence",
     "Spectrum",
     "Trajectory",
-    "TurnCurve",
-    "Twin",
     "Witness",
+    "angular_updates",
     "batch_drift",
     "batch_noise",
     "certify",
     "compare",
+    "decay_as_schedule",
     "descend",
     "doubling_table",
     "expected_dimension",
     "explain",
-    "exponential_twin",
     "fisher",
     "fit",
     "gain_metric",
@@ -91,5 +95,20 @@ __all__ = [
     "spectrum",
     "sweep",
     "train",
-    "turn_against_norm",
 ]
+
+_RENAMED = {
+    "TurnCurve": "AngularUpdates",
+    "Twin": "DecayAsSchedule",
+    "exponential_twin": "decay_as_schedule",
+    "turn_against_norm": "angular_updates",
+}
+"""Names of version 0.1 → what they are now; they go with the next version."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    now = _RENAMED[name]
+    warn(f"normgeo.{name} is called normgeo.{now} now.", DeprecationWarning, stacklevel=2)
+    return globals()[now]

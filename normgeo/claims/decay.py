@@ -12,7 +12,7 @@ from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, numbe
 from normgeo.claims.examples import PAPER, ROUNDING, digits_model, images, with_weights
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
-from normgeo.dynamics.exponential_twin import exponential_twin
+from normgeo.dynamics.exponential_schedule import decay_as_schedule
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.models.glm import NormalizedGLM
@@ -51,7 +51,7 @@ def _twin() -> Finding:
         model = digits_model("layer")
         normalizer = replace(model.normalizer, eps=eps)
         start = NormalizedGLM(normalizer, model.family, model.W, model.b, model.g)
-        twin = exponential_twin(start, X, y, rate=0.5, decay=0.02, steps=30)
+        twin = decay_as_schedule(start, X, y, rate=0.5, decay=0.02, steps=30)
         angle[f"ε = {eps:g}"] = float(twin.angles.max())
     return Finding(
         max(angle.values()) < ROUNDING,

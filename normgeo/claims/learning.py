@@ -29,7 +29,7 @@ from normgeo.claims.examples import (
     small_model,
     with_weights,
 )
-from normgeo.dynamics.angular_update import turn_against_norm
+from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.dynamics.trajectory import Trajectory
@@ -102,8 +102,8 @@ def _doubling_table() -> Finding:
 def _slope(method: str) -> float:
     """Return the slope of log tan(angle) against log ‖w̃‖ over a factor of 16."""
     model, (X, y) = digits_model(method), images()
-    own = turn_against_norm(model, X, y, [1.0], rate=0.1).here.norm
-    curve = turn_against_norm(model, X, y, own * 2.0 ** np.arange(5), rate=0.1)
+    own = angular_updates(model, X, y, [1.0], rate=0.1).here.norm
+    curve = angular_updates(model, X, y, own * 2.0 ** np.arange(5), rate=0.1)
     return float(np.polyfit(np.log(curve.norms), np.log(np.tan(curve.angles)), 1)[0])
 
 
@@ -212,7 +212,7 @@ def _which_norm() -> Finding:
     shifted = with_weights(model, model.W + far)
     angle, centered = {}, {}
     for name, start in (("before", model), ("after", shifted)):
-        here = turn_against_norm(start, X, y, [1.0], rate=0.1).here
+        here = angular_updates(start, X, y, [1.0], rate=0.1).here
         angle[name], centered[name] = np.rad2deg(here.angle), here.norm
     norms = {"before": np.linalg.norm(model.W), "after": np.linalg.norm(shifted.W)}
     slower = angle["after"] < angle["before"] * (1 - ROUNDING)

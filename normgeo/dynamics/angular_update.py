@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import angles_turned, lengths
@@ -25,7 +26,7 @@ from normgeo.normalizers.blocks import angles_turned, lengths
 
 @final
 @dataclass(frozen=True, eq=False)
-class TurnPoint:
+class AngularUpdate:
     """What is measured of one block at one norm.
 
     Attributes:
@@ -45,19 +46,19 @@ class TurnPoint:
 
 @final
 @dataclass(frozen=True, eq=False)
-class TurnCurve:
+class AngularUpdates:
     """The turn of one block by one gradient step, against the norm of the block.
 
     Attributes:
         neurons: of the block, (K,). rate: η.
         here: what is measured at the model's own norm; the predictions pass through it.
-        norms, loss, gradient_norms, angles, fisher_lengths: as in `TurnPoint`, measured, (M,).
+        norms, loss, gradient_norms, angles, fisher_lengths: as in `AngularUpdate`, measured, (M,).
 
     """
 
     neurons: Array
     rate: float
-    here: TurnPoint
+    here: AngularUpdate
     norms: Array
     loss: Array
     gradient_norms: Array
@@ -103,7 +104,7 @@ class TurnCurve:
         return angles
 
 
-def turn_against_norm(
+def angular_updates(
     model: NormalizedGLM,
     X: ArrayLike,
     y: ArrayLike,
@@ -111,7 +112,7 @@ def turn_against_norm(
     rate: float,
     *,
     block: int = 0,
-) -> TurnCurve:
+) -> AngularUpdates:
     """Measure one gradient step at several norms of one homogeneous block, the rest held.
 
     The step is measured before it is rounded into the weights, so the law shows at any norm.
@@ -128,27 +129,27 @@ def turn_against_norm(
 
     >>> from normgeo import NORMALIZERS
     >>> model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", [[3.0, 4.0]])
-    >>> curve = turn_against_norm(model, [[1.0, 0.0], [0.0, 1.0]], [0.0, 1.0], [5.0, 10.0], 0.1)
+    >>> curve = angular_updates(model, [[1.0, 0.0], [0.0, 1.0]], [0.0, 1.0], [5.0, 10.0], 0.1)
     >>> print(np.round(np.tan(curve.angles[1]) / np.tan(curve.angles[0]), 12))
     0.25
 
     """
     radii = real_array("norms", norms, 1).astype(np.float64)
     if not (radii > 0).all():
-        raise ValueError(f"`norms` must be above 0; got {radii.min():g}.")
+        raise ValueError(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
     if not (isfinite(rate) and rate > 0):
-        raise ValueError(f"`rate` must be a finite number above 0; got {rate}.")
+        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
     objective = BlockObjective.of(model, X, y, block)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient
     dtheta = objective.embed(gradient / (lengths(gradient) or 1.0))
 
-    def measure(norm: float) -> TurnPoint:
+    def measure(norm: float) -> AngularUpdate:
         w = norm / own_norm * own
         at, loss, G = objective.at(w)
         ds = at.jvp(dtheta)
         curvature = np.vdot(ds, model.family.covariance_times(at.s, ds)) / (len(ds) * model.phi)
-        return TurnPoint(
+        return AngularUpdate(
             norm=float(norm),
             loss=loss,
             gradient_norm=float(lengths(G)),
@@ -157,7 +158,7 @@ def turn_against_norm(
         )
 
     points = [measure(norm) for norm in radii]
-    return TurnCurve(
+    return AngularUpdates(
         neurons=objective.neurons,
         rate=rate,
         here=measure(own_norm),

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
@@ -25,22 +26,22 @@ DIRECTIONS = 8  # of each kind of parameter, in which F is measured
 SMALL_TURN = 1e-8  # radians: an angle is its tangent, to rounding
 ZERO = 1e-10  # of what a quantity could be, given the sizes of w̃, g and Cov
 
-GRADIENT, GRADIENT_TURN = "gradient of the loss", "turn by one gradient step"
-BETWEEN = "F between a doubled and another w"
+GRADIENT, GRADIENT_TURN = text("gradient of the loss"), text("turn by one gradient step")
+BETWEEN = text("F between a doubled and another w")
 FACTORS = {
-    "output s": Fraction(1),
-    "loss": Fraction(1),
-    "F of b and g": Fraction(1),
-    "F of the doubled w": Fraction(1, 4),
+    text("output s"): Fraction(1),
+    text("loss"): Fraction(1),
+    text("F of b and g"): Fraction(1),
+    text("F of the doubled w"): Fraction(1, 4),
     BETWEEN: Fraction(1, 2),
-    "F between w and b": Fraction(1, 2),
-    "F between w and g": Fraction(1, 2),
+    text("F between w and b"): Fraction(1, 2),
+    text("F between w and g"): Fraction(1, 2),
     GRADIENT: Fraction(1, 2),
-    "ds of a fixed dw": Fraction(1, 2),
-    "ds² of a fixed dw": Fraction(1, 4),
-    "turn by a fixed dw": Fraction(1, 2),
+    text("ds of a fixed dw"): Fraction(1, 2),
+    text("ds² of a fixed dw"): Fraction(1, 4),
+    text("turn by a fixed dw"): Fraction(1, 2),
     GRADIENT_TURN: Fraction(1, 4),
-    "curvature along w": Fraction(0),
+    text("curvature along w"): Fraction(0),
 }
 
 
@@ -93,7 +94,6 @@ def doubling_table(
     changes = _Changes.draw(objective)
     before, after = (_measure(objective, changes, k * objective.own) for k in (1.0, 2.0))
     scales = _scales(objective, changes)
-    independent = "" if model.family.coupled else ": the outputs are independent, Cov_ij = 0"
     no_other = len(objective.neurons) == len(model.W)
 
     def vanishes(quantity: str) -> bool:
@@ -103,9 +103,11 @@ def doubling_table(
     for quantity, predicted in FACTORS.items():
         q, changed, reason = before[quantity], after[quantity], ""
         if quantity == BETWEEN and no_other:
-            reason = "All weights are in the block that doubles."
+            reason = text("All weights are in the block that doubles.")
         elif vanishes(GRADIENT if quantity == GRADIENT_TURN else quantity):
-            reason = "It is 0 before and after" + independent * (quantity == BETWEEN) + "."
+            reason = text("It is 0 before and after.")
+            if quantity == BETWEEN and not model.family.coupled:
+                reason = text("It is 0 before and after: the outputs are independent, Cov_ij = 0.")
         rows.append(_row(quantity, predicted, q, changed, reason))
     return tuple(rows)
 

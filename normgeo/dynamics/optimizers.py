@@ -8,7 +8,13 @@ from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.optimizer import Optimizer
 
 OPTIMIZERS: dict[str, Optimizer] = {
-    optimizer.key: optimizer for optimizer in (GradientDescent(), Momentum(), Adam(), AdamW())
+    optimizer.key: optimizer
+    for optimizer in (
+        GradientDescent(),
+        Momentum(),
+        Adam(),
+        AdamW(),
+    )
 }
 
 

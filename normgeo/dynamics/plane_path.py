@@ -12,6 +12,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.subspaces import part_across
+from normgeo.base.text import text
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import dots, lengths
 
@@ -54,10 +55,20 @@ def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> 
 
     """
     if plane not in PLANES:
-        raise ValueError(f"`plane` must be one of {', '.join(PLANES)}; got {plane!r}.")
+        raise ValueError(
+            text(
+                "`plane` must be one of {planes}; got {plane!r}.",
+                planes=", ".join(PLANES),
+                plane=plane,
+            )
+        )
     if not 0 <= block < len(run.blocks.neurons):
         raise ValueError(
-            f"`block` must be a whole number from 0 to {len(run.blocks.neurons) - 1}; got {block}."
+            text(
+                "`block` must be a whole number from 0 to {last}; got {block}.",
+                last=len(run.blocks.neurons) - 1,
+                block=block,
+            )
         )
     path = run.vectors()[:, block]
     axes = _principal(path) if plane == "principal" else _of_first_step(path)
@@ -96,5 +107,5 @@ def _of_first_step(path: Array) -> Array:
 
 def _on_a_line() -> ValueError:
     return ValueError(
-        "The path spans no plane: the weights did not turn. Take more steps or a larger rate."
+        text("The path spans no plane: the weights did not turn. Take more steps or a larger rate.")
     )

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.text import text
 
 
 class Schedule(ABC):
@@ -63,5 +64,11 @@ def schedule_of(rate: float | Schedule) -> Schedule:
 
 def _require(name: str, value: float, *, lowest_allowed: bool = False) -> None:
     if not (isfinite(value) and (value > 0 or (lowest_allowed and value == 0))):
-        bound = "from 0 up" if lowest_allowed else "above 0"
-        raise ValueError(f"`{name}` must be a finite number {bound}; got {value}.")
+        raise ValueError(
+            text(
+                "`{name}` must be a finite number {bound}; got {value}.",
+                name=name,
+                bound=text("from 0 up") if lowest_allowed else text("above 0"),
+                value=value,
+            )
+        )

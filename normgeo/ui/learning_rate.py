@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.dynamics.angular_update import TurnCurve
+from normgeo.dynamics.angular_update import AngularUpdates
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.equilibrium import Equilibria
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
@@ -243,7 +243,7 @@ def equation(settings: Settings, drawn: Any) -> None:
         )
 
 
-def _told(curve: TurnCurve, growth: float) -> int:
+def _told(curve: AngularUpdates, growth: float) -> int:
     """Return the norm whose numbers are plugged in: that of the slider, or the doubled one."""
     norm = 2.0 if growth == 1 else growth
     return int(np.abs(curve.norms - norm).argmin())

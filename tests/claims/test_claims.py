@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import normgeo.dynamics.exponential_twin
+import normgeo.dynamics.exponential_schedule
 import normgeo.normalizers.batch_statistics
 from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
 from normgeo.base.progress import Stop
@@ -331,7 +331,7 @@ def decay_settles_elsewhere(patch: Patch) -> None:
 
 @breaks("twin")
 def rates_of_the_twin_do_not_grow(patch: Patch) -> None:
-    patch.setattr(normgeo.dynamics.exponential_twin, "Exponential", lambda rate, ratio: rate)
+    patch.setattr(normgeo.dynamics.exponential_schedule, "Exponential", lambda rate, ratio: rate)
 
 
 @breaks("turn_by_rule", "growth_by_rule")

@@ -183,10 +183,7 @@ def test_one_against_rest_has_a_bernoulli_target_for_each_class():
 
 
 def test_bad_requests_are_explained():
-    with says(
-        "A data set must be one of digits, iris, wine, breast_cancer, diabetes, linnerud, "
-        "linnerud_reversed, plane; got 'mnist'."
-    ):
+    with says(f"A data set must be one of {', '.join(DATASETS)}; got 'mnist'."):
         load("mnist")
     for n in (1, 21):
         with says(f"A subset must have from 2 to all 20 cases; got n={n}."):

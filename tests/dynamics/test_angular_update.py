@@ -7,7 +7,7 @@ import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.datasets.datasets import load
-from normgeo.dynamics.angular_update import turn_against_norm
+from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
 from normgeo.fisher.kl import kl
 
@@ -38,8 +38,8 @@ def start(normalizer):
 
 def curve_of(normalizer, cases, factors=FACTORS, rate=0.7):
     model = start(normalizer)
-    own = turn_against_norm(model, *cases, [1.0], rate).here.norm
-    return turn_against_norm(model, *cases, own * factors, rate)
+    own = angular_updates(model, *cases, [1.0], rate).here.norm
+    return angular_updates(model, *cases, own * factors, rate)
 
 
 @every_homogeneous
@@ -81,7 +81,7 @@ def test_turn_on_digits_is_that_of_the_first_step_of_a_descent(key):
     )
     run = descend(model, digits.X, digits.y, steps=1, rate=0.5)
     block = len(run.norms[0]) - 1
-    here = turn_against_norm(model, digits.X, digits.y, [1.0], 0.5, block=block).here
+    here = angular_updates(model, digits.X, digits.y, [1.0], 0.5, block=block).here
     assert here.norm == run.norms[0, block]
     assert here.loss == run.loss[0]
     assert here.gradient_norm == pytest.approx(run.gradient_norms[0, block], rel=1e-13)
@@ -91,7 +91,7 @@ def test_turn_on_digits_is_that_of_the_first_step_of_a_descent(key):
 @pytest.mark.parametrize("key", ["batch", "weight", "layer"])
 def test_squared_fisher_length_is_the_divergence_of_a_small_step(key, cases):
     model = start(NORMALIZERS[key])
-    here = turn_against_norm(model, *cases, [1.0], 0.1).here
+    here = angular_updates(model, *cases, [1.0], 0.1).here
     layout = model.layout
     dW = layout.split(model.gradient(*cases))[0].copy()
     dW[len(dW) if key == "layer" else 1 :] = 0
@@ -113,7 +113,7 @@ def test_scale_none_has_no_block_to_scale(cases):
         "Only a homogeneous block of weights may change its norm and leave z alone; "
         "(layer, none) has none. Use a normalizer with a scale that is not frozen."
     ):
-        turn_against_norm(start(GRID["layer", "none"]), *cases, [1.0], 0.1)
+        angular_updates(start(GRID["layer", "none"]), *cases, [1.0], 0.1)
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_scale_none_has_no_block_to_scale(cases):
 )
 def test_bad_arguments_are_named(norms, rate, block, sentence, cases):
     with says(sentence):
-        turn_against_norm(start(NORMALIZERS["batch"]), *cases, norms, rate, block=block)
+        angular_updates(start(NORMALIZERS["batch"]), *cases, norms, rate, block=block)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, compare, descend, simulate_balance
+from normgeo.base.numbers import latex
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.adam import AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
@@ -286,6 +287,18 @@ def test_training_with_decay_settles_at_the_equilibrium_of_its_gradients(digits,
     np.testing.assert_allclose(settled, np.mean(fourth[1500:], axis=0) ** 0.25, rtol=within)
     assert np.mean(run.angles[1500:] ** 2) ** 0.5 == pytest.approx(np.arccos(0.99), rel=within)
     assert (run.norms[0] < 0.8 * settled).all()
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_formula_of_an_equilibrium_is_that_of_its_numbers(optimizer):
+    rule = OPTIMIZERS[optimizer]
+    balance = rule.equilibrium(0.05, 0.4, np.asarray(1.7), 300)
+    lines = rule.equilibrium_formula(0.05, 0.4, 1.7, 300)
+    assert bool(lines) == (balance is not None)
+    if balance is not None:
+        assert all("&=" in line for line in lines)
+        assert rf"\lVert w^*\rVert = {latex(float(balance.norm))}" in " ".join(lines)
+        assert lines[-1].endswith(rf"{latex(float(np.degrees(balance.angle)))}^\circ")
 
 
 def test_every_comparison_says_what_it_assumes(digits):

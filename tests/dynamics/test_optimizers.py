@@ -34,6 +34,10 @@ def start(normalizer, family="categorical"):
     )
 
 
+TEXTBOOK = ("gradient_descent", "momentum", "adam", "adamw")
+every_textbook_loop = pytest.mark.parametrize("optimizer", TEXTBOOK)
+
+
 def by_hand(key, theta, gradient, weights, *, rate=RATE, decay=DECAY, steps=6):
     """The textbook's loops, parameter by parameter; `gradient` is of the loss at θ and step t."""
     velocity = mean = square = np.zeros_like(theta)
@@ -65,7 +69,7 @@ def is_weight(model):
 
 
 @every_method
-@every_optimizer
+@every_textbook_loop
 def test_rule_is_its_textbook_loop_with_decay_on_the_weights_alone(optimizer, normalizer, cases):
     X, y = cases
     model = start(normalizer)
@@ -79,7 +83,7 @@ def test_rule_is_its_textbook_loop_with_decay_on_the_weights_alone(optimizer, no
     np.testing.assert_allclose(run.parameters, expected, rtol=0, atol=1e-9)
 
 
-@every_optimizer
+@every_textbook_loop
 def test_mini_batches_are_the_loop_over_the_same_cases(optimizer, cases):
     X, y = cases
     model = start(NORMALIZERS["batch"])
@@ -157,6 +161,40 @@ def test_runs_of_one_rule_share_nothing(optimizer):
     once = first(ones, ones, ones)
     first(once, ones, ones)
     np.testing.assert_array_equal(second(ones, ones, ones), once)
+
+
+@every_optimizer
+def test_steps_are_linear_in_the_gradients_where_it_says_so(optimizer, rng):
+    rule, gradients, ones = OPTIMIZERS[optimizer], rng.standard_normal((4, 6)), np.ones(6)
+    ends = []
+    for factor in (1.0, 3.0):
+        theta, update = np.zeros(6), rule.start(np.zeros(6))
+        for gradient in gradients:
+            theta = update(theta, factor * gradient, 0.1 * ones)
+        ends.append(theta)
+    assert np.allclose(ends[1], 3 * ends[0], rtol=1e-9) == rule.linear
+
+
+@every_optimizer
+@pytest.mark.parametrize("decay", [0.0, 0.4])
+def test_steps_are_tangent_where_it_says_so(optimizer, decay, cases):
+    """Without memory, what a step adds to (1 − ηλ)w is orthogonal to w as the gradient is."""
+    rule = OPTIMIZERS[optimizer]
+    run = descend(start(NORMALIZERS["layer"]), *cases, rule, steps=5, rate=0.1, decay=decay)
+    shrunk = (1 - 0.1 * decay) * run.norms[:-1] / run.norms[1:]
+    assert np.allclose(np.cos(run.angles), shrunk, rtol=0, atol=1e-12) == rule.tangent
+
+
+@every_optimizer
+def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer, rng):
+    rule, blocks, other = OPTIMIZERS[optimizer], rng.standard_normal((3, 7)), rng.standard_normal(2)
+    rate = rule.suggested_rate(rule.first_turn, blocks, (other,))
+    steps = [
+        np.linalg.norm(rule.start(0 * part)(0 * part, part, np.full_like(part, rate)))
+        for part in (*blocks, other)
+    ]
+    # Momentum counts what the step adds up to while the gradient stays.
+    assert max(steps) / (1 - getattr(rule, "beta", 0)) == pytest.approx(rule.first_turn, rel=1e-6)
 
 
 def test_a_rule_forgets_one_run_before_the_next(cases):

@@ -10,7 +10,7 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.dynamics.angular_update import TurnCurve, turn_against_norm
+from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
@@ -55,7 +55,7 @@ class AngularUpdate:
     """
 
     normalizer: Normalizer
-    curve: TurnCurve
+    curve: AngularUpdates
     planes: tuple[LossPlane, ...]
     name: str
     symbol: str
@@ -101,7 +101,7 @@ def _compute(settings: Settings, progress: Progress) -> AngularUpdate:
     it = block_on_data(settings)
     model, X, y, block = it.model, it.X, it.y, it.block
     rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
-    curve = turn_against_norm(model, X, y, _norms(settings.growth), rate, block=block)
+    curve = angular_updates(model, X, y, _norms(settings.growth), rate, block=block)
     softened = model.normalizer.added_eps > 0
     radii, count = (SOFTENED, 49) if softened else ((1.0,), 121)
     angles = np.linspace(-np.pi, np.pi, count)

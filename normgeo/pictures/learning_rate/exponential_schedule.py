@@ -11,7 +11,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.dynamics.exponential_twin import Twin, exponential_twin
+from normgeo.dynamics.exponential_schedule import DecayAsSchedule, decay_as_schedule
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
@@ -42,7 +42,7 @@ class ExponentialSchedule:
 
     """
 
-    twin: Twin
+    twin: DecayAsSchedule
     block: int
     name: str
     symbol: str
@@ -122,7 +122,7 @@ def _compute(settings: Settings, progress: Progress) -> ExponentialSchedule:
     rate = settings.rate or GENTLE * rate_for_run(settings, it, GradientDescent())
     decay = decay_for_run(settings, rate, min(0.5, DECAYED / settings.steps))
     batch = batch_for_run(settings, cases)
-    twin = exponential_twin(
+    twin = decay_as_schedule(
         it.model,
         it.X,
         it.y,

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import factor, fraction, number
 from normgeo.base.text import text
-from normgeo.dynamics.angular_update import TurnCurve
+from normgeo.dynamics.angular_update import AngularUpdates
 from normgeo.dynamics.loss_plane import LossPlane
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.style.colors import blend
@@ -27,13 +27,13 @@ PIXELS = 450  # of the plane's reach, roughly: no arrow is all head
 Trace = dict[str, Any]  # of a frame: plotly checks it once, where an object is checked twice
 
 
-def reach(curve: TurnCurve, step: int) -> float:
+def reach(curve: AngularUpdates, step: int) -> float:
     """How far the plane must show for a step's arrow to be seen."""
     norm, angle = float(curve.norms[step]), float(curve.angles[step])
     return max(4.6, 1.15 * norm, min(MOST, 3.2 * norm * tan(angle)))
 
 
-def view(curve: TurnCurve, step: int) -> dict[str, Any]:
+def view(curve: AngularUpdates, step: int) -> dict[str, Any]:
     """The part of the plane that a frame shows; the wedges look the same at any zoom."""
     far = reach(curve, step)
     return {"xaxis.range": [-0.12 * far, far], "yaxis.range": [-0.16 * far, 0.42 * far]}
@@ -51,7 +51,7 @@ def step_traces(result: AngularUpdate, step: int, color: str, ink: str) -> list[
 
 
 def _arrow(
-    curve: TurnCurve, step: int, far: float, *, color: str, width: float
+    curve: AngularUpdates, step: int, far: float, *, color: str, width: float
 ) -> tuple[Trace, Trace]:
     """Return one gradient step: its foot, the ray it ends on and the angle; and its arrow."""
     norm, angle = float(curve.norms[step]), float(curve.angles[step])

@@ -1,4 +1,4 @@
-"""Weight decay as a learning rate that grows: two runs with the same directions.
+"""Weight decay as an exponential learning rate schedule: two runs with the same directions.
 
 Gradient descent with rate η and decay λ on W gives the same directions w̃/‖w̃‖, and so the same
 function at every step, as descent without decay and with the rates
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.schedules import Exponential
 from normgeo.dynamics.trajectory import Trajectory
@@ -30,8 +31,8 @@ from normgeo.normalizers.blocks import angles_between
 
 @final
 @dataclass(frozen=True, eq=False)
-class Twin:
-    """A run with weight decay, and the one with growing rates in its place.
+class DecayAsSchedule:
+    """A run with weight decay, and the one with an exponential schedule in its place.
 
     Attributes:
         decayed, scheduled: the two runs, over B blocks.
@@ -63,7 +64,7 @@ class Twin:
         return int(self.kept[places[0]]) if len(places) else None
 
 
-def exponential_twin(
+def decay_as_schedule(
     model: NormalizedGLM,
     X: ArrayLike,
     y: ArrayLike,
@@ -75,8 +76,8 @@ def exponential_twin(
     seed: int = 0,
     tolerance: float = 1e-9,
     progress: Report | Progress | None = None,
-) -> Twin:
-    """Run gradient descent with weight decay beside descent with the growing rates of theory.
+) -> DecayAsSchedule:
+    """Run gradient descent with weight decay beside descent with the schedule of theory.
 
     Args:
         model: the start; its weights must be in homogeneous blocks. X: (N, D). y: as the family
@@ -91,14 +92,21 @@ def exponential_twin(
     """
     if not model.normalizer.homogeneous_blocks(len(model.W)):
         raise ValueError(
-            "Weight decay is a growing learning rate only where the length of a block of weights "
-            f"leaves z alone; {model.normalizer.title} has no such block. "
-            "Use a normalizer with a scale that is not frozen."
+            text(
+                "Weight decay is a growing learning rate only where the length of a block of "
+                "weights leaves z alone; {method} has no such block. Use a normalizer with a scale "
+                "that is not frozen.",
+                method=model.normalizer.title,
+            )
         )
     if not (isfinite(rate) and isfinite(decay) and rate > 0 and 0 < rate * decay < 1):
         raise ValueError(
-            "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
-            f"weights and keeps their direction; got rate={rate} and decay={decay}."
+            text(
+                "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks "
+                "the weights and keeps their direction; got rate={rate} and decay={decay}.",
+                rate=rate,
+                decay=decay,
+            )
         )
     kept, progress = 1 - rate * decay, Progress.of(progress)
     decayed, scheduled = (
@@ -122,4 +130,4 @@ def exponential_twin(
     shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)
     U, V = decayed.vectors()[first], scheduled.vectors()[second]
     growth = scheduled.norms[shared] / decayed.norms[shared]
-    return Twin(decayed, scheduled, shared, angles_between(U, V), growth, tolerance)
+    return DecayAsSchedule(decayed, scheduled, shared, angles_between(U, V), growth, tolerance)

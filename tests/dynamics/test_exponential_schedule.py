@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, descend, exponential_twin
+import normgeo
+from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, decay_as_schedule, descend
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.schedules import Exponential
@@ -44,7 +45,7 @@ def start(normalizer, family="categorical"):
 def on_digits(digits, key, **options):
     rng = np.random.default_rng(0)
     model = NormalizedGLM.random(NORMALIZERS[key], "categorical", 10, digits.D, rng)
-    return exponential_twin(model, digits.X, digits.y, **options)
+    return decay_as_schedule(model, digits.X, digits.y, **options)
 
 
 @pytest.mark.parametrize("key", ["batch", "weight", "layer", "rms", "group"])
@@ -63,7 +64,7 @@ def test_directions_are_equal_on_digits(digits, key, batch_size):
 
 @every_homogeneous
 def test_every_method_with_a_scale_has_its_twin(normalizer, cases):
-    twin = exponential_twin(start(normalizer), *cases, rate=0.05, decay=0.5, steps=40)
+    twin = decay_as_schedule(start(normalizer), *cases, rate=0.05, decay=0.5, steps=40)
     assert twin.angles.max() < 1e-9
     for t in (0, 17, 40):
         decayed, scheduled = twin.decayed.model_at(t), twin.scheduled.model_at(t)
@@ -75,7 +76,7 @@ def test_every_method_with_a_scale_has_its_twin(normalizer, cases):
 def test_directions_do_turn_and_without_the_schedule_they_part(cases):
     """Negative control: the same rates without decay, or a ratio that is off, give other runs."""
     model = start(NORMALIZERS["layer"])
-    twin = exponential_twin(model, *cases, rate=0.1, decay=0.5, steps=40)
+    twin = decay_as_schedule(model, *cases, rate=0.1, decay=0.5, steps=40)
     u = twin.decayed.vectors()[:, 0]
     cosine = u[0] @ u[-1] / np.linalg.norm(u[0]) / np.linalg.norm(u[-1])
     assert cosine < 0.99
@@ -93,7 +94,7 @@ def test_a_stop_ends_both_runs_with_what_they_have(cases):
         if done == 12:
             raise Stop
 
-    twin = exponential_twin(start(NORMALIZERS["layer"]), *cases, steps=10, progress=stop)
+    twin = decay_as_schedule(start(NORMALIZERS["layer"]), *cases, steps=10, progress=stop)
     assert [twin.decayed.steps, twin.scheduled.steps] == [10, 2]
     assert seen == [(done, 20) for done in (*range(11), *range(10, 13))]
     assert twin.kept.tolist() == [0, 1, 2]
@@ -109,7 +110,7 @@ def test_a_chaotic_run_parts_and_its_step_is_told(digits):
 
 def test_epsilon_parts_the_twins(cases):
     model = start(Normalizer("layer", "layer", eps=0.1))
-    assert exponential_twin(model, *cases, rate=0.05, decay=0.5, steps=40).parted < 10
+    assert decay_as_schedule(model, *cases, rate=0.05, decay=0.5, steps=40).parted < 10
 
 
 def test_the_step_of_parting_is_one_of_those_kept(cases, monkeypatch):
@@ -117,7 +118,7 @@ def test_the_step_of_parting_is_one_of_those_kept(cases, monkeypatch):
 
     model = start(NORMALIZERS["layer"])
     monkeypatch.setattr(dynamics, "CHECKPOINT_BYTES", 4 * model.pack().nbytes)
-    twin = exponential_twin(model, *cases, rate=0.05, decay=0.5, steps=10, tolerance=0.0)
+    twin = decay_as_schedule(model, *cases, rate=0.05, decay=0.5, steps=10, tolerance=0.0)
     assert twin.kept.tolist() == [0, 3, 6, 9, 10]
     assert twin.growth.shape == twin.angles.shape == (5, 1)
     assert twin.parted in {0, 3, 6, 9, 10}
@@ -130,7 +131,7 @@ def test_a_model_whose_weights_have_a_length_is_refused(cases):
         "leaves z alone; standard has no such block. "
         "Use a normalizer with a scale that is not frozen."
     ):
-        exponential_twin(model, *cases)
+        decay_as_schedule(model, *cases)
 
 
 @pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.0), (2.0, 0.5), (0.0, 1.0), (-1.0, -0.5)])
@@ -139,4 +140,23 @@ def test_rates_that_turn_the_weights_around_are_refused(rate, decay, cases):
         "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
         f"weights and keeps their direction; got rate={rate} and decay={decay}."
     ):
-        exponential_twin(start(NORMALIZERS["layer"]), *cases, rate=rate, decay=decay)
+        decay_as_schedule(start(NORMALIZERS["layer"]), *cases, rate=rate, decay=decay)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Twin", "DecayAsSchedule"),
+        ("exponential_twin", "decay_as_schedule"),
+        ("TurnCurve", "AngularUpdates"),
+        ("turn_against_norm", "angular_updates"),
+    ],
+)
+def test_names_of_the_first_version_lead_to_those_of_today(old, new):
+    with pytest.warns(
+        DeprecationWarning, match=rf"^normgeo\.{old} is called normgeo\.{new} now\.$"
+    ):
+        assert getattr(normgeo, old) is getattr(normgeo, new)
+    assert new in normgeo.__all__
+    with pytest.raises(AttributeError, match="has no attribute 'twins'"):
+        normgeo.twins  # noqa: B018
