@@ -20,7 +20,6 @@ from normgeo import (
 )
 from normgeo.base.subspaces import orthonormal, principal_angles
 
-every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -39,32 +38,40 @@ def has_z(words, N, H, D):
     return lengths[center] > 1 and (scale == "weight" or lengths[scale] > 1)
 
 
-@every_normalizer
+SMALLEST = [(60, H, D) for H, D in product((1, 2, 3), (1, 2, 3, 5))]
+FEW_CASES = [(1, 4, 5), (2, 4, 5), (3, 4, 8), (5, 2, 9), (3, 1, 6)]
+
+
+def every_method_at(sizes, *, defined=True):
+    """The methods with the sizes at which they have a z, or with those at which they have none."""
+    cases = [(words, *size) for words in GRID for size in sizes if has_z(words, *size) == defined]
+    ids = ["-".join(map(str, (*words, *size))) for words, *size in cases]
+    return pytest.mark.parametrize(("words", "N", "H", "D"), cases, ids=ids)
+
+
+@every_method_at(SMALLEST + FEW_CASES, defined=False)
 @every_family
-@pytest.mark.parametrize(("H", "D"), [*product((1, 2, 3), (1, 2, 3, 5))])
-def test_smallest_layers_follow_the_formula_or_are_refused(words, family, H, D):
-    if not has_z(words, 60, H, D):
-        with pytest.raises(ValueError, match=r"so it needs at least 2"):
-            fisher(*draw(GRID[words], family, 60, H, D))
-        return
-    model, X = draw(GRID[words], family, 60, H, D)
+def test_layers_without_a_z_are_refused(words, family, N, H, D):
+    with pytest.raises(ValueError, match=r"so it needs at least 2"):
+        fisher(*draw(GRID[words], family, N, H, D))
+
+
+@every_method_at(SMALLEST)
+@every_family
+def test_smallest_layers_follow_the_formula(words, family, N, H, D):
+    model, X = draw(GRID[words], family, N, H, D)
     null = null_space(fisher(model, X))
     assert null.dimension == expected_dimension(GRID[words], H, D, family)
     assert null.clear
     assert explain(model, X, null).unexplained == 0
 
 
-@every_normalizer
+@every_method_at(FEW_CASES)
 @every_family
 @pytest.mark.parametrize("weights_only", [True, False])
-@pytest.mark.parametrize(("N", "H", "D"), [(1, 4, 5), (2, 4, 5), (3, 4, 8), (5, 2, 9), (3, 1, 6)])
 def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
     words, family, weights_only, N, H, D
 ):
-    if not has_z(words, N, H, D):
-        with pytest.raises(ValueError, match=r"so it needs at least 2"):
-            fisher(*draw(GRID[words], family, N, H, D))
-        return
     model, X = draw(GRID[words], family, N, H, D)
     null = null_space(fisher(model, X), weights_only)
     # The outputs of N cases can't tell more apart than there are of them.
