@@ -89,7 +89,7 @@ def model_on_data(
 def independent(settings: Settings) -> Settings:
     """Return the settings with classes one against the rest, where the family is left open."""
     dataset = DATASETS[settings.dataset].load()
-    if settings.family == "auto" and FAMILIES[dataset.family].coupled:
+    if settings.family == "auto" and dataset.labelled:
         return replace(settings, family=dataset.one_against_rest().family)
     return settings
 
@@ -97,17 +97,17 @@ def independent(settings: Settings) -> Settings:
 def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     """Return the family's key and the targets it takes."""
     key = dataset.family if settings.family == "auto" else settings.family
-    family, own = FAMILIES[key], FAMILIES[dataset.family]
-    if own.coupled and not family.coupled:
+    family = FAMILIES[key]
+    if dataset.labelled and not family.coupled:
         return key, dataset.one_against_rest().y
-    if family.coupled and not own.coupled:
+    if family.coupled and not dataset.labelled:
         raise ValueError(
             text(
                 "A {family} family needs class labels; the targets of {data} are {own}. "
                 "Use family=auto, or a data set with classes, such as the digits.",
                 family=family.title,
                 data=dataset.title,
-                own=own.title,
+                own=FAMILIES[dataset.family].title,
             )
         )
     family.encode(dataset.y, dataset.H)

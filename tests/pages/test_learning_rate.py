@@ -73,7 +73,9 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
     assert rows["F of the doubled w"] == ["× ¼", "0.25", "✗"]
     assert rows["gradient of the loss"] == ["× ½", "0.5", "✓"]
     assert rows["turn by one gradient step"] == ["× ¼", "0.25", "✗"]
-    assert "expected Fisher information, mean over N = 178 cases" in page.captions("ellipse")
+    assert "expected Fisher information, per case, exact coupling; N = 178" in page.captions(
+        "ellipse"
+    )
     assert "The ½ is right for the gradient" in page.words
 
 
