@@ -1,6 +1,7 @@
 """The audit in words and numbers: a listing for a terminal, a table for papers, records for code.
 
-The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold.
+The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold. What these functions
+return is in the language that is in use when they are called.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ def listing(audited: Sequence[Audited], room: int) -> str:
         lines += [part, "=" * len(part), ""]
         for one in members:
             head = f"{SIGNS[one.finding.verdict]} {WORDS[one.finding.verdict]}".ljust(INDENT)
-            lines += _wrapped(text(one.claim.statement), room, head)
-            for sentence in (*remarks(one), text(one.claim.source), *_quantities(one)):
+            lines += _wrapped(str(text(one.claim.statement)), room, head)
+            for sentence in (*remarks(one), str(text(one.claim.source)), *_quantities(one)):
                 lines += _wrapped(sentence, room)
             lines.append("")
-    return "\n".join([*lines, *_wrapped(summary(audited), room, indent=0)]) + "\n"
+    return "\n".join([*lines, *_wrapped(str(summary(audited)), room, indent=0)]) + "\n"
 
 
 def audit_table(audited: Sequence[Audited]) -> Table:
@@ -43,7 +44,7 @@ def audit_table(audited: Sequence[Audited]) -> Table:
         tuple(
             (
                 SIGNS[one.finding.verdict],
-                " ".join((text(one.claim.statement), *remarks(one))),
+                " ".join((str(text(one.claim.statement)), *remarks(one))),
                 text(one.claim.source),
                 "; ".join(_quantities(one)),
             )
@@ -106,7 +107,7 @@ class Quantities(dict[str, float | bool | None]):
 def by_part(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
     """Return the claims under the title of their part."""
     for part, members in groupby(audited, key=lambda one: PART[one.claim.key]):
-        yield text(part), list(members)
+        yield str(text(part)), list(members)
 
 
 def remarks(one: Audited) -> tuple[str, ...]:
@@ -117,13 +118,13 @@ def remarks(one: Audited) -> tuple[str, ...]:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
     if not one.as_expected:
         sentences.append(text("Not as expected: {verdict}.", verdict=WORDS[claim.expected]))
-    return tuple(sentences)
+    return tuple(map(str, sentences))
 
 
 def by_quantity(measured: Iterable[Measured]) -> Iterator[tuple[str, list[Measured]]]:
     """Return the values under what was measured, the unit in parentheses."""
     for (quantity, unit), values in groupby(measured, key=lambda m: (m.quantity, m.unit)):
-        yield text(quantity) + (f" ({text(unit)})" if unit else ""), list(values)
+        yield f"{text(quantity)} ({text(unit)})" if unit else str(text(quantity)), list(values)
 
 
 def counts(audited: Iterable[Audited]) -> dict[str, int]:
@@ -147,7 +148,7 @@ def summary(audited: Sequence[Audited]) -> str:
 
 def name(measured: Measured) -> str:
     """Return what stands before a value: what it was measured of, apart from the value's digits."""
-    of = text(measured.of)
+    of = str(text(measured.of))
     if not of:
         return ""
     return f"{of}: " if of[-1].isdigit() else f"{of} "

@@ -15,6 +15,7 @@ import pytest
 
 import normgeo.claims
 from normgeo.__main__ import main
+from normgeo.base.text import text, translated
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding
 from normgeo.claims.claim import number, numbers
 from normgeo.tables.audit import audit_records, audit_table, counts, listing, shown, summary
@@ -108,6 +109,28 @@ def test_an_alarm_is_told(three: Sequence[Audited]) -> None:
     alarm = Audited(replace(three[0].claim, expected=FAILS), three[0].finding)
     assert "Not as expected: does not hold." in listing([alarm], 80)
     assert "Not as expected" not in listing(three, 80)
+
+
+def test_listing_and_table_are_in_the_language_that_is_in_use(three: Sequence[Audited]) -> None:
+    finding = Finding(True, True, numbers(text("growth"), {text("layer norm"): 1}, text("decades")))
+    claim = replace(
+        three[1].claim,
+        **{
+            name: text(getattr(three[1].claim, name))
+            for name in ("statement", "source", "condition")
+        },
+    )
+    kept = [Audited(claim, finding), Audited(claim, replace(finding, everywhere=False))]
+    with translated(lambda sentence: sentence if "{" in sentence else sentence.upper()):
+        listed, table = listing(kept, 80), render(audit_table(kept), "markdown")
+    for words in (listed, table):
+        flat = " ".join(words.split())
+        for sentence in (claim.statement, claim.source, "growth (decades): layer norm 1"):
+            assert sentence.upper() in flat
+            assert sentence not in flat
+        assert "It holds if IT IS SUNDAY." in flat
+    assert "WHAT MAY CHANGE" in listed
+    assert "≈ HOLDS IF …" in listed
 
 
 # The command.
