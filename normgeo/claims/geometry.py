@@ -25,7 +25,7 @@ SMALL = 1e-3  # the KL of a step of this Fisher length differs from its quadrati
 DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-10
 
 
-def _equation_9() -> Finding:
+def _mean_and_covariance() -> Finding:
     """Differentiate A and f of every family along a random direction, by central differences."""
     rng, first, second = np.random.default_rng(SEED), {}, {}
     for family in FAMILIES.values():
@@ -66,7 +66,7 @@ def _kl_is_quadratic() -> Finding:
     )
 
 
-def _equation_11() -> Finding:
+def _expected_outer_product() -> Finding:
     """Average the outer product of the score over all six classes of every case."""
     X, errors = gaussian_data(), {}
     for method in NORMALIZERS:
@@ -184,13 +184,13 @@ def _gain_scales_curvature() -> Finding:
 
 CLAIMS = (
     Claim(
-        "equation_9",
+        "equation_11",
         text(
             "The mean of the output is the first derivative of the log partition, and its "
             "covariance φ times the second."
         ),
-        text("section 5.2.2, Eq. 8 and 9"),
-        _equation_9,
+        text("section 5.2.2, Eq. 11"),
+        _mean_and_covariance,
         HOLDS,
         "fisher?tab=equation",
         remark=text("By central differences, for every family."),
@@ -201,20 +201,20 @@ CLAIMS = (
             "Between nearby models the KL divergence is half the quadratic form of the Fisher "
             "matrix."
         ),
-        text("section 5.2.1, Eq. 10"),
+        text("section 5.2.1, Eq. 8"),
         _kl_is_quadratic,
         HOLDS,
         "fisher?tab=growth",
         remark=text("Every method, every family; the error halves with the step."),
     ),
     Claim(
-        "equation_11",
+        "equation_9",
         text(
             "The Fisher matrix is the expected outer product of the gradients of the "
             "log-likelihood."
         ),
-        text("section 5.2.1, Eq. 11"),
-        _equation_11,
+        text("section 5.2.1, Eq. 9"),
+        _expected_outer_product,
         HOLDS,
         "fisher?tab=labels",
         remark=text("The expectation is summed over all classes, as the model weighs them."),

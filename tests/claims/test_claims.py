@@ -210,7 +210,7 @@ def softmax_normalizes_what_it_takes(patch: Patch) -> None:
     )
 
 
-@breaks("equation_9")
+@breaks("equation_11")
 def mean_is_a_little_off(patch: Patch) -> None:
     mean = Bernoulli._mean
     patch.setattr(Bernoulli, "_mean", lambda self, s: 1.01 * mean(self, s))
@@ -239,7 +239,7 @@ def fisher_forgets_phi(patch: Patch) -> None:
     patch.setattr(geometry, "fisher", WithoutPhi)
 
 
-@breaks("equation_11", "observed_labels")
+@breaks("equation_9", "observed_labels")
 def fisher_is_that_of_the_paper(patch: Patch) -> None:
     fisher = geometry.fisher
     patch.setattr(geometry, "fisher", lambda model, X: fisher(model, X, coupling="paper"))
