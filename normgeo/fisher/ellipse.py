@@ -61,7 +61,7 @@ class EqualKL:
 
 @final
 @dataclass(frozen=True, eq=False)
-class EqualKLPicture:
+class EqualKLByNorm:
     """Equal KL around one block before and after it grows.
 
     Attributes:
@@ -85,7 +85,7 @@ def equal_kl(
     *,
     block: int = 0,
     rng: np.random.Generator,
-) -> EqualKLPicture:
+) -> EqualKLByNorm:
     """Measure where the KL is c around one homogeneous block at several norms, all else held.
 
     c is 1, 2 or 5 times a power of ten, such that the ellipse at the first norm reaches about 0.4
@@ -115,7 +115,7 @@ def equal_kl(
     level = round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
     at = tuple(_equal_kl(objective, directions, float(radius), level) for radius in radii)
     around, _ = _around(objective, radii[0])
-    return EqualKLPicture(level, around.F.which, directions, at)
+    return EqualKLByNorm(level, around.F.which, directions, at)
 
 
 def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> Array:

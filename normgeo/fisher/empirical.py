@@ -1,4 +1,4 @@
-"""Whose labels: the expected Fisher information against outer products of gradients at labels.
+"""The empirical Fisher: outer products of gradients at labels, against the expected Fisher.
 
     F = E_x E_{y∼P(y|x)}[ ∇log P(y|x) ∇log P(y|x)ᵀ ]    (Eq. 9)
 
@@ -21,7 +21,7 @@ from normgeo.models.glm import NormalizedGLM
 
 @final
 @dataclass(frozen=True, eq=False)
-class LabelFisher:
+class EmpiricalCurvatures:
     """vᵀFv in some directions v, by whose labels the outer product takes; nats, per case.
 
     Attributes:
@@ -39,7 +39,7 @@ class LabelFisher:
     observed: Array
 
 
-def label_fisher(
+def empirical_curvatures(
     model: NormalizedGLM,
     X: ArrayLike,
     y: ArrayLike,
@@ -47,7 +47,7 @@ def label_fisher(
     *,
     draws: int,
     rng: np.random.Generator,
-) -> LabelFisher:
+) -> EmpiricalCurvatures:
     """Compare the three in some directions.
 
         vᵀ(∇log P ∇log Pᵀ)v = ( (J v)·(y − f(s))/φ )²
@@ -70,7 +70,7 @@ def label_fisher(
 
     sets = np.stack([outer(model.family.sample(at.s, rng, model.phi)) for _ in range(draws)])
     F = fisher(model, X)
-    return LabelFisher(
+    return EmpiricalCurvatures(
         expected=np.array([F.quad(v) for v in directions]),
         sampled=sets.mean(axis=0),
         error=sets.std(axis=0, ddof=1) / np.sqrt(draws),

@@ -36,7 +36,7 @@ class Neighborhood:
 
     @classmethod
     def of(cls, model: NormalizedGLM, X: ArrayLike) -> Neighborhood:
-        """Stand at a model over X (N, D); raises what the model refuses."""
+        """The neighborhood of a model over X (N, D); raises what the model refuses."""
         cases = model.over(X)
         return cls(model, fisher(model, X), cases, model.linearize_over(cases).s)
 

@@ -113,7 +113,8 @@ def equation(settings: Settings, drawn: Any) -> None:
     )
     st.latex(r"\begin{array}{lrll}" + r" \\[4pt] ".join(lines) + r"\end{array}")
     st.latex(
-        rf"s = {tex.number(out.s)}: \quad \mathbb{{E}}[y] = A'(s) = {tex.number(out.mean)}, \quad "
+        rf"A(s) = {family.formula}, \quad s = {tex.number(out.s)}: \quad "
+        rf"\mathbb{{E}}[y] = A'(s) = {tex.number(out.mean)}, \quad "
         rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)} \qquad "
         + tex.words(
             text(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher
-from normgeo.fisher.empirical import label_fisher
+from normgeo.fisher.empirical import empirical_curvatures
 
 
 def draw(name, family, N=60, H=3, D=4, **more):
@@ -25,7 +25,7 @@ def test_labels_of_the_model_give_the_fisher_information_on_average(name, family
     model, X, rng = draw(name, family)
     V = directions(model)
     y = model.family.sample(model.natural_parameter(X), rng)
-    found = label_fisher(model, X, y, V, draws=4000, rng=rng)
+    found = empirical_curvatures(model, X, y, V, draws=4000, rng=rng)
     exact = np.einsum("kp,pq,kq->k", V, fisher(model, X).to_dense(), V)
     np.testing.assert_allclose(found.expected, exact, rtol=1e-9)
     assert (np.abs(found.sampled - exact) < 4 * found.error).all()
@@ -38,7 +38,7 @@ def test_labels_of_the_data_give_the_mean_square_of_slopes(family):
     model, X, rng = draw("layer", family)
     y = model.family.sample(0.5 * rng.standard_normal((60, 3)), rng)
     V = directions(model)
-    found = label_fisher(model, X, y, V, draws=2, rng=rng)
+    found = empirical_curvatures(model, X, y, V, draws=2, rng=rng)
     theta, h = model.pack(), 1e-5
     for k, v in enumerate(V):
         there, back = (
@@ -53,7 +53,7 @@ def test_perfect_labels_see_nothing_and_are_not_the_fisher_information():
     """Negative control: at y = f(s) every gradient is zero, and F is not."""
     model, X, rng = draw("batch", "gaussian", phi=0.5)
     V = directions(model)
-    found = label_fisher(model, X, model.mean(X), V, draws=2, rng=rng)
+    found = empirical_curvatures(model, X, model.mean(X), V, draws=2, rng=rng)
     np.testing.assert_allclose(found.observed, 0, atol=1e-20)
     assert (found.expected > 0.1).all()
 
@@ -63,6 +63,6 @@ def test_dispersion_divides_the_curvature_once():
     for phi in (0.5, 2.0):
         model, X, rng = draw("layer", "gaussian", phi=phi)
         V = directions(model)
-        results.append(label_fisher(model, X, model.mean(X), V, draws=2000, rng=rng))
+        results.append(empirical_curvatures(model, X, model.mean(X), V, draws=2000, rng=rng))
     np.testing.assert_allclose(results[0].expected, 4 * results[1].expected, rtol=1e-9)
     np.testing.assert_allclose(results[0].sampled, 4 * results[1].sampled, rtol=0.1)

@@ -10,10 +10,10 @@ import pytest
 from normgeo import GRID, NORMALIZERS, Network, NormalizedGLM, hold_out, train
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
+from normgeo.datasets.hold_out import Split
 from normgeo.dynamics.adam import Adam
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
-from normgeo.datasets.hold_out import Split
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.layers import Layer
 from normgeo.models.running_averages import LEAST_SHARE, Running

@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.fisher.empirical import LabelFisher, label_fisher
+from normgeo.fisher.empirical import EmpiricalCurvatures, empirical_curvatures
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
@@ -49,11 +49,11 @@ class ModelCurvatures:
     """
 
     normalizer: Normalizer
-    curvatures: LabelFisher
+    curvatures: EmpiricalCurvatures
     ratios: tuple[Ratio | None, ...]
 
     @classmethod
-    def of(cls, normalizer: Normalizer, found: LabelFisher) -> Self:
+    def of(cls, normalizer: Normalizer, found: EmpiricalCurvatures) -> Self:
         """The curvatures of a model, and their ratios."""
         least = NOTHING * found.expected.max()
         ratios = tuple(
@@ -85,7 +85,7 @@ def compute(settings: Settings, progress: Progress) -> EmpiricalFisher:
     models: list[ModelCurvatures] = []
     for point in progress.over(base.points):
         it = point.data
-        found = label_fisher(it.model, it.X, it.y, point.steps, draws=DRAWS, rng=rng)
+        found = empirical_curvatures(it.model, it.X, it.y, point.steps, draws=DRAWS, rng=rng)
         models.append(ModelCurvatures.of(point.normalizer, found))
     return EmpiricalFisher(base, tuple(models))
 

@@ -10,7 +10,7 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.fisher.ellipse import EqualKL, EqualKLPicture, equal_kl
+from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm, equal_kl
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.picture import DATA, Study
@@ -33,7 +33,7 @@ class Ellipse:
     """
 
     normalizer: Normalizer
-    measured: EqualKLPicture
+    measured: EqualKLByNorm
     name: str
     symbol: str
     notes: tuple[str, ...]

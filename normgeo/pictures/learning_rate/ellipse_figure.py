@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.fisher.ellipse import EqualKL, EqualKLPicture
+from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm
 from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import blend, method_color
@@ -143,7 +143,7 @@ def _strip(at: EqualKL) -> Array:
     return np.array([[left, half], [right, half], gap, [left, -half], [right, -half]])
 
 
-def _axes(drawn: go.Figure, measured: EqualKLPicture, farthest: float, symbol: str) -> None:
+def _axes(drawn: go.Figure, measured: EqualKLByNorm, farthest: float, symbol: str) -> None:
     points = np.concatenate([part for at in measured.at for part in (at.ellipse, at.contour)])
     reach = 1.08 * float(np.nanmax(np.abs(points)))
     plain = {"zeroline": False}
