@@ -232,7 +232,7 @@ def test_checker_finds_a_planted_circle() -> None:
         ("normgeo.datasets.sources", "def load():\n    from sklearn import datasets", False),
         ("normgeo.pictures.home.averages_figure", "import plotly", False),
         ("normgeo.pictures.style.template", "import plotly", False),
-        ("normgeo.pictures", "from normgeo.pictures.home.averages_figure import figure", True),
+        ("normgeo.pictures.home", "from normgeo.pictures.home.averages_figure import figure", True),
         ("normgeo", "from normgeo.models.glm import NormalizedGLM", True),
         ("normgeo.tables.report", "from normgeo import __version__", False),
         ("normgeo.ui.frame", "import streamlit\nfrom normgeo.ui.controls import menu", False),

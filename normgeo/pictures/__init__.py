@@ -1,12 +1,24 @@
 """Every picture by its name: what a page, an export, a notebook and the command line go through."""
 
-from normgeo.pictures import batch, fisher, home, invariance, learning_rate, recurrent, symmetry
+from importlib import import_module
+
 from normgeo.pictures.picture import Picture
 
 __all__ = ["PICTURES", "Picture"]
 
+# Each has a folder here, whose pictures are in their order on the page.
+_PAGES = (
+    "home",
+    "invariance",
+    "learning_rate",
+    "batch",
+    "recurrent",
+    "symmetry",
+    "fisher",
+)
+
 PICTURES: dict[str, Picture] = {
     picture.name: picture
-    for page in (home, invariance, learning_rate, batch, recurrent, symmetry, fisher)
-    for picture in page.PICTURES
+    for page in _PAGES
+    for picture in import_module(f"normgeo.pictures.{page}").PICTURES
 }

@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from normgeo.pictures import PICTURES
+
 
 @pytest.fixture
 def invariance(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
@@ -143,6 +145,9 @@ def test_exported_html_is_interactive_and_offline(invariance, open_page, tmp_pat
     expect(alone.locator(".js-plotly-plot .slider-container")).to_be_visible()
     words = alone.locator(".annotation-text").all_text_contents()
     assert words == captions(invariance)
+    picture = PICTURES["effect"]
+    named = alone.get_by_role("figure", name=picture.title, exact=True)
+    expect(named).to_have_accessible_description(picture.alt)
 
 
 def test_exported_png_is_a_picture_of_the_size_of_a_slide(invariance, tmp_path):

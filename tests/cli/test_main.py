@@ -155,13 +155,15 @@ def read(path: Path) -> dict[str, str]:
     return record
 
 
-@pytest.mark.usefixtures("views")
-def test_render_draws_a_view_with_settings(tmp_path: Path, capsys: Captured) -> None:
+def test_render_draws_a_view_with_settings(
+    views: dict[str, Picture], tmp_path: Path, capsys: Captured
+) -> None:
     page, numbers = tmp_path / "a.html", tmp_path / "a.csv"
     command = ["render", "first", "delta=0.5", "theme=dark", "-o", str(page), "-o", str(numbers)]
     assert main(command) == 0
     assert capsys.readouterr() == ("", f"[1/1] The first one: {page}, {numbers}\n")
     assert "<title>The first one</title>" in page.read_text("utf-8")
+    assert f'<figcaption id="alt">{views["first"].alt}</figcaption>' in page.read_text("utf-8")
     assert '"text":"dark"' in page.read_text("utf-8")
     assert read(numbers) == {"delta": "0.5", "seed": "0"}
 
