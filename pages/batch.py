@@ -5,8 +5,8 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "batch",
     text("Which axis is averaged, and what does a small batch cost?"),
-    controls=("method", "dataset"),
-    more=("batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
+    controls=("dataset",),
+    more=("method", "batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
     tabs=batch.TABS,
 )
 

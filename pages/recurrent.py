@@ -7,8 +7,8 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "recurrent",
     text("What keeps a recurrent state from exploding or dying?"),
-    controls=("method", "activation"),
-    more=("radius", "length", "neurons", "seed"),
+    controls=("activation",),
+    more=("method", "radius", "length", "neurons", "seed"),
     tabs=recurrent.TABS,
 )
 

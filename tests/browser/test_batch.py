@@ -35,9 +35,9 @@ def test_slider_changes_batch_norm_and_leaves_the_others(batch):
         "document.querySelector('.st-key-figure_axes').textContent.includes('shape (1,)')"
     )
     after = z()
-    assert after[:2] == ["σ = 0: no z", "z = −1.50"]
+    assert after[:2] == ["σ = 0: no z", "z = −1.5"]
     assert after[2:] == before[2:]
-    assert before[:2] == ["z = 0.60", "z = −1.32"]
+    assert before[:2] == ["z = 0.601", "z = −1.32"]
 
 
 def test_slider_moves_what_is_lit(batch):
