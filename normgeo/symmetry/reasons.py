@@ -92,7 +92,9 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
                 span=len(angles),
                 angle=float(np.degrees(angles[-1])),
             )
-        title = change.label + ("" if change.operation.one_row else within)
+        title = text(change.label)
+        if not change.operation.one_row and within:
+            title = text("{change}{within}", change=title, within=within)
         part = span if holds else span[:, :0]
         found.append(Finding(change.key, title, sentence, part, span.shape[1], angles))
     return found

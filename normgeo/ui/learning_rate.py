@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import AngularUpdates
 from normgeo.pictures import PICTURES
@@ -261,7 +262,7 @@ def _short(table: Table) -> Table:
     """Return the doubling table in four narrow columns, with the reasons below it."""
     quantity, predicted, _, fits, _ = table.columns
     rows = tuple(
-        (what, factor, "—" if found is None else f"{found:.4g}", half)
+        (what, factor, "—" if found is None else number(found, 4), half)
         for what, factor, found, half, _ in table.rows
     )
     reasons = tuple(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])

@@ -27,11 +27,11 @@ def angles(settings: Settings, picture: NullDirections) -> None:
     rows = tuple(
         (
             "✓" if reason.angle < SAME else "✗",
-            str(text(reason.title)),
+            str(reason.title),
             reason.span,
             reason.held,
             f"{number(degrees(reason.angle), 2)}°",
-            str(text(reason.sentence)),
+            str(reason.sentence),
         )
         for reason in picture.explanation.reasons
         if reason.angle is not None

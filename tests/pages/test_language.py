@@ -7,7 +7,9 @@ from importlib import import_module
 
 import pytest
 
+from normgeo.base.text import translated
 from normgeo.claims import CLAIMS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import frame
 
@@ -15,7 +17,7 @@ WIDE = {ord(c): ord(c) + 0xFEE0 for c in map(chr, range(ord("!"), ord("~"))) if 
 MARKUP = re.compile(r"(\{[^}]*\}|\$[^$]*\$|`[^`]*`|<[^>]*>|\\[a-zA-Z]+)")
 # Data have names, and formats, keys and code are the same in every language.
 NAMES = re.compile(
-    r"pixel_\w+|\b(HTML|PNG|SVG|PDF|CSV|JSON|RMS|KL|ReLU|tanh|Adam|AdamW|Gram|max|min|cos|tan|arccos)\b"
+    r"pixel_\w+|float\d+|\b(HTML|PNG|SVG|PDF|CSV|JSON|RMS|KL|ReLU|tanh|Adam|AdamW|Gram|max|min|cos|tan|arccos)\b"
 )
 STATES = [
     (page, tab)
@@ -96,6 +98,32 @@ def test_page_is_in_the_language_in_use(shown, page, tab):
 def test_complaint_is_in_the_language_in_use(shown):
     (warning,) = shown("home", eps="2").warnings
     assert english(warning) == []
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_figure_is_in_the_language_in_use(name):
+    picture = PICTURES[name]
+    result = picture.compute(Settings(dataset="wine", steps=8, length=8, activation="tanh"))
+    with translated(wide):
+        figure = json.loads(picture.figure(result, "light").to_json())
+        words = [picture.title, picture.alt, *figure_words(figure)]
+    assert len(words) > 5
+    assert {word: english(word) for word in words if english(word)} == {}
+
+
+def figure_words(figure) -> Iterator[str]:
+    """What a reader sees written in a figure: notes, legends, titles of axes, sliders, buttons."""
+    layout = figure["layout"]
+    yield from (note["text"] for note in layout.get("annotations", ()))
+    yield from (
+        trace["name"] for trace in figure["data"] if trace.get("showlegend", "name" in trace)
+    )
+    for name, part in layout.items():
+        if name[1:5] == "axis":
+            yield part.get("title", {}).get("text", "")
+    yield from (slider["currentvalue"].get("prefix", "") for slider in layout.get("sliders", ()))
+    for menu in layout.get("updatemenus", ()):
+        yield from (button.get("label", "") for button in menu["buttons"])
 
 
 def test_test_finds_english():

@@ -85,7 +85,11 @@ def stop(monkeypatch) -> Callable[[], None]:
         return draw(label, key=key, on_click=on_click, **options)
 
     monkeypatch.setattr(results.st, "button", button)
-    return lambda: clicks["stop_sum"]()
+
+    def click() -> None:
+        clicks["stop_sum"]()
+
+    return click
 
 
 def test_second_session_finds_what_the_first_one_computed(compute):

@@ -46,7 +46,7 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             y=np.full((~known).sum(), height),
             mode="markers",
             marker={"symbol": "x-thin", "size": 7, "line": {"color": color, "width": 1.5}},
-            text=[reason for reason in sweep.reasons if reason],
+            text=[str(reason) for reason in sweep.reasons if reason],
             showlegend=False,
             hovertemplate=f"{name} at %{{x:.3g}}: %{{text}}<extra></extra>",
         )
@@ -87,4 +87,4 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
 
 
 def _first_word(pair: tuple[str, float]) -> str:
-    return pair[0].partition(":")[0]
+    return str(pair[0]).partition(":")[0]

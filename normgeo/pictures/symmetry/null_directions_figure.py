@@ -111,7 +111,7 @@ def _bar(reason: Reason) -> Bar:
             angle=number(reason.angle, 2),
         )
         lines += textwrap.wrap(str(angle), LABEL)
-    return Bar(reason.title, reason.added, words, "<br>".join(lines))
+    return Bar(str(reason.title), reason.added, words, "<br>".join(lines))
 
 
 def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
