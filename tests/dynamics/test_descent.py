@@ -456,7 +456,7 @@ def test_a_long_run_keeps_every_kth_step_and_the_last(cases, monkeypatch):
         ({"steps": float("inf")}, "`steps` must be a whole number from 1 up; got inf."),
         (
             {"optimizer": "sgd"},
-            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'.",
+            f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got 'sgd'.",
         ),
     ],
 )

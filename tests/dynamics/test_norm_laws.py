@@ -341,7 +341,7 @@ def test_every_method_with_a_scale_has_the_exact_laws(rng):
         ({"steps": 2.5}, "`steps` must be a whole number from 2 up; got 2.5."),
         (
             {"optimizer": "sgd"},
-            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'sgd'.",
+            f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got 'sgd'.",
         ),
     ],
 )

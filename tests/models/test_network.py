@@ -487,7 +487,7 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
             lambda few: Layer(NORMALIZERS["layer"], np.eye(3), activation="sine"),
         ),
         (
-            "`optimizer` must be one of gradient_descent, momentum, adam, adamw; got 'newton'.",
+            f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got 'newton'.",
             lambda few: on(few, "layer", optimizer="newton"),
         ),
         (
