@@ -172,9 +172,12 @@ def _arithmetic(worked: Worked) -> list[str]:
         mean = text("no mean is taken off: μ = {mu}", mu=mu)
     else:
         mean = f"μ = {mu}"
-    if worked.of_weights:
-        squares = " + ".join(f"{number(abs(deviation))}²" for deviation in worked.deviations)
+    if worked.of_weights and np.array_equal(worked.deviations, worked.deviations.round()):
+        squares = " + ".join(f"{number(abs(entry))}²" for entry in worked.deviations)
         scale, root = f"σ = ‖w‖ = √({squares}) = {sigma}", sigma
+    elif worked.of_weights:  # without their mean
+        squares = " + ".join(number(entry**2, 2) for entry in worked.deviations)
+        scale, root = f"σ = √({squares}) = {sigma}", sigma
     else:
         squares = " + ".join(number(deviation**2) for deviation in worked.deviations)
         share = f"({squares})/{divisor}" if divisor > 1 else squares

@@ -42,7 +42,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     _axes(drawn, result.curves)
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 72, "b": 40},
-        legend=LEGEND_ABOVE,
+        legend=LEGEND_ABOVE | _font(len(result.methods), SIZE - 1),
         annotations=_captions(result, result.start, theme),
         shapes=[_first_rows(axis, result.rows, look.panel) for axis in ("", "2", "3")],
     )
@@ -60,6 +60,11 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
     drawn.update_layout({"sliders[0].pad": {"t": 46, "b": 0}})
     return drawn
+
+
+def _font(methods: int, size: int) -> dict[str, dict[str, int]]:
+    """The font of words that name the methods: smaller where there are more than usual."""
+    return {"font": {"size": size if methods == len(COMPARED) else size - 2}}
 
 
 def _traces(result: Recurrences, radius: float, ink: str) -> list[go.Scatter]:
@@ -177,7 +182,7 @@ def _captions(result: Recurrences, radius: float, theme: str) -> list[dict[str, 
     """What each panel shows, with the numbers of this frame."""
     look, methods = THEMES[theme], result.curves[radius]
     muted = {"color": look.muted, "size": SIZE - 1}
-    font = {"size": SIZE if len(methods) == len(COMPARED) else SIZE - 2}
+    font = _font(len(methods), SIZE)["font"]
     plain, *others = result.methods
 
     def beside(numbers: Mapping[str, str]) -> str:
