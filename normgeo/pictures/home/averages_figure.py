@@ -175,11 +175,8 @@ def _arithmetic(worked: Worked) -> list[str]:
     if worked.of_weights and np.array_equal(worked.deviations, worked.deviations.round()):
         squares = " + ".join(f"{number(abs(entry))}²" for entry in worked.deviations)
         scale, root = f"σ = ‖w‖ = √({squares}) = {sigma}", sigma
-    elif worked.of_weights:  # without their mean
-        squares = " + ".join(number(entry**2, 2) for entry in worked.deviations)
-        scale, root = f"σ = √({squares}) = {sigma}", sigma
     else:
-        squares = " + ".join(number(deviation**2) for deviation in worked.deviations)
+        squares = " + ".join(number(deviation**2, 2) for deviation in worked.deviations)
         share = f"({squares})/{divisor}" if divisor > 1 else squares
         scale, root = f"σ² = {share} = {number(worked.sigma**2)}", f"√{number(worked.sigma**2)}"
     above = f"({number(worked.a)} − {mu})" if worked.mu >= 0 else f"({number(worked.a)} + {mu[1:]})"
