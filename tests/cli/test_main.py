@@ -18,7 +18,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import translated
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
-from normgeo.pictures.style import export
+from normgeo.pictures.style import static
 from normgeo.settings import RULES, Settings
 from normgeo.tables.formats import FORMATS, render
 from normgeo.tables.table import Table
@@ -256,7 +256,7 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path: Path, capsys: Capture
 def test_without_a_browser_png_is_one_sentence(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "find_browser", lambda: None)
+    monkeypatch.setattr(static, "find_browser", lambda: None)
     assert main(["render", "first", "-o", str(tmp_path / "a.png")]) == 1
     assert capsys.readouterr() == (
         "",
