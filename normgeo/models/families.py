@@ -256,7 +256,13 @@ class Categorical(Family):
 
 
 FAMILIES: dict[str, Family] = {
-    family.key: family for family in (Gaussian(), Bernoulli(), Poisson(), Categorical())
+    family.key: family
+    for family in (
+        Gaussian(),
+        Bernoulli(),
+        Poisson(),
+        Categorical(),
+    )
 }
 
 

@@ -213,5 +213,11 @@ class OwnNeuronCenter(Center):
 
 
 CENTERS: dict[str, Center] = {
-    center.key: center for center in (NoCenter(), BatchCenter(), LayerCenter(), WeightCenter())
+    center.key: center
+    for center in (
+        NoCenter(),
+        BatchCenter(),
+        LayerCenter(),
+        WeightCenter(),
+    )
 }

@@ -271,5 +271,11 @@ class OwnNeuronLayerScale(AveragingScale):
 
 
 SCALES: dict[str, Scale] = {
-    scale.key: scale for scale in (NoScale(), BatchScale(), LayerScale(), WeightScale())
+    scale.key: scale
+    for scale in (
+        NoScale(),
+        BatchScale(),
+        LayerScale(),
+        WeightScale(),
+    )
 }
