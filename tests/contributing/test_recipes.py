@@ -80,6 +80,7 @@ SELECTED: Mapping[str, tuple[Mapping[str, str], str]] = {
     ),
     "Add a data set": ({"dataset": "friedman"}, "Friedman"),
     "Add a claim": ({}, ""),
+    "Add a page": ({}, ""),
 }
 SMALL = {"dataset": "iris"}  # wherever another data set is not what is new
 
@@ -148,6 +149,8 @@ def test_recipe_reaches_tables_audit_figures_and_pages(
     assert not name or name in titles
     if title in ("Add a scale", "Add a center"):
         assert f"({settings['center']}, {settings['scale']})" in table
+    if title == "Add a page":
+        assert (tmp_path / "spread.html").is_file()
     if title == "Add a claim":
         assert "Layer norm changes nothing in what it has normalized." in " ".join(report.split())
         run(copied, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/claims", "-k", "twice")
