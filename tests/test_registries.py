@@ -20,7 +20,15 @@ KEYS: Mapping[str, frozenset[str]] = {
 }
 
 # What is no key of a registry though it reads like one, with the reason.
-OTHER_WORDS: Mapping[tuple[str, str], str] = {}
+OTHER_WORDS: Mapping[tuple[str, str], str] = {
+    ("normgeo/ui/frame.py", "batch"): "the page of that name",
+    ("normgeo/pictures/recurrent/recurrence_figure.py", "layer"): "plotly: how deep a shape lies",
+    ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
+    **{
+        ("normgeo/fisher/gain_metric.py", word): "what the appendix prints, a quotation"
+        for word in ("batch", "layer", "weight", "none")
+    },
+}
 
 # The paper speaks of batch, weight and layer norm: what quotes it names them.
 QUOTATIONS = ("normgeo/claims/",)
