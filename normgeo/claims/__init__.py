@@ -9,6 +9,7 @@ from normgeo.base.progress import Progress, Report
 from normgeo.base.text import text
 from normgeo.claims import (
     decay,
+    doubling,
     formula,
     geometry,
     invariance,
@@ -51,7 +52,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("Where that ends"): limits.CLAIMS,
     text("The Fisher matrix"): geometry.CLAIMS,
     text("What it does not see"): symmetry.CLAIMS,
-    text("The norm as a learning rate"): learning.CLAIMS,
+    text("The norm as a learning rate"): (*doubling.CLAIMS, *learning.CLAIMS),
     text("Decay, and other optimizers"): decay.CLAIMS,
     text("The gains"): magnitude.CLAIMS,
     text("Batches and sequences"): practice.CLAIMS,

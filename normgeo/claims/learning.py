@@ -1,4 +1,4 @@
-"""Statements on the norm of weights as an implicit learning rate: section 5.2.2."""
+"""Statements on training from several norms of the weights: section 5.2.2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.claims.claim import (
-    FAILS,
     HOLDS,
     HOLDS_IF,
     Claim,
@@ -31,93 +30,9 @@ from normgeo.claims.examples import (
 )
 from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
-from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.normalizer import NORMALIZERS
-
-BY_RULE, BY_STEP = "turn by a fixed dw", "turn by one gradient step"
-TINY_TURN = 1e-7  # the relative error of a turn of 1e-8 radians
-
-
-@shared
-def _doubled(method: str) -> tuple[DoublingRow, ...]:
-    """Return what doubling a block of weights changes, by which factor."""
-    return doubling_table(digits_model(method), *images())
-
-
-def _factors(method: str) -> dict[str, float]:
-    """Return the factors that were measured."""
-    return {row.quantity: row.measured for row in _doubled(method) if row.measured is not None}
-
-
-def _doubled_block() -> Finding:
-    factors = {method: _factors(method)["output s"] for method in PAPER}
-    off = max(abs(factor - 1) for factor in factors.values())
-    return plain(off < ROUNDING, by_method(text("factor of the output"), factors))
-
-
-def _doubled_vector() -> Finding:
-    """Double one weight vector under each of the three methods."""
-    X, change = images()[0], {}
-    for method in PAPER:
-        model = digits_model(method)
-        doubled = with_weights(model, model.W * np.where(np.arange(10) == 0, 2, 1)[:, None])
-        change[method] = moved(model.natural_parameter(X), doubled.natural_parameter(X))
-    own = max(change["batch"], change["weight"])
-    return Finding(
-        max(change.values()) < ROUNDING,
-        own < ROUNDING,
-        by_method(text("change of the output"), change),
-    )
-
-
-def _curvature_halves() -> Finding:
-    """Read "curvature along w changes by ½" as each of the quantities it could mean."""
-    found = _factors("batch")
-    halved = ("F between a doubled and another w", "gradient of the loss", "ds of a fixed dw")
-    read = ("F of the doubled w", *halved, BY_RULE)
-    off = {quantity: abs(found[quantity] - 0.5) for quantity in read}
-    return Finding(
-        max(off.values()) < TINY_TURN,
-        max(off[quantity] for quantity in halved) < ROUNDING,
-        numbers(text("factor"), {quantity: found[quantity] for quantity in read})
-        + number(text("curvature along w itself"), found["curvature along w"]),
-    )
-
-
-def _doubling_table() -> Finding:
-    """Compare every factor of the doubling table with the one that derivatives give."""
-    off, rows = {}, 0
-    for method in PAPER:
-        table = _doubled(method)
-        errors = [abs(r.measured - float(r.predicted)) for r in table if r.measured is not None]
-        off[method], rows = max(errors), rows + len(errors)
-    return plain(
-        max(off.values()) < TINY_TURN,
-        number(text("quantities"), rows) + by_method(text("largest error of a factor"), off),
-    )
-
-
-def _slope(method: str) -> float:
-    """Return the slope of log tan(angle) against log ‖w̃‖ over a factor of 16."""
-    model, (X, y) = digits_model(method), images()
-    own = angular_updates(model, X, y, [1.0], rate=0.1).here.norm
-    curve = angular_updates(model, X, y, own * 2.0 ** np.arange(5), rate=0.1)
-    return float(np.polyfit(np.log(curve.norms), np.log(np.tan(curve.angles)), 1)[0])
-
-
-def _turns_slower() -> Finding:
-    slopes = {method: _slope(method) for method in PAPER}
-    measured = by_method(text("slope of log turn against log norm"), slopes)
-    return plain(max(slopes.values()) < -ROUNDING, measured)
-
-
-def _turn_halves() -> Finding:
-    """Read "½" as a statement on the turn by a gradient step."""
-    factors = {method: _factors(method)[BY_STEP] for method in PAPER}
-    off = max(abs(factor - 0.5) for factor in factors.values())
-    return plain(off < TINY_TURN, by_method(text("factor of the turn"), factors))
 
 
 @shared
@@ -227,69 +142,6 @@ def _which_norm() -> Finding:
 
 
 CLAIMS = (
-    Claim(
-        "doubled_block",
-        text(
-            "The output of a normalized model stays if the weights it normalizes together double."
-        ),
-        text("section 5.2.2"),
-        _doubled_block,
-        HOLDS,
-        "learning_rate",
-    ),
-    Claim(
-        "doubled_vector",
-        text("The output stays if one weight vector doubles."),
-        text("section 5.2.2"),
-        _doubled_vector,
-        HOLDS_IF,
-        "learning_rate?method=batch",
-        condition=text("no statistic is shared by neurons"),
-        remark=text("Under layer norm only a whole group of weight vectors may double."),
-    ),
-    Claim(
-        "curvature_halves",
-        text("Where a weight vector doubles, the curvature along it changes by a factor of ½."),
-        text("section 5.2.2"),
-        _curvature_halves,
-        HOLDS_IF,
-        "learning_rate?tab=fisher",
-        condition=text(
-            "it means the gradient, the length ds of a step, or the block between a doubled "
-            "and another weight vector"
-        ),
-        remark=text(
-            "The block of the Fisher matrix takes ¼; along w itself there is no curvature."
-        ),
-    ),
-    Claim(
-        "doubling_table",
-        text(
-            "Doubling multiplies each derivative by ½ for each index in the doubled weights, and a "
-            "turn by another ½."
-        ),
-        text("section 5.2.2, completed"),
-        _doubling_table,
-        HOLDS,
-        "learning_rate?tab=fisher",
-    ),
-    Claim(
-        "turns_slower",
-        text("A large weight vector turns less by the same gradient step."),
-        text("section 5.2.2"),
-        _turns_slower,
-        HOLDS,
-        "learning_rate",
-    ),
-    Claim(
-        "turn_halves",
-        text("The turn by a gradient step halves where the norm doubles."),
-        text("section 5.2.2, the ½ read as a turn"),
-        _turn_halves,
-        FAILS,
-        "learning_rate",
-        remark=text("It takes a quarter: half the gradient at twice the radius."),
-    ),
     Claim(
         "same_function",
         text("Models that express the same function may learn differently."),
