@@ -33,7 +33,8 @@ from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.network import Network
 from normgeo.models.recurrence import Recurrence, run_recurrence
 from normgeo.normalizers.batch_statistics import batch_drift, batch_noise
-from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalized, Normalizer
+from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.normalizers.normalizer import Normalized, Normalizer
 from normgeo.normalizers.shared_statistics import shared_statistics
 from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import NullSpace, expected_dimension, null_space

@@ -20,7 +20,8 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.centers import CENTERS
-from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
+from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
 
 RENAMED_METHODS = {"centred_weight": "centered_weight"}

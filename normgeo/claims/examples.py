@@ -13,7 +13,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance import certificate
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 SEED = 0
 ROUNDING = 1e-9

@@ -17,7 +17,8 @@ from normgeo.claims.examples import (
     small_model,
 )
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
+from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 
 def _equation_5() -> Finding:

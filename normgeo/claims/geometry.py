@@ -19,7 +19,7 @@ from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import fisher
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 SMALL = 1e-3  # the KL of a step of this Fisher length differs from its quadratic form by about it
 DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-10

@@ -22,7 +22,7 @@ from normgeo.claims.table_1 import PAPER_TABLE_1, compare_with_table_1
 from normgeo.invariance import exact
 from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 DELTA = 3.0
 

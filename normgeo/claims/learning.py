@@ -32,7 +32,7 @@ from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 
 @shared

@@ -23,7 +23,7 @@ from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.fisher.operator import fisher
 from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 
 def _epsilon() -> Finding:

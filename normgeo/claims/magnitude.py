@@ -16,7 +16,7 @@ from normgeo.claims.examples import (
 )
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.models.families import FAMILIES, Family
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 FACTOR = 2.0
 METHODS = ("batch", "layer", "weight", "standard")

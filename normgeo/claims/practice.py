@@ -20,7 +20,7 @@ from normgeo.claims.examples import (
 from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.recurrence import Recurrence, Run, run_recurrence
 from normgeo.normalizers.batch_statistics import batch_noise
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 
 RADII = (0.5, 2.0)
 UNITS, FEATURES = 20, 3

@@ -21,7 +21,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 DRAWS = 1
 SMALLEST_SHAPE = (3, 3, 3)

@@ -12,6 +12,7 @@ from scipy.special import expit, gammaln
 
 from normgeo.base.arrays import real_array
 from normgeo.base.text import text
+from normgeo.models.exponential import exp_remainder, log_exp_remainder
 from normgeo.models.family import Family, Floats
 
 __all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson", "family_of"]
@@ -76,9 +77,9 @@ class Bernoulli(Family):
         # The log of E[exp(d(y − p))], with 1 = E[1 + d(y − p)] taken out of the expectation.
         if np.abs(d).max(initial=0) < MILD:  # four times as fast as the logarithms of both parts
             p, q = expit(s), expit(-s)
-            return np.log1p(p * _exp_remainder(d * q) + q * _exp_remainder(-d * p))
-        one = -np.logaddexp(0, -s) + _log_exp_remainder(d * expit(-s))
-        zero = -np.logaddexp(0, s) + _log_exp_remainder(-d * expit(s))
+            return np.log1p(p * exp_remainder(d * q) + q * exp_remainder(-d * p))
+        one = -np.logaddexp(0, -s) + log_exp_remainder(d * expit(-s))
+        zero = -np.logaddexp(0, s) + log_exp_remainder(-d * expit(s))
         return np.logaddexp(0, np.logaddexp(one, zero))
 
     def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
@@ -122,7 +123,7 @@ class Poisson(Family):
     _mean = _variance = _log_partition
 
     def _remainder(self, s: Floats, d: Floats) -> Floats:
-        return np.exp(s + _log_exp_remainder(d))
+        return np.exp(s + log_exp_remainder(d))
 
     def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
         mean = self._mean(s)
@@ -208,7 +209,7 @@ class Categorical(Family):
         d = d - np.take_along_axis(d, top, -1)
         d = d - (odds / (1 + others) * d).sum(axis=-1, keepdims=True)
         log_p = s - s.max(axis=-1, keepdims=True) - np.log1p(others)
-        terms = log_p + _log_exp_remainder(d)
+        terms = log_p + log_exp_remainder(d)
         return _float(np.logaddexp(0, np.logaddexp.reduce(terms, axis=-1)))
 
     def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
@@ -293,36 +294,6 @@ def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     others = odds.copy(order="K")
     np.put_along_axis(others, top, 0, -1)
     return top, odds, others.sum(axis=-1, keepdims=True)
-
-
-def _exp_series(x: Floats) -> Floats:
-    """(eˣ − 1 − x)/x² for |x| ≤ 1."""
-    series = np.full_like(x, 1 / math.factorial(19))
-    for k in range(18, 1, -1):
-        series *= x
-        series += 1 / math.factorial(k)
-    return series
-
-
-def _exp_remainder(x: Floats) -> Floats:
-    """eˣ − 1 − x, which no subtraction spoils."""
-    small = np.clip(x, -1, 1)
-    remainder = small * small * _exp_series(small)
-    far = np.abs(x) > 1
-    remainder[far] = np.expm1(x[far]) - x[far]
-    return remainder
-
-
-def _log_exp_remainder(x: Floats) -> Floats:
-    """log(eˣ − 1 − x): −∞ at 0, and no overflow."""
-    small = np.clip(x, -1, 1)
-    series = _exp_series(small)
-    positive, negative = np.maximum(x, 1), np.minimum(x, -1)
-    with np.errstate(divide="ignore"):
-        near = 2 * np.log(np.abs(small)) + np.log(series)
-    above = positive + np.log1p(-(1 + positive) * np.exp(-positive))
-    below = np.log(np.expm1(negative) - negative)
-    return np.where(x > 1, above, np.where(x < -1, below, near))
 
 
 def _one_hot(labels: NDArray[np.intp], H: int) -> Floats:

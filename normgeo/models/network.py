@@ -22,7 +22,8 @@ from normgeo.models.activations import Activation, activation_of
 from normgeo.models.families import Family
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.layers import Layer, UnitsLinearization, undefined_for_one_case
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 
 @final

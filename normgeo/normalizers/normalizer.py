@@ -3,7 +3,7 @@
     h = f(g z + b),    z = (a − μ)/σ,    A = X Wᵀ
 
 The indices of a_nh = Σ_d x_nd w_hd name the words: cases n ("batch"), neurons h ("layer"),
-features d ("weight"), or "none". `GRID` holds all 4 × 4, `NORMALIZERS` those with a name.
+features d ("weight"), or "none". Those with a name, and all 4 × 4, are in `named`.
 """
 
 from __future__ import annotations
@@ -339,25 +339,3 @@ def _checked_reference(
             )
         )
     return W0, X0
-
-
-NORMALIZERS: dict[str, Normalizer] = {
-    "standard": Normalizer("none", "none", name=text("standard")),
-    "batch": Normalizer("batch", "batch", name=text("batch norm")),
-    "weight": Normalizer("none", "weight", name=text("weight norm")),
-    "layer": Normalizer("layer", "layer", name=text("layer norm")),
-    "rms": Normalizer("none", "layer", name=text("RMS norm")),
-    "group": Normalizer("layer", "layer", groups=2, name=text("group norm")),
-    "mean_only_batch_weight": Normalizer(
-        "batch", "weight", name=text("mean-only batch + weight norm")
-    ),
-    "centered_weight": Normalizer("weight", "weight", name=text("centered weight norm")),
-}
-
-_NAMED = {normalizer: normalizer for normalizer in reversed(NORMALIZERS.values())}
-
-GRID: dict[tuple[str, str], Normalizer] = {
-    (center, scale): _NAMED.get(Normalizer(center, scale), Normalizer(center, scale))
-    for center in CENTERS
-    for scale in SCALES
-}

@@ -13,7 +13,8 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.certificate import Verdict, invariance_table
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS, Transform
-from normgeo.normalizers.normalizer import GRID, NORMALIZERS, Normalizer
+from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.tables.table import Table
 
 ROWS: dict[str, Mapping[str, Normalizer]] = {

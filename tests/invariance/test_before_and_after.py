@@ -5,7 +5,7 @@ import pytest
 
 from normgeo.invariance.before_and_after import apply_change, shift_pattern
 from normgeo.invariance.transforms import TRANSFORMS
-from normgeo.normalizers.normalizer import GRID, NORMALIZERS
+from normgeo.normalizers.named import GRID, NORMALIZERS
 
 SHIFTS = [key for key, transform in TRANSFORMS.items() if not transform.rescales]
 

@@ -5,7 +5,8 @@ import pytest
 
 from normgeo.normalizers.blocks import Blocks, angles_between, angles_turned, cosines, lengths
 from normgeo.normalizers.centers import CENTERS
-from normgeo.normalizers.normalizer import GRID, Normalizer
+from normgeo.normalizers.named import GRID
+from normgeo.normalizers.normalizer import Normalizer
 
 
 def test_measured_angles_keep_their_digits_however_small(rng):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normgeo.datasets.datasets import DATASETS
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.ui.fisher import TABS
 
 QUESTION = "What is the shape of parameter space?"

@@ -5,7 +5,7 @@ import pytest
 
 from normgeo.base.progress import Stop
 from normgeo.normalizers.batch_statistics import ONE_CASE
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.batch.training import Training

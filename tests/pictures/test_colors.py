@@ -6,7 +6,8 @@ from itertools import combinations
 import pytest
 
 from normgeo.normalizers import normalizer as registry
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import (
     OTHER,
     PALETTE,

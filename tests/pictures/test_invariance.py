@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.settings import Settings
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normgeo.base.progress import Stop
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.recurrent.recurrence import RADII
 from normgeo.pictures.recurrent.recurrences import first_step

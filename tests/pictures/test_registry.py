@@ -1,4 +1,4 @@
-"""What every picture promises: a recipe and code that make it again, and words for who can't see."""
+"""What every picture promises: a recipe and code that repeat it, and words for a screen reader."""
 
 import json
 from typing import Any

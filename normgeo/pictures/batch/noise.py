@@ -10,7 +10,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.normalizers.batch_statistics import BatchNoise, batch_drift, batch_noise, batch_sizes
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings

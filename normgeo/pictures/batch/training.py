@@ -14,7 +14,8 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.hold_out import hold_out
 from normgeo.dynamics.training import History, train
 from normgeo.models.network import Network
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table

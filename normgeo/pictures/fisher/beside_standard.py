@@ -7,7 +7,7 @@ from typing import Self, final
 
 from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.captions import caption
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.settings import Settings

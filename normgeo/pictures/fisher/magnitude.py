@@ -12,7 +12,8 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.operator import WhichFisher
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study

@@ -19,7 +19,8 @@ from normgeo.normalizers.averages import (
     averages,
     worked,
 )
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study

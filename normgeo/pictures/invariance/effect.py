@@ -11,7 +11,8 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 from normgeo.invariance.before_and_after import AppliedChange, apply_change, shift_pattern
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import ModelOnData, model_on_data
 from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings

@@ -10,7 +10,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.models.recurrence import Recurrence, digit_rows, run_recurrence
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 
 COMPARED = ("standard", "layer")  # and the chosen method, where it treats a case by itself

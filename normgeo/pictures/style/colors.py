@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.normalizers.normalizer import NORMALIZERS, Normalizer
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 PAPERS = ("#FFFFFF", "#15181B")
 LEAST_CONTRAST = 3.0  # of WCAG 2.2, 1.4.11, between a graphical object and what is around it

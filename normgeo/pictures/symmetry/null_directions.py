@@ -11,7 +11,8 @@ from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.models.family import Family
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.normalizer import GRID, Normalizer
+from normgeo.normalizers.named import GRID
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study

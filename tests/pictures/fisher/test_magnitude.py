@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normgeo import Normalizer, fisher
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 
 from normgeo.base.progress import Stop
 from normgeo.base.text import translated
-from normgeo.normalizers.normalizer import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 

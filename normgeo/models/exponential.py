@@ -1,0 +1,43 @@
+"""What is left of an exponential after its linear part, with all its digits.
+
+The KL divergence of nearby models is such a remainder: eˣ − 1 − x is a difference of large numbers
+where it is written out, so near 0 it is summed as its series, x²(1/2! + x/3! + …).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from normgeo.models.family import Floats
+
+
+def _exp_series(x: Floats) -> Floats:
+    """(eˣ − 1 − x)/x² for |x| ≤ 1."""
+    series = np.full_like(x, 1 / math.factorial(19))
+    for k in range(18, 1, -1):
+        series *= x
+        series += 1 / math.factorial(k)
+    return series
+
+
+def exp_remainder(x: Floats) -> Floats:
+    """eˣ − 1 − x, which no subtraction spoils."""
+    small = np.clip(x, -1, 1)
+    remainder = small * small * _exp_series(small)
+    far = np.abs(x) > 1
+    remainder[far] = np.expm1(x[far]) - x[far]
+    return remainder
+
+
+def log_exp_remainder(x: Floats) -> Floats:
+    """log(eˣ − 1 − x): −∞ at 0, and no overflow."""
+    small = np.clip(x, -1, 1)
+    series = _exp_series(small)
+    positive, negative = np.maximum(x, 1), np.minimum(x, -1)
+    with np.errstate(divide="ignore"):
+        near = 2 * np.log(np.abs(small)) + np.log(series)
+    above = positive + np.log1p(-(1 + positive) * np.exp(-positive))
+    below = np.log(np.expm1(negative) - negative)
+    return np.where(x > 1, above, np.where(x < -1, below, near))
