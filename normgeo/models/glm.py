@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.constant import Constant
 from normgeo.base.text import text
 from normgeo.models.families import Family, family_of
 from normgeo.normalizers.fixed_cases import FixedCases
@@ -126,7 +127,7 @@ class ModelLinearization:
 
 @final
 @dataclass(init=False, eq=False)
-class NormalizedGLM:
+class NormalizedGLM(Constant):
     """A generalized linear model of normalized summed inputs (Eq. 10).
 
     Attributes:

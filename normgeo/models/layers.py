@@ -12,6 +12,7 @@ from typing import Final, final
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.constant import Constant
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
@@ -67,7 +68,7 @@ class UnitsLinearization:
 
 @final
 @dataclass(init=False, eq=False)
-class Layer:
+class Layer(Constant):
     """A hidden layer h = f(g z + b).
 
     Attributes:

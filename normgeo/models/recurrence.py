@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.constant import Constant
 from normgeo.base.progress import Ended, Progress, Report
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
@@ -26,7 +27,7 @@ from normgeo.normalizers.normalizer import Normalizer
 
 @final
 @dataclass(init=False, eq=False)
-class Recurrence:
+class Recurrence(Constant):
     """A recurrent layer of H neurons that reads F features at each step.
 
     Attributes:

@@ -373,3 +373,9 @@ def test_a_fit_of_an_undefined_normalizer_says_why(rng):
     model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W0[:1])
     with pytest.raises(ValueError, match="A layer mean is taken over the neurons of a group"):
         fit(model, rng.standard_normal((5, 3)), np.zeros((5, 1)))
+
+
+def test_a_model_stays_as_it_was_made() -> None:
+    model = NormalizedGLM(NORMALIZERS["layer"], "bernoulli", np.eye(3))
+    with pytest.raises(AttributeError, match="`W` of a NormalizedGLM cannot be changed"):
+        model.W = np.ones((3, 3))  # type: ignore[misc]
