@@ -26,8 +26,10 @@ def setting_help() -> str:
 def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
     """Compute each picture once and write its files, all with one browser if any needs one.
 
+    One of several that there is not for these settings is left out, and its sentence printed.
+
     Raises:
-        ValueError: a picture that there is not for these settings, or a file of unknown format.
+        ValueError: no picture at all for these settings, or a file of unknown format.
         RuntimeError: no browser where one is needed. OSError: a place that can't be written to.
 
     """
@@ -35,12 +37,20 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
 
     formats = {path: _format(path) for paths in files.values() for path in paths}
     static = not set(export.STATIC).isdisjoint(formats.values())
+    refused: list[ValueError] = []
     with export.browser() if static else nullcontext() as draw_static:
         for i, (picture, paths) in enumerate(files.items(), start=1):
             names = ", ".join(map(str, paths))
             print(f"[{i}/{len(files)}] {picture.title}: {names}", file=sys.stderr, flush=True)
-            with Bar() as report:
-                result = picture.compute(settings, report)
+            try:
+                with Bar() as report:
+                    result = picture.compute(settings, report)
+            except ValueError as error:
+                refused.append(error)
+                if len(refused) == len(files):
+                    raise
+                print(text("Left out: {why}", why=error), file=sys.stderr, flush=True)
+                continue
             for path in paths:
                 if formats[path] in FOR_PROGRAMS:
                     numbers = render(picture.table(result), formats[path])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,22 @@ def test_figures_draws_every_view_into_a_new_folder(tmp_path: Path, capsys: Capt
         "[1/2] The first one",
         "[2/2] The second one",
     ]
+
+
+def test_figures_leaves_out_what_there_is_not_and_says_why(
+    views: dict[str, Picture], tmp_path: Path, capsys: Captured
+) -> None:
+    def refuse(settings: Settings, progress: Progress) -> None:
+        raise ValueError("These settings have no picture.")
+
+    for refused, status in (("second", 0), ("first", 2)):
+        picture = views[refused]
+        views[refused] = Picture(replace(picture.study, compute=refuse), picture.draw)
+        assert main(["figures", str(tmp_path)]) == status
+    assert [file.name for file in tmp_path.iterdir()] == ["first.html"]
+    said = capsys.readouterr().err
+    assert said.count("Left out: These settings have no picture.") == 2
+    assert said.endswith("\nThese settings have no picture.\n")
 
 
 @pytest.mark.usefixtures("views")

@@ -12,12 +12,14 @@ from normgeo.models import families
 from normgeo.normalizers import scales
 from normgeo.normalizers.normalizer import Normalizer
 
-GUIDE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
+GUIDE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
 
 
 def shown(name, module):
     """The class `name` of the guide, as if it stood in `module`."""
-    (block,) = (code for code in re.findall(r"```python\n(.*?)```", GUIDE, re.S) if name in code)
+    (block,) = (
+        code for code in re.findall(r"```python\n(.*?)```", GUIDE, re.S) if f"class {name}" in code
+    )
     namespace = dict(vars(module))
     exec(block, namespace)
     return namespace[name]()

@@ -32,7 +32,7 @@ def test_slider_opens_at_the_batch_size_of_the_url(shown):
 def test_batch_of_one_is_explained(shown):
     page = shown("batch")
     assert ONE_CASE in page.words
-    assert "it never sees the batch" in page.captions("noise")
+    assert "computed without the batch" in page.captions("noise")
 
 
 def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(shown):
