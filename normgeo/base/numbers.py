@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor, inf, isfinite, log2
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-SMALLEST, LARGEST = 1e-4, 1e9  # between them a number is written out
+SMALLEST, LARGEST = 1e-4, 1e6  # between them a number is written out
 FRACTIONS = {1: "1", 2: "½", 4: "¼", 8: "⅛"}
 
 
