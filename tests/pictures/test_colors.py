@@ -5,7 +5,6 @@ from itertools import combinations
 
 import pytest
 
-from normgeo.normalizers import normalizer as registry
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import (
@@ -36,8 +35,8 @@ def normalizers(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> list[Normalizer]:
     for key, normalizer in NEW.items() if request.param == "with new ones" else ():
-        monkeypatch.setitem(registry.NORMALIZERS, key, normalizer)
-    return list(registry.NORMALIZERS.values())
+        monkeypatch.setitem(NORMALIZERS, key, normalizer)
+    return list(NORMALIZERS.values())
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -56,7 +55,7 @@ def test_every_named_method_has_a_color_of_its_own(normalizers):
 def test_a_new_method_leaves_the_others_their_colors(monkeypatch):
     before = {key: method_color(normalizer) for key, normalizer in NORMALIZERS.items()}
     for key, normalizer in NEW.items():
-        monkeypatch.setitem(registry.NORMALIZERS, key, normalizer)
+        monkeypatch.setitem(NORMALIZERS, key, normalizer)
     assert {key: method_color(NORMALIZERS[key]) for key in before} == before
 
 
