@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.rules import OPEN, Choice, Number, Open, Rule, Setting, Whole, Word, complaint
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
@@ -229,7 +230,7 @@ class Settings:
         """
         values, complaints = _parse(recipe)
         if complaints:
-            raise ValueError(" ".join(map(str, complaints.values())))
+            raise Refusal(" ".join(map(str, complaints.values())))
         return cls(**values)
 
     def to_query(self) -> dict[str, str]:
@@ -300,7 +301,7 @@ def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise ValueError(text("A setting is written name=value; got {pair!r}.", pair=pair))
+            raise Refusal(text("A setting is written name=value; got {pair!r}.", pair=pair))
         query[name] = value
     return query
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from normgeo.base.refusal import Refusal
+
 Array = NDArray[Any]
 
 
@@ -29,23 +31,23 @@ def real_array(name: str, values: ArrayLike, ndim: int) -> Array:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(
+        raise Refusal(
             f"`{name}` must be a rectangular array of numbers; got rows of different lengths."
         ) from error
     if array.dtype.kind in "bui":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise ValueError(f"`{name}` must hold real numbers; got elements of type {array.dtype}.")
+        raise Refusal(f"`{name}` must hold real numbers; got elements of type {array.dtype}.")
     if array.ndim != ndim:
-        raise ValueError(
+        raise Refusal(
             f"`{name}` must have {ndim} {'axis' if ndim == 1 else 'axes'}; "
             f"got an array of shape {array.shape}."
         )
     if array.size == 0:
-        raise ValueError(f"`{name}` must not be empty; got an array of shape {array.shape}.")
+        raise Refusal(f"`{name}` must not be empty; got an array of shape {array.shape}.")
     bad = array.size - np.count_nonzero(np.isfinite(array))
     if bad:
-        raise ValueError(
+        raise Refusal(
             f"`{name}` must hold finite numbers; got {bad} NaN or infinite among {array.size}. "
             "Remove or impute them first."
         )
@@ -55,7 +57,7 @@ def real_array(name: str, values: ArrayLike, ndim: int) -> Array:
 def require_same_features(W: Array, X: Array) -> None:
     """Refuse W (H, D) and X (N, D) that do not agree in D."""
     if W.shape[1] != X.shape[1]:
-        raise ValueError(
+        raise Refusal(
             "`W` (H, D) and `X` (N, D) must have the same number of features D; "
             f"got W of shape {W.shape} and X of shape {X.shape}."
         )

@@ -9,6 +9,7 @@ from math import isfinite
 from sys import float_info
 from typing import Any, Protocol, final
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 OPEN = "auto"  # the word for a number that is left open
@@ -163,7 +164,7 @@ class Setting:
         try:
             vars(instance)[self.name] = self.rule.parse(value)
         except (TypeError, ValueError) as error:
-            raise ValueError(complaint(self.name, self.rule, value)) from error
+            raise Refusal(complaint(self.name, self.rule, value)) from error
 
 
 def complaint(name: str, rule: Rule, value: object) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 HOLDS, HOLDS_IF, FAILS = "holds", "holds if", "does not hold"
@@ -146,7 +147,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         if self.expected not in SIGNS:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The verdict of a claim must be one of {verdicts}; got {expected!r}.",
                     verdicts=", ".join(SIGNS),
@@ -154,7 +155,7 @@ class Claim:
                 )
             )
         if (self.expected == HOLDS_IF) != bool(self.condition):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A claim has a condition where it 'holds if', and only there; {key!r} is "
                     "expected to be {expected!r} with the condition {condition!r}.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
 from normgeo.claims.examples import (
@@ -29,7 +30,7 @@ def _metric(method: str, family: str, factor: float = 1.0) -> GainMetric:
 def _printed_error(method: str, family: str) -> float:
     metric = _metric(method, family)
     if metric.printed is None:
-        raise ValueError(text("The appendix prints no metric for {method}.", method=metric.title))
+        raise Refusal(text("The appendix prints no metric for {method}.", method=metric.title))
     return moved(metric.exact, metric.printed)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
 from normgeo.claims.examples import (
@@ -48,7 +49,7 @@ def _accepts_one_case() -> bool:
     """Whether batch norm makes anything of a single case."""
     try:
         NORMALIZERS["batch"].normalize(small_model("batch", "gaussian").W, gaussian_data()[:1])
-    except ValueError:
+    except Refusal:
         return False
     return True
 
@@ -200,7 +201,7 @@ def _batch_norm_recurs() -> bool:
     """Whether batch norm can take its statistics at one step of one sequence."""
     try:
         _recurrence("batch", 1.5)
-    except ValueError:
+    except Refusal:
         return False
     return True
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import FOR_PROGRAMS, program
 from normgeo.cli.progress import Bar
@@ -45,7 +46,7 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
             try:
                 with Bar() as report:
                     result = picture.compute(settings, report)
-            except ValueError as error:
+            except Refusal as error:
                 refused.append(error)
                 if len(refused) == len(files):
                     raise

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 PACKAGE = Path(__file__).parents[1]
@@ -80,7 +81,7 @@ def _folder() -> Path:
 def _free(port: str) -> int:
     """Return a port as a number, if nobody listens there."""
     if not (port.isascii() and port.isdecimal()) or int(port) not in PORTS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`--port` must be a whole number from {first} to {last}; got {port!r}.",
                 first=PORTS[0],

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import FOR_PROGRAMS, print_table, program
 from normgeo.cli.progress import Bar
@@ -164,7 +165,7 @@ def _from_files(
     if not given:
         return None
     if paths["W"] is None or paths["X"] is None:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A model from files needs its weights and its inputs: give both -W FILE and "
                 "-X FILE; got {given} alone.",

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from normgeo import __version__
 from normgeo.base.characters import spell
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli import audit, explorer, figures, fisher, pictures, render, table
 from normgeo.cli.output import program
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
     except KeyboardInterrupt:
         return _say(str(text("Interrupted. Every file that was written is whole.")), 130)
-    except ValueError as error:
+    except Refusal as error:
         return _say(_sentence(error), 2)
     except (OSError, RuntimeError) as error:
         return _say(_sentence(error), 1)

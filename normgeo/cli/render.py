@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.drawing import draw, setting_help
 from normgeo.settings import Settings, parse_pairs
@@ -48,7 +49,7 @@ def _picture(name: str) -> Picture:
     from normgeo.pictures import PICTURES
 
     if name not in PICTURES:
-        raise ValueError(
+        raise Refusal(
             text(
                 "There is no picture {name!r}. The pictures are {pictures}; a recipe is a file.",
                 name=name,
@@ -75,9 +76,9 @@ def _recipe(target: str) -> tuple[str, Mapping[str, Any]]:
         fits = isinstance(name, str) and isinstance(settings, dict)
         fits = fits and recipe.keys() <= {"view", "settings", "version"}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(_no_recipe(target, error)) from error
+        raise Refusal(_no_recipe(target, error)) from error
     if not fits:
-        raise ValueError(_no_recipe(target, None))
+        raise Refusal(_no_recipe(target, None))
     return name, settings
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -100,7 +101,7 @@ class Dataset:
         Raises ValueError where the features are not pixels.
         """
         if self.image_shape is None:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Only features that are pixels can be drawn as images; those of {title} are "
                     "not. Use the digits.",
@@ -117,7 +118,7 @@ class Dataset:
         Raises ValueError for n outside 2, …, N, or where nothing varies among them.
         """
         if not 2 <= n <= self.N:
-            raise ValueError(
+            raise Refusal(
                 text("A subset must have from 2 to all {N} cases; got n={n}.", N=self.N, n=n)
             )
         rows = np.sort(np.random.default_rng(seed).choice(self.N, n, replace=False))
@@ -131,7 +132,7 @@ class Dataset:
         Raises ValueError where there are no labels.
         """
         if not self.labelled:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "One-against-rest needs class labels, a categorical data set; {title} has the "
                     "family {family}.",
@@ -180,7 +181,7 @@ def _prepare(source: DatasetSource, table: Table, standardize: bool) -> Dataset:
     raw, targets = _read_only(table.features), _read_only(table.targets)
     kept = np.ptp(raw, axis=0) > 0
     if not kept.any() or (source.measured and not np.ptp(targets, axis=0).all()):
-        raise ValueError(
+        raise Refusal(
             text(
                 "Some feature and every target of {title} must vary; among these {cases} cases "
                 "they do not. Take more cases or another seed.",

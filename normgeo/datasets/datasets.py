@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset, DatasetSource, Table
 
@@ -167,7 +168,7 @@ def load(key: str, standardize: bool = True) -> Dataset:
     'Iris: N = 150 cases, D = 4 features, H = 3 outputs.'
     """
     if key not in DATASETS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A data set must be one of {keys}; got {key!r}.", keys=", ".join(DATASETS), key=key
             )

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -25,7 +26,7 @@ def read_array(name: str, path: Path) -> Array:
     """
     suffix = path.suffix.lower()
     if suffix not in READERS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Arrays are read from files that end in one of {suffixes}; got {path}.",
                 suffixes=", ".join(READERS),
@@ -46,7 +47,7 @@ def _npy(name: str, path: Path) -> Array:
                 array: Array = found[name if name in names else names[0]]
                 return array
         except (ValueError, EOFError, BadZipFile) as error:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "{path} holds no array of numbers as NumPy writes them with `np.save` or "
                     "`np.savez` ({error}).",
@@ -54,7 +55,7 @@ def _npy(name: str, path: Path) -> Array:
                     error=str(error).rstrip("."),
                 )
             ) from error
-    raise ValueError(
+    raise Refusal(
         text(
             "{path} must hold one array, or one with the name {name!r}; it holds {names}.",
             path=path,
@@ -80,15 +81,15 @@ def _csv(name: str, path: Path) -> Array:
             low_memory=False,
         )
     except pandas.errors.EmptyDataError as error:
-        raise ValueError(
+        raise Refusal(
             text("{path} holds no line of comma-separated numbers.", path=path)
         ) from error
     except UnicodeDecodeError as error:
-        raise ValueError(_no_text(path, error)) from error
+        raise Refusal(_no_text(path, error)) from error
     except pandas.errors.ParserError as error:
-        raise ValueError(_misplaced(path, heading) or _no_text(path, error)) from error
+        raise Refusal(_misplaced(path, heading) or _no_text(path, error)) from error
     if any(dtype.kind not in "iuf" for dtype in table.dtypes):
-        raise ValueError(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
+        raise Refusal(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
     return np.ascontiguousarray(table.to_numpy(np.float64))
 
 

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 
@@ -41,7 +42,7 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
     """
     held_back = round(data.N * test_share)
     if not 1 <= held_back <= data.N - 2:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`test_share` must leave 2 or more of the {N} cases to train on and 1 or more to "
                 "test; got {test_share}.",

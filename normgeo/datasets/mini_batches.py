@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -38,7 +39,7 @@ class MiniBatches:
 
         """
         if not (1 <= size <= cases and float(size).is_integer()):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`batch_size` must be a whole number from 1 to {cases}, the number of training "
                     "cases; got {size!r}.",

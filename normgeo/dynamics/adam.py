@@ -11,6 +11,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex, number
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.gradient_descent import require_fraction
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
@@ -50,9 +51,7 @@ class AdaptiveMoments(Optimizer):
         require_fraction("beta1", self.beta1)
         require_fraction("beta2", self.beta2)
         if not (isfinite(self.eps) and self.eps > 0):
-            raise ValueError(
-                text("`eps` must be a finite number above 0; got {eps}.", eps=self.eps)
-            )
+            raise Refusal(text("`eps` must be a finite number above 0; got {eps}.", eps=self.eps))
 
     def start(self, decays: Array) -> Update:
         M, V, weights = np.zeros_like(decays), np.zeros_like(decays), np.ones(2)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
@@ -136,9 +137,9 @@ def angular_updates(
     """
     radii = real_array("norms", norms, 1).astype(np.float64)
     if not (radii > 0).all():
-        raise ValueError(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
+        raise Refusal(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
     if not (isfinite(rate) and rate > 0):
-        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
+        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
     objective = BlockObjective.of(model, X, y, block)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizer import Optimizer, Update
@@ -87,13 +88,11 @@ def descend(
     affine = rate if affine_rate is None else affine_rate
     first = float(rate.rates(np.zeros(1))[0]) if isinstance(rate, Schedule) else rate
     if not (isfinite(first) and first > 0):
-        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=first))
+        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=first))
     _require_from_zero("affine_rate", affine)
     _require_from_zero("decay", decay)
     if steps < 1 or not float(steps).is_integer():
-        raise ValueError(
-            text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps)
-        )
+        raise Refusal(text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps))
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
@@ -184,7 +183,7 @@ def _advance(
         w, G, change = vectors
         turn = np.stack([*lengths(vectors), angles_turned(w, change), cosines(w, G)])
         if not (np.isfinite(theta @ theta) and np.isfinite(turn).all()):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The gradient or the next parameters, or their squares, exceed the largest "
                     "float."
@@ -206,13 +205,13 @@ def _batches(
 def _has_z_for_one_case(objective: Objective) -> bool:
     try:
         objective.rows(np.array([0]))
-    except ValueError:
+    except Refusal:
         return False
     return True
 
 
 def _require_from_zero(name: str, value: float | Schedule) -> None:
     if not isinstance(value, Schedule) and not (isfinite(value) and value >= 0):
-        raise ValueError(
+        raise Refusal(
             text("`{name}` must be a finite number from 0 up; got {value}.", name=name, value=value)
         )

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
@@ -111,13 +112,13 @@ def simulate_balance(
         ("norm", norm),
     ):
         if not (isfinite(value) and value > 0):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`{name}` must be a finite number above 0; got {value}.", name=name, value=value
                 )
             )
     if rate * decay >= 1:
-        raise ValueError(
+        raise Refusal(
             text(
                 "The product of `rate` and `decay` must be below 1, so that decay keeps the "
                 "direction; got {rate} × {decay}.",
@@ -127,7 +128,7 @@ def simulate_balance(
         )
     for name, count, lowest in (("weights", weights, 3), ("steps", steps, 2)):
         if count < lowest or not float(count).is_integer():
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`{name}` must be a whole number from {lowest} up; got {count!r}.",
                     name=name,

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.schedules import Exponential
@@ -91,7 +92,7 @@ def decay_as_schedule(
 
     """
     if not model.normalizer.homogeneous_blocks(len(model.W)):
-        raise ValueError(
+        raise Refusal(
             text(
                 "Weight decay is a growing learning rate only where the length of a block of "
                 "weights leaves z alone; {method} has no such block. Use a normalizer with a scale "
@@ -100,7 +101,7 @@ def decay_as_schedule(
             )
         )
     if not (isfinite(rate) and isfinite(decay) and rate > 0 and 0 < rate * decay < 1):
-        raise ValueError(
+        raise Refusal(
             text(
                 "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks "
                 "the weights and keeps their direction; got rate={rate} and decay={decay}.",

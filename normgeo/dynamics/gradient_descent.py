@@ -10,6 +10,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
 
@@ -168,7 +169,7 @@ class Momentum(Optimizer):
 def require_fraction(name: str, value: float) -> None:
     """Raise ValueError for a share that is not from 0 up and below 1."""
     if not 0 <= value < 1:
-        raise ValueError(
+        raise Refusal(
             text("`{name}` must be from 0 up and below 1; got {value}.", name=name, value=value)
         )
 

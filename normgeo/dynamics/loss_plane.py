@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
@@ -79,13 +80,13 @@ def loss_plane(
     objective = BlockObjective.of(model, X, y, block)
     radius = objective.own_norm if norm is None else float(norm)
     if not (isfinite(radius) and radius > 0):
-        raise ValueError(text("`norm` must be a finite number above 0; got {norm}.", norm=radius))
+        raise Refusal(text("`norm` must be a finite number above 0; got {norm}.", norm=radius))
     along = objective.own / objective.own_norm
     gradient = objective.at(objective.own).gradient
     # The gradient is orthogonal to the weights but for rounding and ε.
     across = part_across(-gradient, along[None])
     if not across.any():
-        raise ValueError(
+        raise Refusal(
             text(
                 "The plane is spanned by the weights and their gradient, which is zero here: the "
                 "model is at an optimum. Use other weights."
@@ -97,7 +98,7 @@ def loss_plane(
     for place, alpha in enumerate(alphas):
         try:
             point = objective.at(radius * (np.cos(alpha) * along + np.sin(alpha) * across))
-        except ValueError as error:
+        except Refusal as error:
             reasons[place] = error.args[0]
             continue
         tangent = np.cos(alpha) * across - np.sin(alpha) * along

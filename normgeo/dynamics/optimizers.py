@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
@@ -28,7 +29,7 @@ def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
     if isinstance(optimizer, Optimizer):
         return optimizer
     if optimizer not in OPTIMIZERS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`optimizer` must be one of {keys}; got {optimizer!r}.",
                 keys=", ".join(OPTIMIZERS),

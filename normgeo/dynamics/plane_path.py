@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
 from normgeo.base.text import text
 from normgeo.dynamics.trajectory import Trajectory
@@ -55,7 +56,7 @@ def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> 
 
     """
     if plane not in PLANES:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`plane` must be one of {planes}; got {plane!r}.",
                 planes=", ".join(PLANES),
@@ -63,7 +64,7 @@ def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> 
             )
         )
     if not 0 <= block < len(run.blocks.neurons):
-        raise ValueError(
+        raise Refusal(
             text(
                 "`block` must be a whole number from 0 to {last}; got {block}.",
                 last=len(run.blocks.neurons) - 1,
@@ -105,7 +106,7 @@ def _of_first_step(path: Array) -> Array:
     return np.stack([along, across / lengths(across)])
 
 
-def _on_a_line() -> ValueError:
-    return ValueError(
+def _on_a_line() -> Refusal:
+    return Refusal(
         text("The path spans no plane: the weights did not turn. Take more steps or a larger rate.")
     )

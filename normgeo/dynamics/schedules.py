@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -64,7 +65,7 @@ def schedule_of(rate: float | Schedule) -> Schedule:
 
 def _require(name: str, value: float, *, lowest_allowed: bool = False) -> None:
     if not (isfinite(value) and (value > 0 or (lowest_allowed and value == 0))):
-        raise ValueError(
+        raise Refusal(
             text(
                 "`{name}` must be a finite number {bound}; got {value}.",
                 name=name,

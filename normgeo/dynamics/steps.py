@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar, final
 
 from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.refusal import Refusal
 
 Outcome = TypeVar("Outcome")
 
@@ -15,11 +16,14 @@ class Steps(Generic[Outcome]):
     """Step numbers, from 1, with what each step came to; what they leave is the caller's to keep.
 
     They end where all are taken, where a report asks for it, or before the step that fails with a
-    ValueError, which `ended` then names.
+    refusal, which `ended` then names.
 
-    >>> steps = Steps(map(int, ["3", "1", "four", "1"]), 4)
-    >>> list(steps), steps.ended.step
-    ([(1, 3), (2, 1)], 3)
+    >>> from normgeo import NORMALIZERS
+    >>> weights = [[1.0], [2.0]], [[1.0], [1.0]]  # equal rows have no z under layer norm
+    >>> outcomes = (NORMALIZERS["layer"].normalize(W, [[1.0]]) for W in weights)
+    >>> steps = Steps(outcomes, 4)
+    >>> [step for step, _ in steps], steps.ended.step
+    ([1], 2)
 
     """
 
@@ -35,7 +39,7 @@ class Steps(Generic[Outcome]):
             step += 1
             try:
                 outcome = next(self._outcomes)
-            except ValueError as error:
+            except Refusal as error:
                 self.ended = Ended(step, error.args[0])
                 return
             yield step, outcome

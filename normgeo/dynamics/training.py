@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.hold_out import Split
 from normgeo.datasets.mini_batches import MiniBatches
@@ -92,11 +93,11 @@ def train(
     needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
     plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not needs_two)
     if not (epochs >= 1 and float(epochs).is_integer()):
-        raise ValueError(
+        raise Refusal(
             text("`epochs` must be a whole number from 1 up; got {epochs!r}.", epochs=epochs)
         )
     if not (isfinite(rate) and rate > 0):
-        raise ValueError(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
+        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
     family, outputs = network.output.family, len(network.output.W)
     targets = family.encode(data.y_train, outputs)
     held_out = family.encode(data.y_test, outputs)
@@ -114,14 +115,14 @@ def train(
         if step % epoch == 0:
             try:
                 tests.append((step, *_tested(current, data.X_test, held_out)))
-            except ValueError as error:
+            except Refusal as error:
                 reason = text("The held-out cases have no loss here. {error}", error=error.args[0])
                 untested = Ended(step, reason)
                 break
     ended = taken.ended
     if ended is not None:
         if not losses:
-            raise ValueError(ended.reason)
+            raise Refusal(ended.reason)
         reason = text("{error} A smaller `rate` may avoid it.", error=ended.reason)
         ended = Ended(ended.step, reason)
     epoch_ends, test_loss, accuracy = np.reshape(tests, (len(tests), 3)).T
@@ -165,9 +166,7 @@ def _walk(
             at = network.linearize(X)
             theta = update(theta, network.gradient_at(at, y), rates)
         if not np.isfinite(theta).all():
-            raise ValueError(
-                text("The gradient or the parameters after it exceed the largest float.")
-            )
+            raise Refusal(text("The gradient or the parameters after it exceed the largest float."))
         loss = network.loss_at(at.s, y)
         network, running = network.unpack(theta), _updated(running, network, at, X)
         yield loss, _State(network, running)

@@ -10,6 +10,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer
 from normgeo.models.glm import NormalizedGLM
@@ -110,7 +111,7 @@ class Trajectory:
         """
         (place,) = np.nonzero(self.kept == step)
         if not len(place):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got "
                     "{step}.",

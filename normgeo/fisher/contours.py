@@ -15,6 +15,7 @@ from scipy.sparse.linalg import eigsh
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
@@ -65,7 +66,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     """
     layout, W = around.model.layout, around.model.W
     if not W[neurons].any():
-        raise ValueError(
+        raise Refusal(
             text(
                 "A plane along the weights needs weights that are not all zero. Start from others."
             )
@@ -77,7 +78,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     across = F - np.outer(along, along @ F)
     across -= np.outer(across @ along, along)
     if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
-        raise ValueError(
+        raise Refusal(
             text(
                 "An ellipse of equal KL needs curvature across the weights, and there is none "
                 "here: the outputs do not change with them, as where a layer scale has two "
@@ -143,7 +144,7 @@ def kl_contours(
 def _reach(kl: Callable[[float], float], level: float, guess: float) -> float:
     try:
         inside = kl(0.0) < level
-    except ValueError:
+    except Refusal:
         inside = False
     return reach_of(kl, level, guess if guess > 0 else 1.0) if inside else np.nan
 

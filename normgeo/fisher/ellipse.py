@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
@@ -105,7 +106,7 @@ def equal_kl(
     first = _metric(objective, directions, radii[0])[:2, :2]
     flattest, steepest = np.linalg.eigvalsh(first)
     if flattest <= ROUND * steepest:
-        raise ValueError(
+        raise Refusal(
             text(
                 "An ellipse needs curvature in both of its directions, and one of them has "
                 "none here: the outputs do not change along it. Choose another neuron, seed "
@@ -132,7 +133,7 @@ def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> A
     wanted = (objective.own, -gradient, objective.blocks.vectors(noise)[0])
     _, *found = gram_schmidt(wanted, ROUND)
     if len(found) < 2:
-        raise ValueError(
+        raise Refusal(
             text(
                 "An ellipse needs two directions across the weights, and this block has {n}. "
                 "Choose data with more features, or a layer statistic with more neurons.",

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher, fisher
 from normgeo.models.glm import NormalizedGLM
@@ -105,7 +106,7 @@ def gain_metric(
     """
     factors = real_array("deltas", deltas, 1)
     if not (factors > 0).all():
-        raise ValueError(
+        raise Refusal(
             text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
         )
     inputs = real_array("X", X, 2)
@@ -120,7 +121,7 @@ def gain_metric(
             if printed_form is not None:
                 printed[i] = _printed(model, delta * inputs, printed_form)
             problems.append("")
-        except ValueError as error:
+        except Refusal as error:
             problems.append(error.args[0])
     done = len(problems)
     return GainMetric(
@@ -155,7 +156,7 @@ def _exact(model: NormalizedGLM, X: Array) -> Array:
 def _unit_rows(W: Array) -> Array:
     lengths = np.linalg.norm(W, axis=1, keepdims=True)
     if not lengths.all():
-        raise ValueError(
+        raise Refusal(
             text(
                 "The standard model has a magnitude to change only where a weight vector is "
                 "not zero; got zeros at neuron {neuron}. Start from other weights.",

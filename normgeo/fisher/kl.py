@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 
@@ -32,7 +33,7 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
         (text("number of outputs"), len(model.W), len(other.W)),
     ):
         if of_model != of_other:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A divergence needs two models with the same {what}; got {of_model} and "
                     "{of_other}.",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.fixed_cases import FixedCases
@@ -71,7 +72,7 @@ def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
     for _ in range(30):
         try:
             gap = np.sqrt(max(kl(t), 0.0)) - target
-        except ValueError:  # no output there: beyond what can be represented
+        except Refusal:  # no output there: beyond what can be represented
             gap = np.inf
         if abs(gap) <= 1e-4 * target:
             return t

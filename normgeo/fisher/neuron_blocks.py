@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 
@@ -48,7 +49,7 @@ class NeuronBlocks:
         """
         H, p = F.layout.neurons, F.layout.per_neuron
         if not (0 <= i < H and 0 <= j < H):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Neurons are numbered from 0 to {last}; got the pair {pair}. Choose others.",
                     last=H - 1,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, cg
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.storage import STORAGES
 from normgeo.fisher.structure import FisherStructure
@@ -156,7 +157,7 @@ class Fisher(LinearOperator):
 
         """
         if self.form == "blocks":
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A factor B with F = BᵀB is known of the whole Fisher information; got "
                     "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
@@ -181,7 +182,7 @@ class Fisher(LinearOperator):
         """
         H = self.layout.neurons
         if not (0 <= i < H and 0 <= j < H):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Neurons are numbered from 0 to {last}; got block({i}, {j}).",
                     last=H - 1,
@@ -226,7 +227,7 @@ class Fisher(LinearOperator):
 
         """
         if not (isfinite(damping) and damping >= 0):
-            raise ValueError(
+            raise Refusal(
                 text("`damping` must be a finite number from 0 up; got {damping}.", damping=damping)
             )
         target = real_array("b", b, 1)
@@ -252,7 +253,7 @@ class Fisher(LinearOperator):
     def _columns(self, V: ArrayLike) -> Array:
         columns = real_array("V", V, 2)
         if len(columns) != self.layout.size:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A vector of parameters must have {size} entries; got {count}.",
                     size=self.layout.size,
@@ -310,7 +311,7 @@ def fisher(
 
 def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:
     if word not in words:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`{argument}` must be one of {words}; got {word!r}.",
                 argument=argument,

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from normgeo.base.arrays import Array, is_whole
 from normgeo.base.progress import Progress, Report, Stop
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 
@@ -87,7 +88,7 @@ def spectrum(
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     size, letter = len(places), "H·D" if weights_only else "P"
     if k is not None and not (is_whole(k) and 1 <= k <= size):
-        raise ValueError(
+        raise Refusal(
             text(
                 "`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}.",
                 letter=letter,

@@ -19,6 +19,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.families import Family
 from normgeo.models.glm import ModelLinearization
@@ -253,7 +254,7 @@ def check_size(
     """Refuse an array of floats that would take more than `max_bytes`."""
     size = 8.0 * prod(shape)
     if size > max_bytes:
-        raise ValueError(
+        raise Refusal(
             text(
                 "{what} must fit in {most:.3g} GiB (`max_bytes`); one of shape {shape} would "
                 "take {needed:.3g} GiB. Use form='operator', whose products and `spectrum` "

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalized, Normalizer
@@ -141,7 +142,7 @@ def apply_change(
         for W1, X1 in changed:
             try:
                 result = normalizer.normalize(W1, X1, (W, X))
-            except ValueError as error:
+            except Refusal as error:
                 after.append(replace(_case(base, case), problem=error.args[0]))
                 continue
             moved = np.abs(result.z - base.z).max() / np.abs(base.z).max()

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.transforms import TRANSFORMS, Transform
@@ -252,7 +253,7 @@ def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | Non
     size = Shape(5, 4 if G == 1 else 3 * G, 4) if shape is None else Shape(*shape)
     smallest = (SMALLEST_SHAPE[0], SMALLEST_SHAPE[1] * G, SMALLEST_SHAPE[2])
     if any(have < need for have, need in zip(size, smallest, strict=True)):
-        raise ValueError(
+        raise Refusal(
             text(
                 "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
                 "got N={N}, H={H}, D={D} with {G} group(s).",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
@@ -61,7 +62,7 @@ def sweep(
     W64, X64 = weights_and_inputs(W, X)
     steps = real_array("strengths", strengths, 1).astype(np.float64)
     if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
-        raise ValueError(
+        raise Refusal(
             text(
                 "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs "
                 "equal their means here. Use other weights or inputs."

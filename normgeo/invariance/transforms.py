@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, is_whole
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 Factor = Any  # a float, a Fraction, or any other number type the arrays hold
@@ -187,9 +188,7 @@ class Transform:
 
         """
         if isinstance(self.operation, Rescaling):
-            raise ValueError(
-                text("'{key}' is a re-scaling: it takes delta, not gamma.", key=self.key)
-            )
+            raise Refusal(text("'{key}' is a re-scaling: it takes delta, not gamma.", key=self.key))
         return self.operation.gamma_shape(self.changed(W, X))
 
     def __call__(
@@ -217,7 +216,7 @@ class Transform:
         M = self.changed(W, X)
         rows = M.shape[-2]
         if not (is_whole(index) and -rows <= index < rows):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`index` must name one of the {rows} rows of {matrix} (0 to {last}); got "
                     "{index}.",
@@ -244,11 +243,11 @@ class Transform:
     def _change(self, M: Array, delta: Factor | None, gamma: ArrayLike | None, index: int) -> Array:
         if isinstance(self.operation, Rescaling):
             if delta is None or gamma is not None:
-                raise ValueError(
+                raise Refusal(
                     text("'{key}' takes a factor: give delta, and no gamma.", key=self.key)
                 )
             if isinstance(delta, Real) and not (isfinite(delta) and delta != 0):
-                raise ValueError(
+                raise Refusal(
                     text(
                         "`delta` must be a finite number other than 0; got {delta}. "
                         "A factor of 0 would erase what it scales.",
@@ -258,7 +257,7 @@ class Transform:
             return self.operation.rescale(M, delta, index)
         shape = self.operation.gamma_shape(M)
         if gamma is None or delta is not None:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "'{key}' takes a shift: give gamma of shape {shape}, no delta.",
                     key=self.key,
@@ -267,7 +266,7 @@ class Transform:
             )
         gamma = np.asarray(gamma)
         if gamma.shape[-1:] != shape or gamma.ndim >= M.ndim:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`gamma` of '{key}' must have shape {shape}; got {got}.",
                     key=self.key,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polypow
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.certificate import Parameters, Shape, certify
@@ -90,7 +91,7 @@ def smallest_witness(normalizer: Normalizer, transform: Transform) -> Witness:
 
     """
     if certify(normalizer, transform).invariant:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A witness shows that z moves, but {name} is invariant to {change}: there is none. "
                 "Ask `certify` for the verdict first.",
@@ -157,9 +158,9 @@ class _Search:
             found = (self.confirmed(shape, row) for row in rows[self.moved(shape, rows + 0.0)])
             yield from filter(None, found)
 
-    def given_up(self) -> ValueError:
+    def given_up(self) -> Refusal:
         """Return the error of a search that found nothing."""
-        return ValueError(
+        return Refusal(
             text(
                 "The search for a witness that {change} moves the z of {name} has become too "
                 "large; got groups={groups}. Use fewer groups, or the counterexample of `certify`.",

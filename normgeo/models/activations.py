@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -89,7 +90,7 @@ def activation_of(activation: str | Activation) -> Activation:
     if isinstance(activation, Activation):
         return activation
     if activation not in ACTIVATIONS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`activation` must be one of {keys}; got {activation!r}.",
                 keys=", ".join(ACTIVATIONS),

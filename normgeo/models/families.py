@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, gammaln
 
 from normgeo.base.arrays import real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.exponential import exp_remainder, log_exp_remainder
 from normgeo.models.family import Family, Floats
@@ -107,7 +108,7 @@ class Poisson(Family):
         super()._check_natural(s)
         limit = math.log(np.finfo(np.float64).max)
         if s.max() > limit:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
                     "the mean exp(s) is a finite float; got {largest:.4g}. "
@@ -134,7 +135,7 @@ class Poisson(Family):
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         if s.max() > 43:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
                     "got {largest:.4g}. Use smaller weights, gains or inputs.",
@@ -230,7 +231,7 @@ class Categorical(Family):
         if np.ndim(y) != 1:
             targets = super().encode(y, H)
             if not (targets.sum(axis=1) == 1).all():
-                raise ValueError(
+                raise Refusal(
                     text(
                         "Rows of `y` must be one-hot, a single 1 for the class; "
                         "got {row}. Labels (N,) do as well.",
@@ -241,7 +242,7 @@ class Categorical(Family):
         labels = real_array("y", y, 1)
         bad = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= H)]
         if bad.size:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Class labels must be integers from 0 to {last}, one for each of the {H} "
                     "outputs; got {label:g}. Renumber the classes or add outputs.",
@@ -277,7 +278,7 @@ def family_of(family: str | Family) -> Family:
     if isinstance(family, Family):
         return family
     if family not in FAMILIES:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`family` must be one of {keys}; got {family!r}.",
                 keys=", ".join(FAMILIES),

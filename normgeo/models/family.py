@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import roots_jacobi
 
 from normgeo.base.arrays import real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 Floats = NDArray[np.float64]
@@ -102,7 +103,7 @@ class Family(ABC):
     def _check_natural(self, s: Floats) -> None:
         largest = np.abs(s).max()
         if largest > LARGEST:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Natural parameters must not exceed {limit:g} in size; got {largest:.4g}. "
                     "Use smaller weights, gains or inputs.",
@@ -202,7 +203,7 @@ class Family(ABC):
         values = real_array("y", y, max(np.ndim(y), 1)).astype(np.float64)
         targets = values[:, None] if values.ndim == 1 else values
         if targets.ndim != 2 or targets.shape[1] != H:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`y` must have one column for each of the {H} outputs; "
                     "got an array of shape {shape}.",
@@ -212,7 +213,7 @@ class Family(ABC):
             )
         inside = self._supports(targets)
         if not inside.all():
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Targets of the {family} family must be {support}; got {value:g}. "
                     "Choose another family or recode y.",
@@ -236,9 +237,9 @@ class Family(ABC):
 
         """
         if not (math.isfinite(phi) and phi > 0):
-            raise ValueError(text("`phi` must be a finite number above 0; got {phi}.", phi=phi))
+            raise Refusal(text("`phi` must be a finite number above 0; got {phi}.", phi=phi))
         if phi != 1 and not self.has_dispersion:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The {family} family has no dispersion to choose; got phi={phi}. "
                     "Leave `phi` at 1, or use the Gaussian family, where it is the noise variance.",
@@ -250,7 +251,7 @@ class Family(ABC):
 
     def _finite(self, what: str, values: Floats) -> Floats:
         if not np.isfinite(values).all():
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The {what} of the {family} family must be a finite float; it exceeds 1.8e308 "
                     "here. Use smaller weights, gains or inputs, or a larger `phi`.",
@@ -313,7 +314,7 @@ def _per_case(values: Floats) -> Floats:
 
 def _same_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.shape != shape:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`{name}` must have one value for each case and output, shape {shape}; "
                 "got shape {other}.",

@@ -13,6 +13,7 @@ from scipy import optimize
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
@@ -64,9 +65,7 @@ def fit(
 
     """
     if not (isfinite(ridge) and ridge >= 0):
-        raise ValueError(
-            text("`ridge` must be a finite number from 0 up; got {ridge}.", ridge=ridge)
-        )
+        raise Refusal(text("`ridge` must be a finite number from 0 up; got {ridge}.", ridge=ridge))
     objective, penalized = Objective.of(start, X, y), _penalized(start)
 
     def penalized_loss(theta: Array) -> tuple[float, Array]:

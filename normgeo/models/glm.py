@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.constant import Constant
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.families import Family, family_of
 from normgeo.normalizers.fixed_cases import FixedCases
@@ -66,7 +67,7 @@ class ParameterLayout:
         """Return views (W, b, g) of θ (P,); g is None without a gain."""
         theta = np.asarray(theta)
         if theta.shape != (self.size,):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`theta` must have shape ({size},): {neurons} neurons of {each} "
                     "parameters; got {shape}.",
@@ -164,7 +165,7 @@ class NormalizedGLM(Constant):
         H = len(weights)
         has_gain = not normalizer.is_standard
         if g is not None and not has_gain:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The standard model (none, none) has no gain: w carries the scale "
                     "already. Leave g out, or multiply it into W."
@@ -255,7 +256,7 @@ class NormalizedGLM(Constant):
 def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:
     array = real_array(name, values, 1)
     if len(array) != neurons:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`{name}` must hold one number for each of the {neurons} neurons; got {count}.",
                 name=name,

@@ -14,6 +14,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.recurrence import Run
 
@@ -58,7 +59,7 @@ def jacobian_norms(
 
     """
     if points < 2 or points != int(points):
-        raise ValueError(
+        raise Refusal(
             text("`points` must be a whole number from 2 up; got {points}.", points=points)
         )
     T, S, H = past.summed_inputs.shape

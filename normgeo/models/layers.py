@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
 from normgeo.base.constant import Constant
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
@@ -93,7 +94,7 @@ class Layer(Constant):
         activation: str | Activation = "tanh",
     ) -> None:
         if normalizer.statistics == "frozen":
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A layer computes with current statistics; got a normalizer with frozen "
                     "ones. Training keeps running averages for test time by itself."

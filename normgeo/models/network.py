@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.families import Family
@@ -85,7 +86,7 @@ class Network:
         shapes = [units.W.shape for units in self.units]
         for place, ((H, _), (_, D)) in enumerate(pairwise(shapes)):
             if H != D:
-                raise ValueError(
+                raise Refusal(
                     text(
                         "Each layer must have one feature for each neuron of the layer below; "
                         "got weights of shape {shape} above {H} neurons.",
@@ -94,7 +95,7 @@ class Network:
                     )
                 )
         if reason := undefined_for_one_case(self.output):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The output of a network must be defined for a single case. {reason}",
                     reason=reason,
@@ -144,7 +145,7 @@ class Network:
         """
         sizes = [units.layout.size for units in self.units]
         if np.shape(theta) != (sum(sizes),):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`theta` must have shape ({size},), {sizes} parameters of {layers} "
                     "layers; got {shape}.",

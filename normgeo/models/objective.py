@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.family import Likelihood
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
@@ -117,7 +118,7 @@ class BlockObjective:
         """
         neurons = model.normalizer.homogeneous_blocks(len(model.W))
         if not neurons:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Only a homogeneous block of weights may change its norm and leave z "
                     "alone; {method} has none. Use a normalizer with a scale that is not "
@@ -126,7 +127,7 @@ class BlockObjective:
                 )
             )
         if not 0 <= block < len(neurons):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`block` must be a whole number from 0 to {last}, one of the {count} "
                     "homogeneous blocks of {method}; got {block}.",

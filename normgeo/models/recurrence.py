@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.constant import Constant
 from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 from normgeo.models.activations import Activation
@@ -51,7 +52,7 @@ class Recurrence(Constant):
     ) -> None:
         recurrent, inputs = real_array("W_hh", W_hh, 2), real_array("W_xh", W_xh, 2)
         if recurrent.shape != (len(inputs), len(inputs)):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H "
                     "neurons, and W_hh one column; got shapes {recurrent} and {inputs}.",
@@ -61,7 +62,7 @@ class Recurrence(Constant):
             )
         layer = Layer(normalizer, np.hstack([recurrent, inputs]), b, g, activation)
         if reason := undefined_for_one_case(layer.units):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A recurrence takes its statistics from one sequence at one step, a "
                     "single case, and {method} has none there. {reason}",
@@ -91,7 +92,7 @@ class Recurrence(Constant):
 
         """
         if not (isfinite(spectral_radius) and spectral_radius > 0):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`spectral_radius` must be a finite number above 0; got {spectral_radius}.",
                     spectral_radius=spectral_radius,
@@ -187,7 +188,7 @@ def run_recurrence(
     H, F = recurrence.neurons, recurrence.layer.W.shape[1] - recurrence.neurons
     S, L = inputs.shape[:2]
     if inputs.shape[2] != F:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`X` (S, L, F) must have {F} features at each step, one for each column of "
                 "W_xh; got an array of shape {inputs}.",
@@ -197,7 +198,7 @@ def run_recurrence(
         )
     state = np.zeros((S, H)) if h0 is None else real_array("h0", h0, 2).astype(np.float64)
     if state.shape != (S, H):
-        raise ValueError(
+        raise Refusal(
             text(
                 "`h0` must hold a state for each of the {S} sequences, shape {expected}; got "
                 "{shape}.",
@@ -209,7 +210,7 @@ def run_recurrence(
     T = _steps(L if steps is None else steps)
     scale = np.ones(T) if factors is None else real_array("factors", factors, 1)
     if scale.shape != (T,) or (scale <= 0).any():
-        raise ValueError(
+        raise Refusal(
             text(
                 "`factors` must hold a number above 0 for each of the {T} steps; got {count} "
                 "numbers, the least {least:g}.",
@@ -226,10 +227,10 @@ def run_recurrence(
         step_inputs = _step_inputs(hidden[t - 1], inputs, t, scale)
         try:
             summed[t - 1], hidden[t] = _step(recurrence.layer, step_inputs)
-        except ValueError as error:
+        except Refusal as error:
             reason = _reason(recurrence, step_inputs, t, error)
             if t == 1:
-                raise ValueError(reason) from error
+                raise Refusal(reason) from error
             ended = Ended(t, reason)
             break
         taken = t
@@ -244,7 +245,7 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
 
     """
     if digits.image_shape is None:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Only images are read row by row; those of {data} are not. Use the digits.",
                 data=digits.title,
@@ -267,11 +268,11 @@ def _step(layer: Layer, step_inputs: Array) -> tuple[Array, Array]:
         hidden = layer.activation.value(units.linearize(step_inputs).s)
         summed = step_inputs @ units.W.T
     if not np.isfinite(hidden).all():
-        raise ValueError(text("The state exceeds the largest float."))
+        raise Refusal(text("The state exceeds the largest float."))
     return summed, hidden
 
 
-def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: ValueError) -> str:
+def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: Refusal) -> str:
     """Return why step t has no state; the rule about h = x = 0 in its own words."""
     normalizer = recurrence.layer.normalizer
     still = ~step_inputs.any(axis=1)
@@ -288,9 +289,7 @@ def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: ValueErro
 
 def _steps(steps: int) -> int:
     if steps < 1 or not float(steps).is_integer():
-        raise ValueError(
-            text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps)
-        )
+        raise Refusal(text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps))
     return int(steps)
 
 

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array, weights_and_inputs
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
@@ -94,9 +95,7 @@ def averages(
     found = {}
     for key, normalizer in normalizers.items():
         if not normalizer.scaling.divides:
-            raise ValueError(
-                text("An average needs a scale; {name} has none.", name=normalizer.title)
-            )
+            raise Refusal(text("An average needs a scale; {name} has none.", name=normalizer.title))
         # σ² is a sum of squares: a single entry leaves something of it where it is averaged.
         for matrix, values in (("A", A), ("W", W)):
             units = np.eye(values.size).reshape(-1, *values.shape)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -92,12 +93,12 @@ def batch_noise(
     N = len(values)
     asked = _checked_sizes(sizes, N)
     if batches < 2 or batches != int(batches):
-        raise ValueError(
+        raise Refusal(
             text("`batches` must be a whole number from 2 up; got {batches}.", batches=batches)
         )
     mean, spread = values.mean(axis=0), np.ptp(values, axis=0)
     if not spread.all():
-        raise ValueError(
+        raise Refusal(
             text(
                 "Neuron {h} has the same summed input in every case, so σ = 0 and there is no "
                 "noise to measure. Leave it out.",
@@ -178,14 +179,14 @@ def batch_drift(
 
     """
     if normalizer.statistics == "frozen":
-        raise ValueError(
+        raise Refusal(
             text(
                 "Training computes with the statistics of its batch; got a normalizer with frozen "
                 "ones, which have no drift. Use statistics='current'."
             )
         )
     if batches < 1 or batches != int(batches):
-        raise ValueError(
+        raise Refusal(
             text("`batches` must be a whole number from 1 up; got {batches}.", batches=batches)
         )
     weights, inputs = weights_and_inputs(W, X)
@@ -199,7 +200,7 @@ def batch_drift(
             cases = _draw(rng, len(inputs), m, replacement=False)
             try:
                 z = normalizer.linearize(weights, inputs[cases]).z
-            except ValueError as error:
+            except Refusal as error:
                 reason = error.args[0]
                 break
             squares.append(((z - frozen[cases]) ** 2).mean())
@@ -216,16 +217,14 @@ def batch_sizes(N: int) -> Array:
 
 def _checked_sizes(sizes: ArrayLike | None, N: int) -> Array:
     if N < 2:
-        raise ValueError(
+        raise Refusal(
             text("A batch is a part of the cases, so there must be 2 or more; got {N}.", N=N)
         )
     asked = batch_sizes(N) if sizes is None else np.asarray(sizes)
     if asked.ndim != 1 or asked.size == 0 or (asked != np.floor(asked)).any():
-        raise ValueError(
-            text("`sizes` must be a list of whole numbers; got {sizes!r}.", sizes=sizes)
-        )
+        raise Refusal(text("`sizes` must be a list of whole numbers; got {sizes!r}.", sizes=sizes))
     if asked.min() < 1 or asked.max() > N:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Batch sizes must be from 1 to the number of cases, {N}; got {low} to {high}.",
                 N=N,

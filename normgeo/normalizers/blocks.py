@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -45,7 +46,7 @@ class Blocks:
         """
         places, _ = np.nonzero(self.neurons == neuron)
         if not len(places):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose "
                     "another.",
@@ -94,7 +95,7 @@ class Blocks:
     def require_direction(self, W: Array) -> None:
         """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
         if self.homogeneous and not lengths(self.vectors(W)).all():
-            raise ValueError(
+            raise Refusal(
                 text(
                     "A homogeneous block needs a direction to turn from; got one whose centered "
                     "weights are all zero. Start from other weights."

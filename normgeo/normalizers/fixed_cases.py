@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array, require_same_features
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import Center
 from normgeo.normalizers.linearization import Linearization
@@ -68,7 +69,7 @@ class FixedCases:
         """
         (N, D), K = self.X.shape, group_size(self.neurons, self.groups)
         if reason := self.center.undefined(N, K, D) or self.scale.undefined(N, K, D):
-            raise ValueError(reason)
+            raise Refusal(reason)
         return self
 
     def rows(self, cases: Array) -> FixedCases:
@@ -98,7 +99,7 @@ class FixedCases:
         weights = real_array("W", W, 2)
         require_same_features(weights, self.X)
         if len(weights) != self.neurons:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`W` must have a row for each of the {neurons} neurons that were asked for; "
                     "got shape {shape}.",
@@ -137,7 +138,7 @@ class FixedCases:
                 raise overflow(W, self.X)
             zero = v <= rounding
         if zero.any():
-            raise ValueError(
+            raise Refusal(
                 text(
                     "σ must not vanish, but {place}, so there is nothing to divide by. Change "
                     "that row, drop it, or use a larger eps with a batch or layer scale.",
@@ -154,9 +155,9 @@ class FixedCases:
         return rounding
 
 
-def overflow(W: Array, X: Array) -> ValueError:
+def overflow(W: Array, X: Array) -> Refusal:
     """The error of summed inputs that are too large for their type."""
-    return ValueError(
+    return Refusal(
         text(
             "The summed inputs or their squares overflow {kind}: the largest |x| is {x:.3g} and "
             "the largest |w| {w:.3g}. Scale them down or use a wider type.",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import Center
 from normgeo.normalizers.scales import Scale, ScalePoint
@@ -57,7 +58,7 @@ class Linearization:
         if dX is not None:
             parts.append(self.center.project_inputs(dX) @ self.centered_weights.T)
         if not parts:
-            raise ValueError(
+            raise Refusal(
                 text("`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none.")
             )
         dC = parts[0] if len(parts) == 1 else parts[0] + parts[1]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, is_whole, real_array, weights_and_inputs
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS, Center
 from normgeo.normalizers.fixed_cases import FixedCases, overflow
@@ -84,7 +85,7 @@ class Normalizer:
             ("statistics", self.statistics, STATISTICS),
         ):
             if word not in words:
-                raise ValueError(
+                raise Refusal(
                     text(
                         "`{argument}` must be one of {words}; got {word!r}.",
                         argument=argument,
@@ -93,13 +94,13 @@ class Normalizer:
                     )
                 )
         if not is_whole(self.groups) or self.groups < 1:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`groups` must be a whole number from 1 up; got {groups!r}.", groups=self.groups
                 )
             )
         if self.groups > 1 and not self.shared_by_neurons:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`groups` splits the neurons that a layer statistic averages over; got "
                     "groups={groups} with center {center!r} and scale {scale!r}. Use groups=1, or "
@@ -110,11 +111,11 @@ class Normalizer:
                 )
             )
         if not isinstance(self.eps, Real) or not isfinite(self.eps) or self.eps < 0:
-            raise ValueError(
+            raise Refusal(
                 text("`eps` must be a finite number from 0 up; got {eps!r}.", eps=self.eps)
             )
         if self.statistics == "frozen" and not self.shared_by_cases:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "`statistics='frozen'` freezes batch statistics; center {center!r} and scale "
                     "{scale!r} have none. Use 'current'.",
@@ -308,7 +309,7 @@ class Normalizer:
         if self.statistics != "frozen":
             return center, scale
         if reference is None:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Frozen batch statistics come from a reference batch; got none. "
                     "Give reference=(W, X)."
@@ -328,7 +329,7 @@ def _checked_reference(
 ) -> tuple[Array, Array]:
     W0, X0 = (real_array(f"reference[{i}]", reference[i], 2) for i in (0, 1))
     if W0.shape != shape or X0.shape[1] != shape[1]:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
                 "with {features} features; got shapes {W} and {X}.",

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.statistic import group_size
 
@@ -154,7 +155,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
 
     """
     if key not in SHARINGS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A way to share must be one of {keys}; got {key!r}.",
                 keys=", ".join(SHARINGS),
@@ -163,7 +164,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
         )
     sharing = SHARINGS[key]
     if np.ndim(values) < 2:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`values` must have cases and channels, (N, C), and may have positions, "
                 "(N, C, R, …); got an array of shape {shape}.",
@@ -172,7 +173,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
         )
     array = real_array("values", values, np.ndim(values)).astype(np.float64)
     if groups != 1 and not sharing.takes_groups:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`groups` splits the channels for group norm; got groups={groups} for {name}. "
                 "Use groups=1 or group norm.",
@@ -181,7 +182,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
             )
         )
     if np.abs(array).max() > LARGEST:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Entries of `values` must not exceed {limit:g} in size, so that their squares are "
                 "finite floats; got {largest:.3g}. Scale them down.",
@@ -258,7 +259,7 @@ def feature_maps(images: ArrayLike) -> Array:
     """
     pixels = real_array("images", images, 3)
     if min(pixels.shape[1:]) < 3:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Images must be at least as large as the filters, 3 × 3; got {height} × {width} "
                 "pixels.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -15,7 +16,7 @@ def group_size(neurons: int, groups: int) -> int:
 
     """
     if neurons % groups:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`groups` must divide the number of neurons; "
                 "got groups={groups} for {neurons} neurons.",

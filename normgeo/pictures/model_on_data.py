@@ -10,6 +10,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 from normgeo.datasets.datasets import DATASETS
@@ -101,7 +102,7 @@ def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     if dataset.labelled and not family.coupled:
         return key, dataset.one_against_rest().y
     if family.coupled and not dataset.labelled:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A {family} family needs class labels; the targets of {data} are {own}. "
                 "Use family=auto, or a data set with classes, such as the digits.",
@@ -130,7 +131,7 @@ def _neurons(dataset: Dataset, settings: Settings) -> int:
     outputs = dataset.H
     if settings.weights == "fitted":
         if settings.neurons not in (0, outputs):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "Fitted weights have one neuron for each of the {outputs} outputs of {data}; "
                     "got neurons={neurons}. Use random weights to choose.",

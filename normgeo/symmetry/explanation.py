@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import without
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
@@ -106,7 +107,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
 
     """
     if model.layout != null.layout:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`null` must be a null space of this model, with {layout}; got one with {other}.",
                 layout=model.layout,

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 from normgeo.fisher.structure import check_size
@@ -113,14 +114,14 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
 
     """
     if F.form == "blocks":
-        raise ValueError(
+        raise Refusal(
             text(
                 "A null space is that of the whole Fisher information; got form='blocks', "
                 "which leaves the parts between neurons out. Use 'operator' or 'dense'."
             )
         )
     if not 0 < tolerance < 1:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`tolerance` must be a number between 0 and 1; got {tolerance}.",
                 tolerance=tolerance,

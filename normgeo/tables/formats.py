@@ -13,6 +13,7 @@ from typing import Any
 
 from normgeo.base.characters import MARKDOWN, latex, spell, width_of
 from normgeo.base.numbers import number
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.tables.table import Table, plain
 
@@ -38,7 +39,7 @@ def render(table: Table, format: str, encoding: str = "utf-8") -> str:
 
     """
     if format not in FORMATS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`format` must be one of {formats}; got {format!r}.",
                 formats=", ".join(FORMATS),

@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -45,7 +46,7 @@ class Table:
             ("`groups`", self.groups or self.columns),
         ):
             if len(values) != len(self.columns):
-                raise ValueError(
+                raise Refusal(
                     text(
                         "A table with {columns} columns needs as many values in each row; {name} "
                         "has {count}.",
@@ -55,7 +56,7 @@ class Table:
                     )
                 )
         if len(set(self.headings)) < len(self.columns):
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The columns of a table must differ; got {headings}.",
                     headings=", ".join(self.headings),

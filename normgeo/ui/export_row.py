@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.browser import find_browser
@@ -84,7 +85,7 @@ def why_no_browser() -> str | None:
     """Why there are no static exports, in a sentence; None where there are."""
     try:
         found = find_browser()
-    except ValueError as error:
+    except Refusal as error:
         return text("{error}", error=error)
     if found is None:
         return text("PNG, SVG and PDF are drawn by a browser on the server, and it has none.")

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.numbers import RAISED
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
@@ -122,7 +123,7 @@ def blackboard(settings: Settings, picture: Any) -> None:
     eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     try:
         found = witness(replace(normalizer, eps=eps), transform)
-    except ValueError as error:
+    except Refusal as error:
         results.explain(error)
         return
     M = transform.matrix

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.recurrences import FirstStep, first_step
@@ -89,7 +90,7 @@ def zero(settings: Settings, drawn: Any) -> None:
 def _first(settings: Settings) -> FirstStep | None:
     try:
         return first_step(settings)
-    except ValueError as error:
+    except Refusal as error:
         results.explain(error)
         return None
 

@@ -17,6 +17,7 @@ from typing import Any, final
 import streamlit as st
 
 from normgeo.base.progress import Progress, Stop
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import Translation, in_use, text
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
@@ -82,7 +83,7 @@ def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) 
         return None
     try:
         figure = there.figure(name, settings.theme)
-    except ValueError as error:
+    except Refusal as error:
         explain(error)
         return None
     picture = PICTURES[name]
@@ -110,7 +111,7 @@ def of_picture(
     try:
         # Pictures of one computation share its result.
         return found(name, picture.study.compute, used, start=start, again=again)
-    except ValueError as error:
+    except Refusal as error:
         explain(error)
         return None
 
@@ -163,7 +164,7 @@ def found(
     return there
 
 
-def explain(error: ValueError) -> None:
+def explain(error: Refusal) -> None:
     """Say in one calm sentence why there is no picture."""
     st.info(str(error), icon=":material/info:")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
 from normgeo.settings import Settings, replaced
 
@@ -46,7 +47,7 @@ def change(**values: Any) -> None:
     settings, _ = Settings.from_query(st.query_params.to_dict())
     try:
         settings = replace(settings, **values)
-    except ValueError as error:
+    except Refusal as error:
         st.session_state[_REFUSED] = error
         return
     st.query_params.from_dict(settings.to_query())

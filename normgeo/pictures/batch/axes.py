@@ -8,6 +8,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.shared_statistics import (
@@ -89,7 +90,7 @@ def _statistics(sharing: Sharing, values: Array, groups: int) -> Statistics | st
     """The statistics, or why there are none."""
     try:
         return shared_statistics(sharing.key, values, groups if sharing.takes_groups else 1)
-    except ValueError as error:
+    except Refusal as error:
         return str(error)
 
 

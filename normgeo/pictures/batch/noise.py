@@ -8,6 +8,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.batch_statistics import BatchNoise, batch_drift, batch_noise, batch_sizes
 from normgeo.normalizers.named import NORMALIZERS
@@ -115,7 +116,7 @@ def compute(settings: Settings, progress: Progress) -> Noise:
                 batches=batches // 4,
                 progress=progress.part(place, parts),
             )
-        except ValueError as error:
+        except Refusal as error:
             if key in COMPARED:
                 raise
             notes.append(text("No {name} here: {why}", name=NORMALIZERS[key].title, why=error))

@@ -9,6 +9,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.hold_out import hold_out
@@ -86,7 +87,7 @@ def compute(settings: Settings, progress: Progress) -> Training:
     """The same network from the same weights with batch norm, layer norm and the chosen method."""
     data = DATASETS[settings.dataset].load()
     if not data.labelled:
-        raise ValueError(
+        raise Refusal(
             text(
                 "The network is trained to tell classes apart, and {data} has none: choose the "
                 "digits, iris or wine.",
@@ -119,7 +120,7 @@ def compute(settings: Settings, progress: Progress) -> Training:
                 seed=settings.seed,
                 progress=progress.after(before, total),
             )
-        except ValueError as error:
+        except Refusal as error:
             runs.append(TrainingRun(normalizer, m, steps, None, None, str(error)))
         else:
             reason = history.ended.reason if history.ended else ""

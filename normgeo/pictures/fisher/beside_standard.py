@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self, final
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
@@ -42,7 +43,7 @@ class BesideStandard:
         models = tuple(model_on_data(chosen, "standardized", each) for each in methods.values())
         model = models[-1].model
         if model.layout.size > LARGEST:
-            raise ValueError(
+            raise Refusal(
                 text(
                     "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
                     "neurons with D = {D} features have {count:,}. Use fewer neurons.",

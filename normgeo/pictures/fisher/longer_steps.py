@@ -9,6 +9,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
@@ -116,7 +117,7 @@ def _output(around: Neighborhood, neuron: int) -> FirstOutput:
 def _kl(around: Neighborhood, step: Array) -> float:
     try:
         return around.kl(step)
-    except ValueError:
+    except Refusal:
         return float("nan")
 
 

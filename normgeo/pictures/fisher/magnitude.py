@@ -9,6 +9,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.operator import WhichFisher
@@ -87,7 +88,7 @@ def compute(settings: Settings, progress: Progress) -> Magnitude:
         try:
             it = model_on_data(chosen, "standardized", method)
             metric = gain_metric(it.model, it.X, DELTAS, progress=part)
-        except ValueError as error:
+        except Refusal as error:
             if method == settings.normalizer:
                 raise
             notes.append(text("{method}: {error}", method=method.title, error=error.args[0]))

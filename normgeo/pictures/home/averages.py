@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.averages import (
     EXAMPLE_PLACE,
@@ -57,7 +58,7 @@ def compute(settings: Settings, progress: Progress) -> Averages:
                 found = averages(one, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
                 numbers[name] = worked(found[name], EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
                 real.update(averages(one, W, X, middle))
-            except ValueError as error:
+            except Refusal as error:
                 notes.append(text("No {name} here: {why}", name=method.title, why=error))
                 continue
             example.update(found)

@@ -8,6 +8,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 from normgeo.invariance.before_and_after import AppliedChange, apply_change, shift_pattern
@@ -75,7 +76,7 @@ def _compared(
         normalizer = settings.adapt(NORMALIZERS[key])
         try:
             normalizer.normalize(here.model.W, here.X, (here.model.W, here.X))
-        except ValueError as error:
+        except Refusal as error:
             if normalizer == chosen:
                 raise
             notes.append(text("No {name} here: {why}", name=text(normalizer.title), why=error))

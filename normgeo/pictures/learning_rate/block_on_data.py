@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
@@ -49,7 +50,7 @@ def block_on_data(settings: Settings) -> BlockOnData:
     here = model_on_data(settings, "standardized")
     method, H = here.model.normalizer, len(here.model.W)
     if here.model.family.coupled and here.dataset.H > H:
-        raise ValueError(
+        raise Refusal(
             text(
                 "{data} has {outputs} classes, so its model needs as many neurons; got "
                 "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
@@ -61,13 +62,13 @@ def block_on_data(settings: Settings) -> BlockOnData:
     blocks = Blocks.of(method, H)
     block = blocks.holding(settings.neuron)
     if not blocks.homogeneous:
-        raise ValueError(_no_block(method))
+        raise Refusal(_no_block(method))
     here.model.linearize(here.X)  # undefined z is the better complaint
     model = at_norm(here.model, 1.0)
     objective = BlockObjective.of(model, here.X, here.y, block)
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
-        raise ValueError(_flat(method, blocks.neurons.shape[1]))
+        raise Refusal(_flat(method, blocks.neurons.shape[1]))
     return BlockOnData(
         here.dataset.title,
         here.X,

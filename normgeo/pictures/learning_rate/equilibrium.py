@@ -15,6 +15,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.progress import Ended, Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.equilibrium import (
     Balance,
@@ -144,7 +145,7 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
     real = train_from(STARTS, it, settings, progress, rate=rate, decay=decay, batch=batch)
     whole = [run for run in real if run.steps >= FEWEST]
     if not whole:
-        raise ValueError(
+        raise Refusal(
             text(
                 "An equilibrium takes {least} steps or more, and the runs have {steps}. Take more "
                 "steps, or a smaller step size η.",

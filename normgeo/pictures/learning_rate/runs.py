@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.optimizer import Optimizer
@@ -57,14 +58,14 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
     """
     decay = share / rate if settings.decay is None else settings.decay
     if decay == 0:
-        raise ValueError(
+        raise Refusal(
             text(
                 "Without weight decay nothing holds the growth of the norm, and there is nothing "
                 "to see here. Choose a weight decay λ above 0, or leave it open."
             )
         )
     if rate * decay >= 1:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep "
                 "their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
@@ -88,7 +89,7 @@ def batch_for_run(settings: Settings, cases: int, suggested: int = 0) -> int | N
     if size is None:
         size = min(suggested, cases // 4)
     if size > cases:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A mini-batch has at most the {cases} cases of the data; got mini_batch={size}. "
                 "Choose a smaller one, or 0 for all cases.",

@@ -10,6 +10,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.plane_path import PlanePath, plane_path
@@ -101,7 +102,7 @@ def _compute(settings: Settings, progress: Progress) -> Spiral:
     rate = rate_for_run(settings, it, optimizer)
     (run,) = train_from((1.0,), it, settings, progress, rate=rate, batch=batch, optimizer=optimizer)
     if run.diverged and not run.steps:
-        raise ValueError(
+        raise Refusal(
             text(
                 "The first step has no end: {reason} Choose a smaller step size η.",
                 reason=run.diverged.reason,

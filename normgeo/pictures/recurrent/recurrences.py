@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.models.recurrence import Recurrence, digit_rows, run_recurrence
@@ -37,7 +38,7 @@ def recurrences(settings: Settings, radius: float) -> dict[str, Recurrence]:
     """
     H = settings.neurons or NEURONS
     if H > LARGEST:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A recurrence is drawn with up to {most} neurons, as the products of its Jacobians "
                 "take H³ operations a step; got neurons={H}. Use fewer.",
@@ -100,7 +101,7 @@ def first_step(settings: Settings) -> FirstStep:
     try:
         run_recurrence(layer, np.zeros_like(X[:1]))
         undefined = ""
-    except ValueError as error:
+    except Refusal as error:
         undefined = str(error)
     return FirstStep(
         recurrent,

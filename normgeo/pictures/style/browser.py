@@ -5,6 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from normgeo.base.refusal import Refusal
+
 _NAMES = (
     "chromium",
     "chromium-browser",
@@ -45,7 +47,7 @@ def find_browser() -> str | None:
     if named:
         found = shutil.which(named)
         if found is None:
-            raise ValueError(
+            raise Refusal(
                 f"BROWSER_PATH must name an executable file; got {named!r}. "
                 "Correct it, or unset it to use an installed browser."
             )

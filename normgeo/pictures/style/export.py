@@ -14,6 +14,7 @@ from secrets import token_hex
 
 import plotly.graph_objects as go
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures.style.described import described
 from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
@@ -76,7 +77,7 @@ def format_of(path: str | Path) -> str:
     if suffix not in FORMATS:
         known = ", ".join(f".{format}" for format in FORMATS)
         sentence = "A figure's file must end in one of {known}; got {path!r}."
-        raise ValueError(text(sentence, known=known, path=str(path)))
+        raise Refusal(text(sentence, known=known, path=str(path)))
     return suffix
 
 
@@ -115,7 +116,7 @@ def to_bytes(
 
     """
     if format not in FORMATS:
-        raise ValueError(
+        raise Refusal(
             text(
                 "`format` must be one of {known}; got {format!r}.",
                 known=", ".join(FORMATS),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.models.family import Family
@@ -135,7 +136,7 @@ def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int
 def _check_size(model: NormalizedGLM) -> None:
     H, D = model.W.shape
     if H * D > LARGEST:
-        raise ValueError(
+        raise Refusal(
             text(
                 "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
                 "D = {D} features have {count:,}. Use fewer neurons.",
