@@ -6,12 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from normgeo.base.budget import SMALL, Cost
 from normgeo.base.progress import Progress, Report
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 # The settings that decide the data and the weights.
 DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
+
+
+def small(settings: Settings) -> Cost:
+    """Return the cost of a picture that is small whatever the settings are."""
+    return SMALL
 
 
 @final
@@ -25,6 +31,8 @@ class Study:
         compute: (settings, progress) → result; ValueError, in one sentence, where there is none.
             What a stopped progress leaves out of a result is None or shorter there.
         table: result → the numbers in it.
+        cost: settings → what `compute` takes, estimated before it starts. Pages hold it to a
+            budget; who calls `compute` from Python or the command line may spend more.
 
     """
 
@@ -34,6 +42,7 @@ class Study:
     uses: tuple[str, ...]
     compute: Callable[[Settings, Progress], Any]
     table: Callable[[Any], Table]
+    cost: Callable[[Settings], Cost] = small
 
 
 @final
@@ -63,6 +72,10 @@ class Picture:
     def uses(self) -> tuple[str, ...]:
         """The settings that the picture depends on."""
         return self.study.uses
+
+    def cost(self, settings: Settings) -> Cost:
+        """Return what the picture takes, estimated; raises ValueError as `compute` does."""
+        return self.study.cost(settings)
 
     def compute(self, settings: Settings, progress: Report | Progress | None = None) -> Any:
         """Return the result; raises ValueError, in one sentence, where there is no picture."""

@@ -1,0 +1,107 @@
+"""What a computation takes, as estimated before it starts, and how much a page allows.
+
+An estimate counts operations and divides them by a rate that was measured on a slow machine, so it
+tells too much rather than too little. Nothing here stops a computation: who starts one asks first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from normgeo.base.numbers import number
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+
+MEGABYTE = 1_000_000
+GIGABYTE = 1000 * MEGABYTE
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """What a computation takes.
+
+    Attributes:
+        bytes: of memory at its peak, beyond what the program holds anyway.
+        seconds: of one processor.
+
+    >>> Cost(2e6, 1.5) + Cost(1e6, 0.5)
+    Cost(bytes=3000000.0, seconds=2.0)
+
+    """
+
+    bytes: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Return the cost of both, where what one holds stays while the other one runs."""
+        return Cost(self.bytes + other.bytes, self.seconds + other.seconds)
+
+    def __str__(self) -> str:
+        return text(
+            "{seconds} s of one processor and {memory} of memory",
+            seconds=number(self.seconds, 2),
+            memory=memory(self.bytes),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Budget:
+    """The most that one computation may take: bytes of memory, and seconds of one processor."""
+
+    bytes: float
+    seconds: float
+
+    def allows(self, cost: Cost) -> bool:
+        """Whether a computation keeps to the budget."""
+        return cost.bytes <= self.bytes and cost.seconds <= self.seconds
+
+    def require(self, cost: Cost, what: str) -> None:
+        """Refuse a computation that would take more; ask before it starts.
+
+        Args:
+            cost: as estimated. what: its title, which begins the sentence.
+
+        Raises:
+            Refusal: what it would take, what is allowed, and the way out.
+
+        >>> Budget(500e6, 60).require(Cost(2.5e9, 142), "The metric along the gains")
+        Traceback (most recent call last):
+        normgeo.base.refusal.Refusal: The metric along the gains would take about 140 s of one \
+processor and 2.5 GB of memory; a page allows 60 s and 500 MB. Ask for fewer neurons, steps or \
+groups, or use Python or the command line, which have no such limit.
+
+        """
+        if not self.allows(cost):
+            raise Refusal(
+                text(
+                    "{what} would take about {cost}; a page allows {seconds} s and {memory}. Ask "
+                    "for fewer neurons, steps or groups, or use Python or the command line, which "
+                    "have no such limit.",
+                    what=what,
+                    cost=cost,
+                    seconds=number(self.seconds, 2),
+                    memory=memory(self.bytes),
+                )
+            )
+
+
+PAGES = Budget(bytes=256 * MEGABYTE, seconds=120.0)
+"""What one computation may take that a page starts."""
+
+SMALL = Cost(bytes=32 * MEGABYTE, seconds=0.5)
+"""What a picture takes that is small at all of its settings."""
+
+
+def memory(size: float) -> str:
+    """Return an amount of memory in the unit that suits it.
+
+    >>> memory(2.54e9), memory(13e6), memory(900.0)
+    ('2.5 GB', '13 MB', '0.0009 MB')
+
+    """
+    if size >= GIGABYTE:
+        return text("{size} GB", size=number(size / GIGABYTE, 2))
+    return text("{size} MB", size=number(size / MEGABYTE, 2))
