@@ -2,64 +2,115 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 
 Array = NDArray[Any]
 
 
-def is_whole(value: object) -> bool:
-    """Whether `value` is an integer by type, Python's or NumPy's."""
-    return isinstance(value, Integral)
-
-
-def real_array(name: str, values: ArrayLike, ndim: int) -> Array:
+def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None) -> Array:
     """Return `values` as a finite, non-empty array of real floats with `ndim` axes.
 
-    float16, float32 and float64 keep their type; integers and booleans become float64.
+    float16, float32 and float64 keep their type; integers, booleans and longer floats become
+    float64.
+
+    Args:
+        name: of the argument. values: what arrived.
+        ndim: the number of axes, or the least where `most` is the largest.
 
     Raises:
-        ValueError: the values are not real numbers, not finite, empty, or have another number
-            of axes.
+        Refusal: the values are not real numbers, not finite, empty, masked, of rows with
+            different lengths, or have another number of axes.
 
     """
+    if _is_masked(values):
+        raise Refusal(
+            text(
+                "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
+                "Drop the masked cases or fill them in first.",
+                name=name,
+            )
+        )
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise Refusal(
-            f"`{name}` must be a rectangular array of numbers; got rows of different lengths."
+            text(
+                "`{name}` must be a rectangular array of numbers; got rows of different lengths.",
+                name=name,
+            )
         ) from error
-    if array.dtype.kind in "bui":
-        array = array.astype(np.float64)
+    if array.dtype.kind in "bui" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise Refusal(f"`{name}` must hold real numbers; got elements of type {array.dtype}.")
-    if array.ndim != ndim:
         raise Refusal(
-            f"`{name}` must have {ndim} {'axis' if ndim == 1 else 'axes'}; "
-            f"got an array of shape {array.shape}."
+            text(
+                "`{name}` must hold real numbers; got elements of type {kind}.",
+                name=name,
+                kind=array.dtype,
+            )
+        )
+    if not ndim <= array.ndim <= (ndim if most is None else most):
+        raise Refusal(
+            text(
+                "`{name}` must have {axes}; got an array of shape {shape}.",
+                name=name,
+                axes=_axes(ndim, most),
+                shape=array.shape,
+            )
         )
     if array.size == 0:
-        raise Refusal(f"`{name}` must not be empty; got an array of shape {array.shape}.")
+        raise Refusal(
+            text(
+                "`{name}` must not be empty; got an array of shape {shape}.",
+                name=name,
+                shape=array.shape,
+            )
+        )
     bad = array.size - np.count_nonzero(np.isfinite(array))
     if bad:
         raise Refusal(
-            f"`{name}` must hold finite numbers; got {bad} NaN or infinite among {array.size}. "
-            "Remove or impute them first."
+            text(
+                "`{name}` must hold finite numbers; got {bad} NaN or infinite among {size}. "
+                "Remove or impute them first.",
+                name=name,
+                bad=bad,
+                size=array.size,
+            )
         )
-    return array
+    # Files are read in the byte order they were written in, which not every library computes in.
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def require_same_features(W: Array, X: Array) -> None:
     """Refuse W (H, D) and X (N, D) that do not agree in D."""
     if W.shape[1] != X.shape[1]:
         raise Refusal(
-            "`W` (H, D) and `X` (N, D) must have the same number of features D; "
-            f"got W of shape {W.shape} and X of shape {X.shape}."
+            text(
+                "`W` (H, D) and `X` (N, D) must have the same number of features D; "
+                "got W of shape {W} and X of shape {X}.",
+                W=W.shape,
+                X=X.shape,
+            )
+        )
+
+
+def require_same_cases(X: Array, y: Array) -> None:
+    """Refuse inputs X (N, D) and targets y (N,) or (N, H) that do not agree in N."""
+    if len(X) != len(y):
+        raise Refusal(
+            text(
+                "`X` and `y` must have a row for each of the same cases; got {X} rows in X and {y} "
+                "in y.",
+                X=len(X),
+                y=len(y),
+            )
         )
 
 
@@ -68,3 +119,16 @@ def weights_and_inputs(W: ArrayLike, X: ArrayLike) -> tuple[Array, Array]:
     weights, inputs = real_array("W", W, 2), real_array("X", X, 2)
     require_same_features(weights, inputs)
     return weights, inputs
+
+
+def _is_masked(values: object) -> bool:
+    """Whether a mask would be lost: of an array, or of one inside lists."""
+    if isinstance(values, list | tuple):
+        return any(map(_is_masked, values))
+    return isinstance(values, np.ma.MaskedArray)
+
+
+def _axes(ndim: int, most: int | None) -> str:
+    if most is not None:
+        return text("{ndim} to {most} axes", ndim=ndim, most=most)
+    return text("1 axis") if ndim == 1 else text("{ndim} axes", ndim=ndim)

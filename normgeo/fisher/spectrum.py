@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from normgeo.base.arrays import Array, is_whole
+from normgeo.base.arguments import whole_number
+from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 
@@ -87,16 +87,8 @@ def spectrum(
     """
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     size, letter = len(places), "H·D" if weights_only else "P"
-    if k is not None and not (is_whole(k) and 1 <= k <= size):
-        raise Refusal(
-            text(
-                "`k` must be a whole number from 1 to {letter}={size}, or None for all; got {k!r}.",
-                letter=letter,
-                size=size,
-                k=k,
-            )
-        )
-    count = size if k is None else int(k)
+    every = text("which is {letter}, or None for all", letter=letter)
+    count = size if k is None else whole_number("k", k, 1, size, every)
     watched, trace, products = Progress.of(progress), float(F.diagonal()[places].sum()), 0
     if trace == 0:
         values, found = np.zeros(count), np.eye(size, count)

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arrays import Array, is_whole
+from normgeo.base.arguments import is_whole
+from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 

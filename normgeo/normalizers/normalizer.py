@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
-from numbers import Real
 from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arrays import Array, is_whole, real_array, weights_and_inputs
+from normgeo.base.arguments import real_number, whole_number, word_of
+from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS, Center
@@ -84,21 +83,8 @@ class Normalizer:
             ("scale", self.scale, SCALES),
             ("statistics", self.statistics, STATISTICS),
         ):
-            if word not in words:
-                raise Refusal(
-                    text(
-                        "`{argument}` must be one of {words}; got {word!r}.",
-                        argument=argument,
-                        words=", ".join(words),
-                        word=word,
-                    )
-                )
-        if not is_whole(self.groups) or self.groups < 1:
-            raise Refusal(
-                text(
-                    "`groups` must be a whole number from 1 up; got {groups!r}.", groups=self.groups
-                )
-            )
+            word_of(argument, word, words)
+        whole_number("groups", self.groups, 1)
         if self.groups > 1 and not self.shared_by_neurons:
             raise Refusal(
                 text(
@@ -110,10 +96,7 @@ class Normalizer:
                     scale=self.scale,
                 )
             )
-        if not isinstance(self.eps, Real) or not isfinite(self.eps) or self.eps < 0:
-            raise Refusal(
-                text("`eps` must be a finite number from 0 up; got {eps!r}.", eps=self.eps)
-            )
+        real_number("eps", self.eps, least=0)
         if self.statistics == "frozen" and not self.shared_by_cases:
             raise Refusal(
                 text(

@@ -163,7 +163,7 @@ def test_bad_files_are_refused_in_a_sentence(tmp_path: Path, capsys: Captured) -
     none = str(tmp_path / "none.npy")
     assert refused("-W", good, "-X", none, status=1) == f"{none}: No such file or directory."
     assert refused("-k", "0") == (
-        "`k` must be a whole number from 1 to H·D=610, or None for all; got 0."
+        "`k` must be a whole number from 1 to 610, which is H·D, or None for all; got 0."
     )
     assert refused("method=layer", "neurons=1").startswith("A layer mean is taken over")
 

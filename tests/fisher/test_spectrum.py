@@ -56,7 +56,9 @@ def test_spectrum_of_the_weights_is_that_of_their_part_of_the_matrix(k):
     assert found.residuals.max() < 1e-12 * values[0]
     rest = np.delete(np.arange(492), F.layout.weights)
     assert not found.vectors[rest].any()
-    with pytest.raises(ValueError, match=r"^`k` must be a whole number from 1 to H·D=480, or None"):
+    with pytest.raises(
+        ValueError, match=r"^`k` must be a whole number from 1 to 480, which is H·D, or None"
+    ):
         spectrum(F, 481, weights_only=True)
 
 
@@ -121,7 +123,7 @@ def test_fisher_that_is_nearly_zero_has_a_spectrum(bias):
 
 @pytest.mark.parametrize("k", [0, 493, 2.0, -1])
 def test_number_of_eigenvalues_must_be_possible(k):
-    sentence = f"`k` must be a whole number from 1 to P=492, or None for all; got {k!r}."
+    sentence = f"`k` must be a whole number from 1 to 492, which is P, or None for all; got {k!r}."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         spectrum(fisher(*draw("layer", "gaussian")), k)
 

@@ -1,0 +1,183 @@
+"""Checks that any argument must pass that is no array: a number, a count, a seed, a word, a kind.
+
+Each returns what it was given, in the type that computations take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite, log10
+from numbers import Integral, Real
+from reprlib import Repr
+from typing import SupportsInt, TypeGuard, TypeVar
+
+import numpy as np
+
+from normgeo.base.numbers import power
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+
+T = TypeVar("T")
+
+LARGEST_COUNT = 10**9
+"""No machine takes so many steps, draws or cases in the time that somebody waits for them."""
+
+LARGEST_SEED = 2**64 - 1
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+def real_number(
+    name: str,
+    value: object,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+) -> float:
+    """Return a finite number in a range, as a float.
+
+    Args:
+        name: of the argument. least: the number from which it may be. above, below: what it may
+            not reach. None leaves a side open.
+
+    Raises:
+        Refusal: no number, a boolean, not finite, beyond what a float holds, or out of range.
+
+    >>> real_number("rate", 1, above=0)
+    1.0
+
+    """
+    number = _float(value)
+    inside = (
+        number is not None
+        and (least is None or number >= least)
+        and (above is None or number > above)
+        and (below is None or number < below)
+    )
+    if number is None or not inside:
+        low = text(" from {least:g} up", least=least) if least is not None else ""
+        low = text(" above {above:g}", above=above) if above is not None else low
+        high = text(" below {below:g}", below=below) if below is not None else ""
+        joined = text(" and") if low and high else ""
+        rule = text("a finite number{low}{joined}{high}", low=low, joined=joined, high=high)
+        raise _refusal(name, rule, value)
+    return number
+
+
+def whole_number(
+    name: str, value: object, least: int = 0, most: int | None = None, meaning: str = ""
+) -> int:
+    """Return a whole number in a range, as an int.
+
+    Args:
+        name: of the argument. least: of the range. most: of the range, LARGEST_COUNT where None.
+        meaning: what the range is, to follow it.
+
+    Raises:
+        Refusal: no whole number by its type, a boolean, or out of range.
+
+    >>> whole_number("steps", 3, 1)
+    3
+
+    """
+    limit = LARGEST_COUNT if most is None else most
+    if is_whole(value):
+        number = int(value)
+        if least <= number <= limit:
+            return number
+        if number > limit:
+            most = limit
+    rule = (
+        text("a whole number from {least} up", least=least)
+        if most is None
+        else text("a whole number from {least} to {most}", least=least, most=most)
+    )
+    raise _refusal(name, f"{rule}, {meaning}" if meaning else rule, value)
+
+
+def is_whole(value: object) -> TypeGuard[SupportsInt]:
+    """Whether a value is an integer by its type, Python's or NumPy's, and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def seed_number(value: object, name: str = "seed") -> int:
+    """Return the seed of a generator, a whole number from 0 to 2⁶⁴ − 1; refuse anything else.
+
+    >>> seed_number(np.int64(7))
+    7
+
+    """
+    return whole_number(name, value, 0, LARGEST_SEED)
+
+
+def word_of(name: str, value: object, words: Iterable[str]) -> str:
+    """Return one of some words; refuse anything else.
+
+    >>> word_of("plane", "principal", ("principal", "first_step"))
+    'principal'
+
+    """
+    words = tuple(words)
+    if not isinstance(value, str) or value not in words:
+        rule = text("one of {words}", words=", ".join(words))
+        raise _refusal(name, rule, value)
+    return value
+
+
+def entry_of(name: str, value: object, registry: Mapping[str, T], kind: type[T]) -> T:
+    """Return an object of a registry, given as itself or by its key; refuse anything else.
+
+    >>> entry_of("family", "gaussian", {"gaussian": 1.5}, float)
+    1.5
+
+    """
+    return value if isinstance(value, kind) else registry[word_of(name, value, registry)]
+
+
+def instance_of(name: str, value: object, kind: type[T]) -> T:
+    """Return an object of a type; refuse anything else.
+
+    >>> instance_of("rng", np.random.default_rng(0), np.random.Generator)
+    Generator(PCG64) at ...
+
+    """
+    if not isinstance(value, kind):
+        raise _refusal(name, text("of type {kind}", kind=kind.__name__), value)
+    return value
+
+
+def shown(value: object) -> str:
+    """What arrived, short enough for a sentence.
+
+    >>> shown("three"), shown(2.5), shown(np.float64(0.1)), shown(10**400)
+    ("'three'", '2.5', '0.1', 'about 10⁴⁰⁰')
+
+    """
+    if is_whole(value):
+        number = int(value)  # Python writes out no number of more than 4,300 digits
+        if number.bit_length() <= 128:
+            return str(number)
+        about = text("about {power}", power=power(int(number.bit_length() * log10(2))))
+        return about if number > 0 else text("−({about})", about=about)
+    if isinstance(value, np.floating):
+        return str(value)
+    return _SHORT.repr(value)
+
+
+def _float(value: object) -> float | None:
+    """A finite number as a float; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _refusal(name: str, rule: str, value: object) -> Refusal:
+    return Refusal(
+        text("`{name}` must be {rule}; got {value}.", name=name, rule=rule, value=shown(value))
+    )
