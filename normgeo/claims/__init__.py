@@ -20,27 +20,34 @@ from normgeo.claims import (
     symmetry,
 )
 from normgeo.claims.claim import (
+    DEPENDS,
     FAILS,
     HOLDS,
     HOLDS_IF,
     SIGNS,
+    VERDICTS,
     Audited,
     Claim,
     Finding,
     Measured,
     sharing,
 )
+from normgeo.claims.examples import EXAMPLES, Example
 
 __all__ = [
     "CLAIMS",
+    "DEPENDS",
+    "EXAMPLES",
     "FAILS",
     "HOLDS",
     "HOLDS_IF",
     "PART",
     "PARTS",
     "SIGNS",
+    "VERDICTS",
     "Audited",
     "Claim",
+    "Example",
     "Finding",
     "Measured",
     "audit",
@@ -66,7 +73,7 @@ PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for cl
 
 
 def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
-    """Check every claim, one after the other, and yield it with its finding.
+    """Check every claim on every example, one after the other, and yield it with its findings.
 
     Args:
         progress: told (claims done, claims) after each; a stop ends the audit there.
@@ -79,9 +86,9 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
     for claim in Progress.of(progress).over(tuple(CLAIMS.values())):
         try:
             with sharing(results):
-                finding = claim.check()
+                finding, *others = map(claim.check, EXAMPLES)
         except (ValueError, TypeError, ArithmeticError) as error:
             raise RuntimeError(
                 text("The check of {key!r} could not be done: {error}", key=claim.key, error=error)
             ) from error
-        yield Audited(claim, finding)
+        yield Audited(claim, finding, tuple(others))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, SupportsFloat, TypeVar, final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,9 +15,17 @@ import numpy as np
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.claims.examples import ROUNDING, Example
+from normgeo.invariance.certificate import Verdict
+from normgeo.invariance.certificate import certify as certificate
+from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 HOLDS, HOLDS_IF, FAILS = "holds", "holds if", "does not hold"
-SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗"}
+VERDICTS = (HOLDS, HOLDS_IF, FAILS)
+DEPENDS = "depends on the example"
+SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗", DEPENDS: "?"}
 
 
 class Measured(NamedTuple):
@@ -56,6 +65,12 @@ def numbers(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbe
     )
 
 
+def by_method(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbers:
+    """Return a quantity as measured of several methods, keys of `NORMALIZERS`."""
+    titled = {NORMALIZERS[method].title: value for method, value in values.items()}
+    return numbers(quantity, titled, unit)
+
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 _results: ContextVar[dict[Any, Any] | None] = ContextVar("results", default=None)
@@ -89,6 +104,19 @@ def sharing(results: dict[Any, Any]) -> Iterator[None]:
         yield
     finally:
         _results.reset(token)
+
+
+@shared
+def certify(
+    example: Example,
+    normalizer: Normalizer,
+    transform: Transform,
+    eps: float | Fraction | None = None,
+) -> Verdict:
+    """Decide exactly whether a change leaves z alone, by a draw of the example's seed and size."""
+    N, H, D = example.certificate
+    shape = N, max(H, 3 * normalizer.groups), D
+    return certificate(normalizer, transform, eps, shape=shape, rng=example.rng())
 
 
 @final
@@ -125,7 +153,7 @@ class Claim:
 
     Attributes:
         key: its name. statement: in our words. source: where it stands.
-        check: computes the finding; takes nothing, so that it can be run by anyone.
+        check: computes the finding on an example.
         expected: the verdict that this version of the computation is known to give; a run that
             gives another one is an alarm, not an answer.
         page: the address of the page that shows it, "" where none does.
@@ -139,18 +167,18 @@ class Claim:
     key: str
     statement: str
     source: str
-    check: Callable[[], Finding]
+    check: Callable[[Example], Finding]
     expected: str
     page: str = ""
     condition: str = ""
     remark: str = ""
 
     def __post_init__(self) -> None:
-        if self.expected not in SIGNS:
+        if self.expected not in VERDICTS:
             raise Refusal(
                 text(
                     "The verdict of a claim must be one of {verdicts}; got {expected!r}.",
-                    verdicts=", ".join(SIGNS),
+                    verdicts=", ".join(VERDICTS),
                     expected=self.expected,
                 )
             )
@@ -175,12 +203,39 @@ class Claim:
 @final
 @dataclass(frozen=True)
 class Audited:
-    """A claim with its finding."""
+    """A claim with what was found on every example.
+
+    Attributes:
+        finding: on the first example, the one that is shown. others: on the others.
+
+    """
 
     claim: Claim
     finding: Finding
+    others: tuple[Finding, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of all examples, or `DEPENDS` where they do not agree: then it is none."""
+        verdicts = {finding.verdict for finding in (self.finding, *self.others)}
+        return verdicts.pop() if len(verdicts) == 1 else DEPENDS
 
     @property
     def as_expected(self) -> bool:
         """Whether the computed verdict is the known one."""
-        return self.finding.verdict == self.claim.expected
+        return self.verdict == self.claim.expected
+
+    def range(self, measured: Measured) -> tuple[float, float] | None:
+        """Return the least and the largest value of a quantity over the examples.
+
+        None for a truth value, for one that is the same everywhere, and for rounding.
+        """
+        values = [
+            each.value
+            for finding in (self.finding, *self.others)
+            for each in finding.measured
+            if each.label == measured.label and not isinstance(each.value, bool)
+        ]
+        if len(values) < 2 or max(values) - min(values) <= ROUNDING:
+            return None
+        return min(values), max(values)

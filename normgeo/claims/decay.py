@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, numbers, plain
-from normgeo.claims.examples import PAPER, ROUNDING, digits_model, images, with_weights
+from normgeo.claims.examples import PAPER, ROUNDING, Example, with_weights
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.equilibrium import Balance, simulate_balance
 from normgeo.dynamics.exponential_schedule import decay_as_schedule
@@ -21,7 +21,7 @@ CLOSE = 0.02
 STARTS = (0.3, 3.0)
 
 
-def _equilibrium() -> Finding:
+def _equilibrium(example: Example) -> Finding:
     """Simulate a gradient of constant norm on the unit sphere, from two norms."""
     runs = {
         text("‖w‖ = {start:g} at the start", start=start): simulate_balance(norm=start)
@@ -44,11 +44,11 @@ def _law(run: Balance) -> tuple[float, float]:
     return fourth**0.25, float(np.arccos(1 - eta * decay))
 
 
-def _twin() -> Finding:
+def _twin(example: Example) -> Finding:
     """Run with decay, and with growing rates in its place, without ε and with one."""
-    (X, y), angle = images(), {}
+    (X, y), angle = example.images, {}
     for eps in (0.0, 0.1):
-        model = digits_model("layer")
+        model = example.digits_model("layer")
         normalizer = replace(model.normalizer, eps=eps)
         start = NormalizedGLM(normalizer, model.family, model.W, model.b, model.g)
         twin = decay_as_schedule(start, X, y, rate=0.5, decay=0.02, steps=30)
@@ -60,9 +60,9 @@ def _twin() -> Finding:
     )
 
 
-def _turn_by_rule() -> Finding:
+def _turn_by_rule(example: Example) -> Finding:
     """Take one small step from W and from 2W under each rule, and compare the turns."""
-    (X, y), start, slope = images(), digits_model("layer"), {}
+    (X, y), start, slope = example.images, example.digits_model("layer"), {}
     for optimizer in OPTIMIZERS.values():
         turns = []
         for k in (1, 2):
@@ -77,11 +77,13 @@ def _turn_by_rule() -> Finding:
     )
 
 
-def _growth_by_rule() -> Finding:
+def _growth_by_rule(example: Example) -> Finding:
     """Look for a step of each rule in which a norm falls."""
-    (X, y), growth = images(), {}
+    (X, y), growth = example.images, {}
     for optimizer in OPTIMIZERS.values():
-        runs = [descend(digits_model(m), X, y, optimizer, steps=50, rate=0.01) for m in PAPER]
+        runs = [
+            descend(example.digits_model(m), X, y, optimizer, steps=50, rate=0.01) for m in PAPER
+        ]
         growth[optimizer] = float(min(np.diff(run.norms, axis=0).min() for run in runs))
     return Finding(
         min(growth.values()) > 0,
@@ -95,9 +97,9 @@ def by_optimizer(quantity: str, values: Mapping[Optimizer, float]) -> Numbers:
     return numbers(quantity, {optimizer.title: value for optimizer, value in values.items()})
 
 
-def _common_shift() -> Finding:
+def _common_shift(example: Example) -> Finding:
     """Descend under layer norm, and measure how far the mean weight vector moves."""
-    model, (X, y) = digits_model("layer"), images()
+    model, (X, y) = example.digits_model("layer"), example.images
     mean = model.W.mean(axis=0)
     moved = {}
     for name, decay in (("without decay", 0.0), ("λ = 0.1", 0.1)):

@@ -11,20 +11,13 @@ from normgeo.claims.claim import (
     HOLDS_IF,
     Claim,
     Finding,
+    by_method,
     number,
     numbers,
     plain,
     shared,
 )
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    by_method,
-    digits_model,
-    images,
-    moved,
-    with_weights,
-)
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, with_weights
 from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 
@@ -33,27 +26,29 @@ TINY_TURN = 1e-7  # the relative error of a turn of 1e-8 radians
 
 
 @shared
-def _doubled(method: str) -> tuple[DoublingRow, ...]:
+def _doubled(example: Example, method: str) -> tuple[DoublingRow, ...]:
     """Return what doubling a block of weights changes, by which factor."""
-    return doubling_table(digits_model(method), *images())
+    return doubling_table(example.digits_model(method), *example.images)
 
 
-def _factors(method: str) -> dict[str, float]:
+def _factors(example: Example, method: str) -> dict[str, float]:
     """Return the factors that were measured."""
-    return {row.quantity: row.measured for row in _doubled(method) if row.measured is not None}
+    return {
+        row.quantity: row.measured for row in _doubled(example, method) if row.measured is not None
+    }
 
 
-def _doubled_block() -> Finding:
-    factors = {method: _factors(method)["output s"] for method in PAPER}
+def _doubled_block(example: Example) -> Finding:
+    factors = {method: _factors(example, method)["output s"] for method in PAPER}
     off = max(abs(factor - 1) for factor in factors.values())
     return plain(off < ROUNDING, by_method(text("factor of the output"), factors))
 
 
-def _doubled_vector() -> Finding:
+def _doubled_vector(example: Example) -> Finding:
     """Double one weight vector under each of the three methods."""
-    X, change = images()[0], {}
+    X, change = example.images[0], {}
     for method in PAPER:
-        model = digits_model(method)
+        model = example.digits_model(method)
         doubled = with_weights(model, model.W * np.where(np.arange(10) == 0, 2, 1)[:, None])
         change[method] = moved(model.natural_parameter(X), doubled.natural_parameter(X))
     own = max(change["batch"], change["weight"])
@@ -64,9 +59,9 @@ def _doubled_vector() -> Finding:
     )
 
 
-def _curvature_halves() -> Finding:
+def _curvature_halves(example: Example) -> Finding:
     """Read "curvature along w changes by ½" as each of the quantities it could mean."""
-    found = _factors("batch")
+    found = _factors(example, "batch")
     halved = ("F between a doubled and another w", "gradient of the loss", "ds of a fixed dw")
     read = ("F of the doubled w", *halved, BY_RULE)
     off = {quantity: abs(found[quantity] - 0.5) for quantity in read}
@@ -78,11 +73,11 @@ def _curvature_halves() -> Finding:
     )
 
 
-def _doubling_table() -> Finding:
+def _doubling_table(example: Example) -> Finding:
     """Compare every factor of the doubling table with the one that derivatives give."""
     off, rows = {}, 0
     for method in PAPER:
-        table = _doubled(method)
+        table = _doubled(example, method)
         errors = [abs(r.measured - float(r.predicted)) for r in table if r.measured is not None]
         off[method], rows = max(errors), rows + len(errors)
     return plain(
@@ -91,23 +86,23 @@ def _doubling_table() -> Finding:
     )
 
 
-def _slope(method: str) -> float:
+def _slope(example: Example, method: str) -> float:
     """Return the slope of log tan(angle) against log ‖w̃‖ over a factor of 16."""
-    model, (X, y) = digits_model(method), images()
+    model, (X, y) = example.digits_model(method), example.images
     own = angular_updates(model, X, y, [1.0], rate=0.1).here.norm
     curve = angular_updates(model, X, y, own * 2.0 ** np.arange(5), rate=0.1)
     return float(np.polyfit(np.log(curve.norms), np.log(np.tan(curve.angles)), 1)[0])
 
 
-def _turns_slower() -> Finding:
-    slopes = {method: _slope(method) for method in PAPER}
+def _turns_slower(example: Example) -> Finding:
+    slopes = {method: _slope(example, method) for method in PAPER}
     measured = by_method(text("slope of log turn against log norm"), slopes)
     return plain(max(slopes.values()) < -ROUNDING, measured)
 
 
-def _turn_halves() -> Finding:
+def _turn_halves(example: Example) -> Finding:
     """Read "½" as a statement on the turn by a gradient step."""
-    factors = {method: _factors(method)[BY_STEP] for method in PAPER}
+    factors = {method: _factors(example, method)[BY_STEP] for method in PAPER}
     off = max(abs(factor - 0.5) for factor in factors.values())
     return plain(off < TINY_TURN, by_method(text("factor of the turn"), factors))
 

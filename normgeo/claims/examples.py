@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.claims.claim import Numbers, Value, numbers, shared
 from normgeo.datasets.datasets import DATASETS
-from normgeo.invariance import certificate
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
-SEED = 0
 ROUNDING = 1e-9
 
 PAPER = ("batch", "weight", "layer")
@@ -23,34 +21,77 @@ PAPER = ("batch", "weight", "layer")
 
 DISPERSION = 0.5  # φ of the families that have one: not 1, which would hide where it is forgotten
 
+_DATA, _MODEL, _IMAGES, _OTHER = range(4)  # streams of random numbers
+
+
+@final
+@dataclass(frozen=True)
+class Example:
+    """A seed and a size: what a claim is computed on is drawn from the one, in the other.
+
+    Attributes:
+        seed: of everything that is drawn. cases, features, neurons: N, D and H of small models.
+        digits: how many images of digits. units: of recurrent models.
+        certificate: (N, H, D) of exact draws, with H neurons at least in all groups together.
+
+    """
+
+    seed: int
+    cases: int = 40
+    features: int = 5
+    neurons: int = 6
+    digits: int = 200
+    units: int = 20
+    certificate: tuple[int, int, int] = (5, 4, 4)
+
+    def rng(self, stream: int = 0) -> np.random.Generator:
+        """Return a generator for what a claim draws itself; another stream for other numbers."""
+        return self._rng(_OTHER + stream)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, stream])
+
+    @property
+    def X(self) -> Array:
+        """Normal cases with a mean and features of different sizes, (N, D)."""
+        normal = self._rng(_DATA).standard_normal((self.cases, self.features))
+        return normal * (1 + np.arange(self.features)) + 1
+
+    def model(
+        self, method: str, family: str, neurons: int | None = None, features: int | None = None
+    ) -> NormalizedGLM:
+        """Return a model with random weights, biases and gains."""
+        rng, normalizer = self._rng(_MODEL), NORMALIZERS[method]
+        H, D = neurons or self.neurons, features or self.features
+        W = NormalizedGLM.random(normalizer, family, H, D, rng).W
+        b = 0.3 * rng.standard_normal(H)
+        g = None if normalizer.is_standard else rng.uniform(0.5, 1.5, H)
+        phi = DISPERSION if FAMILIES[family].has_dispersion else 1.0
+        return NormalizedGLM(normalizer, family, W, b, g, phi=phi)
+
+    @property
+    def images(self) -> tuple[Array, Array]:
+        """Some of the digits, standardized with all others (N, D), and their labels."""
+        X, y = _digits()
+        chosen = self._rng(_IMAGES).choice(len(X), self.digits, replace=False)
+        return X[chosen], y[chosen]
+
+    def digits_model(self, method: str) -> NormalizedGLM:
+        """Return a model of the ten digits with random parameters, to go with `images`."""
+        return self.model(method, "categorical", neurons=10, features=_digits()[0].shape[1])
+
+
+EXAMPLES = (
+    Example(0),
+    *(Example(seed, 24, 5, 4, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
+)
+"""What every claim is computed on, three seeds and two sizes; what is shown is of the first."""
+
 
 @lru_cache(maxsize=1)
-def images() -> tuple[Array, Array]:
-    """Return the first 200 digits, standardized (N, D), and their labels."""
+def _digits() -> tuple[Array, Array]:
     digits = DATASETS["digits"].load(standardize=True)
-    return digits.X[:200], digits.y[:200]
-
-
-def gaussian_data(cases: int = 40, features: int = 5) -> Array:
-    """Return normal cases with a mean and features of different sizes, (N, D)."""
-    rng = np.random.default_rng(SEED)
-    return rng.standard_normal((cases, features)) * (1 + np.arange(features)) + 1
-
-
-def small_model(method: str, family: str, neurons: int = 6, features: int = 5) -> NormalizedGLM:
-    """Return a model with random weights, biases and gains."""
-    rng = np.random.default_rng(SEED + 1)
-    normalizer = NORMALIZERS[method]
-    W = NormalizedGLM.random(normalizer, family, neurons, features, rng).W
-    b = 0.3 * rng.standard_normal(neurons)
-    g = None if normalizer.is_standard else rng.uniform(0.5, 1.5, neurons)
-    phi = DISPERSION if FAMILIES[family].has_dispersion else 1.0
-    return NormalizedGLM(normalizer, family, W, b, g, phi=phi)
-
-
-def digits_model(method: str) -> NormalizedGLM:
-    """Return a model of the ten digits with random parameters, to go with `images`."""
-    return small_model(method, "categorical", neurons=10, features=images()[0].shape[1])
+    return digits.X, digits.y
 
 
 def with_weights(model: NormalizedGLM, W: Array) -> NormalizedGLM:
@@ -61,12 +102,3 @@ def with_weights(model: NormalizedGLM, W: Array) -> NormalizedGLM:
 def moved(before: Array, after: Array) -> float:
     """Return max|after − before| / max|before|."""
     return float(np.abs(after - before).max() / np.abs(before).max())
-
-
-certify = shared(certificate.certify)
-
-
-def by_method(quantity: str, values: Mapping[str, Value], unit: str = "") -> Numbers:
-    """Return a quantity as measured of several methods, keys of `NORMALIZERS`."""
-    titled = {NORMALIZERS[method].title: value for method, value in values.items()}
-    return numbers(quantity, titled, unit)

@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    SEED,
+from normgeo.claims.claim import (
+    HOLDS,
+    HOLDS_IF,
+    Claim,
+    Finding,
     by_method,
     certify,
-    gaussian_data,
-    moved,
-    small_model,
+    number,
+    numbers,
+    plain,
 )
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 
 
-def _equation_5() -> Finding:
+def _equation_5(example: Example) -> Finding:
     """Compute μ and σ of each method by its definition, and z from them."""
-    X, W = gaussian_data(), small_model("standard", "gaussian").W
+    X, W = example.X, example.model("standard", "gaussian").W
     A = X @ W.T
     scalars = {
         "batch": (A.mean(axis=0), A.std(axis=0)),
@@ -37,9 +38,9 @@ def _equation_5() -> Finding:
     return plain(max(errors.values()) < ROUNDING, by_method(text("error of z"), errors))
 
 
-def _shared_by_neurons() -> Finding:
+def _shared_by_neurons(example: Example) -> Finding:
     """Double one weight vector and look at the other neurons' z."""
-    X, W, reached = gaussian_data(), small_model("standard", "gaussian").W, {}
+    X, W, reached = example.X, example.model("standard", "gaussian").W, {}
     W1, _ = TRANSFORMS["weight_vector_rescaling"](W, X, delta=2.0, index=0)
     for method in PAPER:
         z, z1 = (NORMALIZERS[method].normalize(V, X).z[:, 1:] for V in (W, W1))
@@ -49,9 +50,9 @@ def _shared_by_neurons() -> Finding:
     return plain(own < ROUNDING < reached["layer"], measured)
 
 
-def _shared_by_cases() -> Finding:
+def _shared_by_cases(example: Example) -> Finding:
     """Double one case and look at the other cases' z."""
-    X, W, reached = gaussian_data(), small_model("standard", "gaussian").W, {}
+    X, W, reached = example.X, example.model("standard", "gaussian").W, {}
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=2.0, index=0)
     for method in PAPER:
         z, z1 = (NORMALIZERS[method].normalize(W, cases).z[1:] for cases in (X, X1))
@@ -61,7 +62,7 @@ def _shared_by_cases() -> Finding:
     return plain(own < ROUNDING < reached["batch"], measured)
 
 
-def _transposed() -> Finding:
+def _transposed(example: Example) -> Finding:
     """Exchange W and X, and batch and layer: every verdict must follow, and z be transposed."""
     pairs = [
         (normalizer, normalizer.dual, transform)
@@ -69,9 +70,9 @@ def _transposed() -> Finding:
         if normalizer.dual is not None
         for transform in TRANSFORMS.values()
     ]
-    agree = sum(_follows(*pair) for pair in pairs)
-    X = gaussian_data()
-    W = np.random.default_rng(SEED).standard_normal((6, X.shape[1]))
+    agree = sum(_follows(example, *pair) for pair in pairs)
+    X = example.X
+    W = example.rng().standard_normal((6, X.shape[1]))
     z = NORMALIZERS["layer"].normalize(W, X).z
     difference = moved(z, NORMALIZERS["batch"].normalize(X, W).z.T)
     return plain(
@@ -82,23 +83,27 @@ def _transposed() -> Finding:
     )
 
 
-def _follows(normalizer: Normalizer, dual: Normalizer, transform: Transform) -> bool:
-    here, there = certify(normalizer, transform), certify(dual, transform.dual)
+def _follows(
+    example: Example, normalizer: Normalizer, dual: Normalizer, transform: Transform
+) -> bool:
+    here, there = certify(example, normalizer, transform), certify(example, dual, transform.dual)
     return here.invariant == there.invariant and here.sign_flip == there.sign_flip
 
 
-def _two_words() -> Finding:
+def _two_words(example: Example) -> Finding:
     """Ask every cell of the design space whether one of its two words decides it alone."""
     shifts, factors, apart = [], [], []
     for (center, scale), normalizer in GRID.items():
         for transform in TRANSFORMS.values():
-            invariant = certify(normalizer, transform).invariant
+            invariant = certify(example, normalizer, transform).invariant
             if transform.rescales:
-                alone = invariant == certify(GRID["none", scale], transform).invariant
+                alone = invariant == certify(example, GRID["none", scale], transform).invariant
                 factors.append(alone)
                 apart.append(alone or _averages_over_the_row(normalizer, transform))
             else:
-                shifts.append(invariant == certify(GRID[center, "none"], transform).invariant)
+                shifts.append(
+                    invariant == certify(example, GRID[center, "none"], transform).invariant
+                )
     return Finding(
         all(shifts) and all(factors),
         all(shifts) and all(apart),
@@ -119,22 +124,22 @@ def _averages_over_the_row(normalizer: Normalizer, transform: Transform) -> bool
     return transform.operation.one_row and shared
 
 
-def _another_parametrization() -> Finding:
+def _another_parametrization(example: Example) -> Finding:
     """Fit s by an affine function of x, which is all that a standard model computes."""
-    X, left = gaussian_data(), {}
+    X, left = example.X, {}
     rows = np.column_stack([X, np.ones(len(X))])
     for method in PAPER:
-        s = small_model(method, "gaussian").natural_parameter(X)
+        s = example.model(method, "gaussian").natural_parameter(X)
         left[method] = moved(s, rows @ np.linalg.lstsq(rows, s, rcond=None)[0])
     affine = max(left["batch"], left["weight"])
     measured = by_method(text("what no affine function of x fits"), left)
     return plain(affine < ROUNDING < left["layer"], measured)
 
 
-def _rms() -> Finding:
+def _rms(example: Example) -> Finding:
     """Ask for the verdicts of layer norm's scale without its center."""
     found = {
-        change: certify(NORMALIZERS["rms"], TRANSFORMS[key]).invariant
+        change: certify(example, NORMALIZERS["rms"], TRANSFORMS[key]).invariant
         for change, key in (
             ("W × δ", "weight_matrix_rescaling"),
             ("a case × δ", "case_rescaling"),

@@ -6,15 +6,8 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.examples import (
-    ROUNDING,
-    SEED,
-    by_method,
-    gaussian_data,
-    moved,
-    small_model,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, number, numbers, plain
+from normgeo.claims.examples import ROUNDING, Example, moved
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import fisher
 from normgeo.models.families import FAMILIES
@@ -25,9 +18,9 @@ SMALL = 1e-3  # the KL of a step of this Fisher length differs from its quadrati
 DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-10
 
 
-def _mean_and_covariance() -> Finding:
+def _mean_and_covariance(example: Example) -> Finding:
     """Differentiate A and f of every family along a random direction, by central differences."""
-    rng, first, second = np.random.default_rng(SEED), {}, {}
+    rng, first, second = example.rng(), {}, {}
     for family in FAMILIES.values():
         s, V = rng.standard_normal((2, 20, 4))
         up, down = s + DIFFERENCE * V, s - DIFFERENCE * V
@@ -42,14 +35,14 @@ def _mean_and_covariance() -> Finding:
     )
 
 
-def _kl_is_quadratic() -> Finding:
+def _kl_is_quadratic(example: Example) -> Finding:
     """Compare the KL of a small step with ½δᵀFδ for every method and family, at two lengths."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
+    X, rng = example.X, example.rng()
     whole: list[float] = []
     half: list[float] = []
     for method in NORMALIZERS:
         for family in FAMILIES:
-            model = small_model(method, family)
+            model = example.model(method, family)
             F, theta = fisher(model, X), model.pack()
             step = rng.standard_normal(theta.size)
             step *= SMALL / np.sqrt(F.quad(step))
@@ -66,11 +59,11 @@ def _kl_is_quadratic() -> Finding:
     )
 
 
-def _expected_outer_product() -> Finding:
+def _expected_outer_product(example: Example) -> Finding:
     """Average the outer product of the score over all six classes of every case."""
-    X, errors = gaussian_data(), {}
+    X, errors = example.X, {}
     for method in NORMALIZERS:
-        model = small_model(method, "categorical")
+        model = example.model(method, "categorical")
         J, p = _jacobians(model, X), model.mean(X)
         found = np.zeros((J.shape[-1],) * 2)
         for label in np.eye(p.shape[1]):
@@ -80,10 +73,10 @@ def _expected_outer_product() -> Finding:
     return plain(max(errors.values()) < ROUNDING, by_method(text("error"), errors))
 
 
-def _observed_labels() -> Finding:
+def _observed_labels(example: Example) -> Finding:
     """Compare the outer product of gradients at some labels with the Fisher information."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
-    model = small_model("layer", "categorical")
+    X, rng = example.X, example.rng()
+    model = example.model("layer", "categorical")
     J, p, exact = _jacobians(model, X), model.mean(X), fisher(model, X).to_dense()
     H = p.shape[1]
 
@@ -124,12 +117,12 @@ def _scores(model: NormalizedGLM, J: Array, y: Array, p: Array) -> Array:
     return scores
 
 
-def _equation_12() -> Finding:
+def _equation_12(example: Example) -> Finding:
     """Compare the standard model's Fisher with E[Cov/φ² ⊗ [[xxᵀ, x], [xᵀ, 1]]]."""
-    X, errors = gaussian_data(), {}
+    X, errors = example.X, {}
     rows = np.column_stack([X, np.ones(len(X))])
     for family in FAMILIES:
-        model = small_model("standard", family)
+        model = example.model("standard", family)
         phi = model.phi
         covariance = phi * model.family.covariance(model.natural_parameter(X))
         terms = [
@@ -140,13 +133,13 @@ def _equation_12() -> Finding:
     return plain(max(errors.values()) < ROUNDING, numbers(text("error"), errors))
 
 
-def _equation_13() -> Finding:
+def _equation_13(example: Example) -> Finding:
     """Compare Eq. 13 and 14 with the Fisher that the KL has."""
-    X = gaussian_data()
+    X = example.X
     errors = {
         name: moved(
-            fisher(small_model(name, "gaussian"), X).to_dense(),
-            fisher(small_model(name, "gaussian"), X, coupling="paper").to_dense(),
+            fisher(example.model(name, "gaussian"), X).to_dense(),
+            fisher(example.model(name, "gaussian"), X, coupling="paper").to_dense(),
         )
         for name in NORMALIZERS
     }
@@ -156,9 +149,9 @@ def _equation_13() -> Finding:
     )
 
 
-def _gain_scales_curvature() -> Finding:
+def _gain_scales_curvature(example: Example) -> Finding:
     """Double the gain of a neuron and compare the curvatures among its weights."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
+    X, rng = example.X, example.rng()
     direction, factor = rng.standard_normal(X.shape[1]), {}
     for method, family in (
         ("batch", "gaussian"),
@@ -166,7 +159,7 @@ def _gain_scales_curvature() -> Finding:
         ("layer", "gaussian"),
         ("batch", "bernoulli"),
     ):
-        model = small_model(method, family)
+        model = example.model(method, family)
         g = np.ones(len(model.W)) if model.g is None else model.g
         doubled = model.layout.pack(model.W, model.b, g * np.where(np.arange(len(g)), 1, 2))
         dW = np.zeros(model.W.shape)

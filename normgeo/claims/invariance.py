@@ -6,18 +6,18 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    SEED,
+from normgeo.claims.claim import (
+    HOLDS,
+    HOLDS_IF,
+    Claim,
+    Finding,
     by_method,
     certify,
-    gaussian_data,
-    moved,
-    small_model,
-    with_weights,
+    number,
+    numbers,
+    plain,
 )
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, with_weights
 from normgeo.claims.table_1 import PAPER_TABLE_1, compare_with_table_1
 from normgeo.invariance import exact
 from normgeo.invariance.certificate import Verdict
@@ -27,13 +27,13 @@ from normgeo.normalizers.named import NORMALIZERS
 DELTA = 3.0
 
 
-def _verdict(method: str, change: str) -> Verdict:
-    return certify(NORMALIZERS[method], TRANSFORMS[change])
+def _verdict(example: Example, method: str, change: str) -> Verdict:
+    return certify(example, NORMALIZERS[method], TRANSFORMS[change])
 
 
-def _invariant(change: str) -> dict[str, bool]:
+def _invariant(example: Example, change: str) -> dict[str, bool]:
     """Return which of the paper's methods ignore a change."""
-    return {method: _verdict(method, change).invariant for method in PAPER}
+    return {method: _verdict(example, method, change).invariant for method in PAPER}
 
 
 def _only(invariant: dict[str, bool], *methods: str) -> Finding:
@@ -42,8 +42,10 @@ def _only(invariant: dict[str, bool], *methods: str) -> Finding:
     return plain(exactly, by_method(text("invariant"), invariant))
 
 
-def _table_1() -> Finding:
-    verdicts = {(name, key): _verdict(name, key) for name in PAPER_TABLE_1 for key in TABLE_1}
+def _table_1(example: Example) -> Finding:
+    verdicts = {
+        (name, key): _verdict(example, name, key) for name in PAPER_TABLE_1 for key in TABLE_1
+    }
     agreement = compare_with_table_1(verdicts)
     agrees = not agreement.differing
     flips = sum(bool(v.sign_flip) for v in verdicts.values())
@@ -61,29 +63,29 @@ def _table_1() -> Finding:
     )
 
 
-def _weight_matrix_rescaling() -> Finding:
-    return _only(_invariant("weight_matrix_rescaling"), *PAPER)
+def _weight_matrix_rescaling(example: Example) -> Finding:
+    return _only(_invariant(example, "weight_matrix_rescaling"), *PAPER)
 
 
-def _weight_vector_rescaling() -> Finding:
-    return _only(_invariant("weight_vector_rescaling"), "batch", "weight")
+def _weight_vector_rescaling(example: Example) -> Finding:
+    return _only(_invariant(example, "weight_vector_rescaling"), "batch", "weight")
 
 
-def _weight_matrix_recentering() -> Finding:
-    return _only(_invariant("weight_matrix_recentering"), "layer")
+def _weight_matrix_recentering(example: Example) -> Finding:
+    return _only(_invariant(example, "weight_matrix_recentering"), "layer")
 
 
-def _case_rescaling() -> Finding:
-    return _only(_invariant("case_rescaling"), "layer")
+def _case_rescaling(example: Example) -> Finding:
+    return _only(_invariant(example, "case_rescaling"), "layer")
 
 
-def _dataset_recentering() -> Finding:
-    return _only(_invariant("dataset_recentering"), "batch")
+def _dataset_recentering(example: Example) -> Finding:
+    return _only(_invariant(example, "dataset_recentering"), "batch")
 
 
-def _statistics_follow() -> Finding:
+def _statistics_follow(example: Example) -> Finding:
     """Scale one weight vector, and divide its neuron's new μ and σ by the old ones."""
-    X, W = gaussian_data(), small_model("standard", "gaussian").W
+    X, W = example.X, example.model("standard", "gaussian").W
     W1, _ = TRANSFORMS["weight_vector_rescaling"](W, X, delta=DELTA, index=0)
     before, after = NORMALIZERS["batch"].normalize(W, X), NORMALIZERS["batch"].normalize(W1, X)
     of_weight = [NORMALIZERS["weight"].normalize(V, X) for V in (W, W1)]
@@ -102,12 +104,12 @@ def _statistics_follow() -> Finding:
     )
 
 
-def _equation_6() -> Finding:
+def _equation_6(example: Example) -> Finding:
     """Scale W and shift its rows at once, W' = δW + 1γᵀ, in exact numbers and in floats."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
+    X, rng = example.X, example.rng()
     gamma, change = rng.standard_normal(X.shape[1]), {}
     for method in PAPER:
-        model = small_model(method, "gaussian")
+        model = example.model(method, "gaussian")
         other = with_weights(model, DELTA * model.W + gamma)
         change[method] = moved(model.natural_parameter(X), other.natural_parameter(X))
     same = _same_exactly(rng)
@@ -127,10 +129,10 @@ def _same_exactly(rng: np.random.Generator) -> bool:
     return bool((C1 * C1 * v == C * C * v1).all() and (C * C1 >= 0).all())
 
 
-def _equation_7() -> Finding:
+def _equation_7(example: Example) -> Finding:
     """Ask for layer norm's verdict, and scale one case to see μ and σ follow."""
-    X, W = gaussian_data(), small_model("layer", "gaussian").W
-    verdict = _verdict("layer", "case_rescaling")
+    X, W = example.X, example.model("layer", "gaussian").W
+    verdict = _verdict(example, "layer", "case_rescaling")
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=DELTA, index=0)
     before, after = (NORMALIZERS["layer"].normalize(W, cases) for cases in (X, X1))
     growth = {
@@ -147,9 +149,9 @@ def _equation_7() -> Finding:
     )
 
 
-def _input_only() -> Finding:
+def _input_only(example: Example) -> Finding:
     """Normalize the input instead of the summed inputs, then change the weights."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
+    X, rng = example.X, example.rng()
     # The inputs themselves are what batch norm sees through the weights 1.
     normalized = NORMALIZERS["batch"].normalize(np.eye(X.shape[1]), X).z
     W, gamma = rng.standard_normal((4, X.shape[1])), rng.standard_normal(X.shape[1])
@@ -166,22 +168,22 @@ def _summed(inputs: Array, W: Array) -> Array:
     return NORMALIZERS["standard"].normalize(W, inputs).z
 
 
-def _dataset_rescaling() -> Finding:
-    found = _invariant("dataset_rescaling")
+def _dataset_rescaling(example: Example) -> Finding:
+    found = _invariant(example, "dataset_rescaling")
     restricted = all(
-        _verdict(method, "dataset_rescaling").invariant
+        _verdict(example, method, "dataset_rescaling").invariant
         for method, normalizer in NORMALIZERS.items()
         if normalizer.scaling.shared_by_cases or normalizer.scaling.shared_by_neurons
     )
     return Finding(all(found.values()), restricted, by_method(text("invariant"), found))
 
 
-def _feature_shift() -> Finding:
+def _feature_shift(example: Example) -> Finding:
     """Shift one case's features by one number, and its summed inputs by one number."""
-    scaled = _verdict("layer", "case_rescaling").invariant
-    shifted = _verdict("layer", "case_offsets").invariant
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
-    W, layer = small_model("layer", "gaussian").W, NORMALIZERS["layer"]
+    scaled = _verdict(example, "layer", "case_rescaling").invariant
+    shifted = _verdict(example, "layer", "case_offsets").invariant
+    X, rng = example.X, example.rng()
+    W, layer = example.model("layer", "gaussian").W, NORMALIZERS["layer"]
     offset = X + rng.standard_normal((len(X), 1))
     free = moved(layer.normalize(W, X).z, layer.normalize(W, offset).z)
     W = W - W.mean(axis=1, keepdims=True)

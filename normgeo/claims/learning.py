@@ -11,23 +11,13 @@ from normgeo.claims.claim import (
     HOLDS_IF,
     Claim,
     Finding,
+    by_method,
     number,
     numbers,
     plain,
     shared,
 )
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    SEED,
-    by_method,
-    digits_model,
-    gaussian_data,
-    images,
-    moved,
-    small_model,
-    with_weights,
-)
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, with_weights
 from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.trajectory import Trajectory
@@ -36,24 +26,24 @@ from normgeo.normalizers.named import NORMALIZERS
 
 
 @shared
-def _run(method: str) -> Trajectory:
+def _run(example: Example, method: str) -> Trajectory:
     """Return 50 steps of gradient descent on the digits."""
-    return descend(digits_model(method), *images(), steps=50, rate=0.5)
+    return descend(example.digits_model(method), *example.images, steps=50, rate=0.5)
 
 
-def _gradient_orthogonal() -> Finding:
-    cosines = {method: float(np.abs(_run(method).radial).max()) for method in PAPER}
+def _gradient_orthogonal(example: Example) -> Finding:
+    cosines = {method: float(np.abs(_run(example, method).radial).max()) for method in PAPER}
     return plain(
         max(cosines.values()) < ROUNDING,
         by_method(text("largest cosine with the weights"), cosines),
     )
 
 
-def _norm_grows() -> Finding:
+def _norm_grows(example: Example) -> Finding:
     """Look at every step's change of the norm, and at its law."""
     growth, law = {}, {}
     for method in PAPER:
-        run = _run(method)
+        run = _run(example, method)
         growth[method] = float(np.diff(run.norms, axis=0).min())
         law[method] = float(np.abs(run.predicted_norms / run.norms - 1).max())
     return plain(
@@ -63,11 +53,11 @@ def _norm_grows() -> Finding:
     )
 
 
-def _early_stopping() -> Finding:
+def _early_stopping(example: Example) -> Finding:
     """Compare the effective learning rate at the end of a descent with that at its start."""
     ratios = {}
     for method in PAPER:
-        rates = _run(method).effective_learning_rate
+        rates = _run(example, method).effective_learning_rate
         ratios[method] = float((rates[-1] / rates[0]).max())
     return plain(
         max(ratios.values()) < 1,
@@ -75,9 +65,9 @@ def _early_stopping() -> Finding:
     )
 
 
-def _standard_has_no_law() -> Finding:
+def _standard_has_no_law(example: Example) -> Finding:
     """Descend on the standard model, whose gradient has a part along w."""
-    cosine = float(np.abs(_run("standard").radial).max())
+    cosine = float(np.abs(_run(example, "standard").radial).max())
     blocks = len(NORMALIZERS["standard"].homogeneous_blocks(10))
     return plain(
         cosine > ROUNDING and not blocks,
@@ -86,12 +76,14 @@ def _standard_has_no_law() -> Finding:
     )
 
 
-def _stable() -> Finding:
+def _stable(example: Example) -> Finding:
     """Descend with a step size of 100 on regressions, from weights of length about 1."""
-    X, rng = gaussian_data(), np.random.default_rng(SEED)
-    Y, loss = rng.standard_normal((len(X), 6)), {}
+    X, rng = example.X, example.rng()
+    Y, loss = rng.standard_normal((len(X), example.neurons)), {}
     for method in (*PAPER, "standard"):
-        run = descend(small_model(method, "gaussian"), X, Y, steps=100, rate=100, affine_rate=0.02)
+        run = descend(
+            example.model(method, "gaussian"), X, Y, steps=100, rate=100, affine_rate=0.02
+        )
         loss[method] = float(run.loss[-1] / run.loss[0])
     normalized = max(loss[method] for method in PAPER)
     return plain(
@@ -100,11 +92,11 @@ def _stable() -> Finding:
     )
 
 
-def _same_function() -> Finding:
+def _same_function(example: Example) -> Finding:
     """Start from the same function at two norms, and compare the functions after 20 steps."""
-    (X, y), before, after = images(), {}, {}
+    (X, y), before, after = example.images, {}, {}
     for method in PAPER:
-        start = digits_model(method)
+        start = example.digits_model(method)
         starts = [with_weights(start, factor * start.W) for factor in (1, 4)]
         ends = [descend(m, X, y, steps=20, rate=0.5).model_at(20) for m in starts]
         before[method], after[method] = (_apart(pair, X) for pair in (starts, ends))
@@ -120,10 +112,10 @@ def _apart(models: list[NormalizedGLM], X: Array) -> float:
     return moved(first, second)
 
 
-def _which_norm() -> Finding:
+def _which_norm(example: Example) -> Finding:
     """Shift all weight vectors of a layer by one far vector, and take a gradient step."""
-    (X, y), model = images(), digits_model("layer")
-    far = np.random.default_rng(SEED).standard_normal(X.shape[1])
+    (X, y), model = example.images, example.digits_model("layer")
+    far = example.rng().standard_normal(X.shape[1])
     shifted = with_weights(model, model.W + far)
     angle, centered = {}, {}
     for name, start in (("before", model), ("after", shifted)):

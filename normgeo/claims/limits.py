@@ -8,17 +8,18 @@ from fractions import Fraction
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, number, numbers, plain
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    SEED,
+from normgeo.claims.claim import (
+    HOLDS,
+    HOLDS_IF,
+    Claim,
+    Finding,
+    Numbers,
     certify,
-    gaussian_data,
-    moved,
-    small_model,
-    with_weights,
+    number,
+    numbers,
+    plain,
 )
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, with_weights
 from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.fisher.operator import fisher
 from normgeo.invariance.certificate import Verdict
@@ -26,11 +27,11 @@ from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.normalizers.named import NORMALIZERS
 
 
-def _epsilon() -> Finding:
+def _epsilon(example: Example) -> Finding:
     """Ask every ✓ of Table 1 again at PyTorch's ε."""
-    kept = [v for method in PAPER for v in _row(method) if v.invariant]
+    kept = [v for method in PAPER for v in _row(example, method) if v.invariant]
     survive = sum(
-        certify(v.normalizer, v.transform, eps=Fraction(1, 10**5)).invariant for v in kept
+        certify(example, v.normalizer, v.transform, eps=Fraction(1, 10**5)).invariant for v in kept
     )
     return Finding(
         survive == len(kept),
@@ -39,10 +40,10 @@ def _epsilon() -> Finding:
     )
 
 
-def _frozen() -> Finding:
+def _frozen(example: Example) -> Finding:
     frozen = replace(NORMALIZERS["batch"], statistics="frozen")
-    left = sum(certify(frozen, TRANSFORMS[c]).invariant for c in TABLE_1)
-    current = sum(verdict.invariant for verdict in _row("batch"))
+    left = sum(certify(example, frozen, TRANSFORMS[c]).invariant for c in TABLE_1)
+    current = sum(verdict.invariant for verdict in _row(example, "batch"))
     return Finding(
         left == current,
         current == sum(PAPER_TABLE_1["batch"].values()),
@@ -50,19 +51,19 @@ def _frozen() -> Finding:
     )
 
 
-def _row(method: str) -> list[Verdict]:
+def _row(example: Example, method: str) -> list[Verdict]:
     """Return a method's row of Table 1."""
-    return [certify(NORMALIZERS[method], TRANSFORMS[change]) for change in TABLE_1]
+    return [certify(example, NORMALIZERS[method], TRANSFORMS[change]) for change in TABLE_1]
 
 
 def _invariances(counts: dict[str, int]) -> Numbers:
     return numbers(text("invariances of Table 1"), counts)
 
 
-def _softmax() -> Finding:
+def _softmax(example: Example) -> Finding:
     """Shift all weight vectors of the standard softmax model by the same vector."""
-    X, model = gaussian_data(), small_model("standard", "categorical")
-    gamma = np.random.default_rng(SEED).standard_normal(X.shape[1])
+    X, model = example.X, example.model("standard", "categorical")
+    gamma = example.rng().standard_normal(X.shape[1])
     shifted = with_weights(model, model.W + gamma)
     z = moved(model.natural_parameter(X), shifted.natural_parameter(X))
     p = moved(model.mean(X), shifted.mean(X))
@@ -72,18 +73,18 @@ def _softmax() -> Finding:
     )
 
 
-def _two_neurons() -> Finding:
+def _two_neurons(example: Example) -> Finding:
     """Normalize a layer of two neurons."""
-    X = gaussian_data()
-    z = NORMALIZERS["layer"].normalize(small_model("layer", "gaussian", neurons=2).W, X).z
+    X = example.X
+    z = NORMALIZERS["layer"].normalize(example.model("layer", "gaussian", neurons=2).W, X).z
     off = float(np.abs(np.abs(z) - 1).max())
     return plain(off < ROUNDING, number(text("largest distance of |z| from 1"), off))
 
 
-def _two_neurons_are_blind() -> Finding:
+def _two_neurons_are_blind(example: Example) -> Finding:
     """Measure the Fisher among the weights of a layer of two neurons."""
-    X = gaussian_data()
-    model = small_model("layer", "gaussian", neurons=2)
+    X = example.X
+    model = example.model("layer", "gaussian", neurons=2)
     share = float(np.abs(fisher(model, X).weights()).max())
     return plain(share < ROUNDING, number(text("largest entry of F among the weights"), share))
 

@@ -6,15 +6,8 @@ import numpy as np
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
-from normgeo.claims.examples import (
-    ROUNDING,
-    by_method,
-    gaussian_data,
-    moved,
-    small_model,
-    with_weights,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, numbers, plain
+from normgeo.claims.examples import ROUNDING, Example, moved, with_weights
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.models.families import FAMILIES, Family
 from normgeo.normalizers.named import NORMALIZERS
@@ -23,20 +16,20 @@ FACTOR = 2.0
 METHODS = ("batch", "layer", "weight", "standard")
 
 
-def _metric(method: str, family: str, factor: float = 1.0) -> GainMetric:
-    return gain_metric(small_model(method, family), gaussian_data(), [1.0, factor])
+def _metric(example: Example, method: str, family: str, factor: float = 1.0) -> GainMetric:
+    return gain_metric(example.model(method, family), example.X, [1.0, factor])
 
 
-def _printed_error(method: str, family: str) -> float:
-    metric = _metric(method, family)
+def _printed_error(example: Example, method: str, family: str) -> float:
+    metric = _metric(example, method, family)
     if metric.printed is None:
         raise Refusal(text("The appendix prints no metric for {method}.", method=metric.title))
     return moved(metric.exact, metric.printed)
 
 
-def _printed_batch_metric() -> Finding:
+def _printed_batch_metric(example: Example) -> Finding:
     """Compare batch norm's metric of the gains with E[Cov/φ²], as the appendix prints it."""
-    errors = {family: _printed_error("batch", key) for key, family in FAMILIES.items()}
+    errors = {family: _printed_error(example, "batch", key) for key, family in FAMILIES.items()}
     return Finding(
         max(errors.values()) < ROUNDING,
         max(error for family, error in errors.items() if _has_one_covariance(family)) < ROUNDING,
@@ -52,10 +45,10 @@ def _has_one_covariance(family: Family) -> bool:
     return bool((covariance == covariance[0, 0, 0] * np.eye(2)).all())
 
 
-def _printed_metrics() -> Finding:
+def _printed_metrics(example: Example) -> Finding:
     """Compare the other three printed metrics with the exact ones, for every family."""
     errors = {
-        method: max(_printed_error(method, family) for family in FAMILIES)
+        method: max(_printed_error(example, method, family) for family in FAMILIES)
         for method in ("layer", "weight", "standard")
     }
     return plain(
@@ -63,9 +56,9 @@ def _printed_metrics() -> Finding:
     )
 
 
-def _input_scaling() -> Finding:
+def _input_scaling(example: Example) -> Finding:
     """Double the inputs and compare the metrics along the gains."""
-    ratio = {m: float(_metric(m, "gaussian", FACTOR).ratio[1]) for m in NORMALIZERS}
+    ratio = {m: float(_metric(example, m, "gaussian", FACTOR).ratio[1]) for m in NORMALIZERS}
     scales = {method: normalizer.scaling for method, normalizer in NORMALIZERS.items()}
     off = {m: abs(ratio[m] - 1) for m, scale in scales.items() if scale.divides}
     averaging = [off[m] for m in off if scales[m].shared_by_cases or scales[m].shared_by_neurons]
@@ -76,10 +69,10 @@ def _input_scaling() -> Finding:
     )
 
 
-def _standard_follows_inputs() -> Finding:
+def _standard_follows_inputs(example: Example) -> Finding:
     """Double the inputs: a Gaussian metric must grow by exactly 4, and a Bernoulli one differ."""
     pair = "gaussian", "bernoulli"
-    gaussian, bernoulli = (_metric("standard", family, FACTOR).ratio[1] for family in pair)
+    gaussian, bernoulli = (_metric(example, "standard", family, FACTOR).ratio[1] for family in pair)
     titles = (FAMILIES[family].title for family in pair)
     return plain(
         abs(gaussian - FACTOR**2) < ROUNDING < abs(bernoulli - 1),
@@ -90,10 +83,10 @@ def _standard_follows_inputs() -> Finding:
     )
 
 
-def _weight_scaling() -> Finding:
+def _weight_scaling(example: Example) -> Finding:
     """Double all weights and compare the metrics of batch norm and of the standard model."""
     metrics = {
-        family: {method: _growth_with_weights(method, family) for method in METHODS}
+        family: {method: _growth_with_weights(example, method, family) for method in METHODS}
         for family in ("gaussian", "bernoulli")
     }
     normalized = max(
@@ -111,18 +104,18 @@ def _weight_scaling() -> Finding:
     )
 
 
-def _growth_with_weights(method: str, family: str) -> float:
-    model = small_model(method, family)
+def _growth_with_weights(example: Example, method: str, family: str) -> float:
+    model = example.model(method, family)
     doubled = with_weights(model, FACTOR * model.W)
-    before, after = (gain_metric(m, gaussian_data()).total[0] for m in (model, doubled))
+    before, after = (gain_metric(m, example.X).total[0] for m in (model, doubled))
     return float(after / before)
 
 
-def _prediction_error() -> Finding:
+def _prediction_error(example: Example) -> Finding:
     """Compare the metrics of the gains with that of H outputs moved by themselves, E[Cov]/φ²."""
-    X, ratio = gaussian_data(), {}
+    X, ratio = example.X, {}
     for method in METHODS:
-        model = small_model(method, "gaussian")
+        model = example.model(method, "gaussian")
         H, phi = len(model.W), model.phi
         ratio[method] = gain_metric(model, X).total[0] / (H / phi)
     off = {method: abs(factor - 1) for method, factor in ratio.items()}

@@ -8,35 +8,28 @@ import numpy as np
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, number, numbers, plain
-from normgeo.claims.examples import (
-    ROUNDING,
-    SEED,
-    by_method,
-    gaussian_data,
-    images,
-    moved,
-    small_model,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, number, numbers, plain
+from normgeo.claims.examples import ROUNDING, Example, moved
 from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.recurrence import Recurrence, Run, run_recurrence
 from normgeo.normalizers.batch_statistics import batch_noise
 from normgeo.normalizers.named import NORMALIZERS
 
 RADII = (0.5, 2.0)
-UNITS, FEATURES = 20, 3
+FEATURES = 3
 
 
-def _one_case() -> Finding:
+def _one_case(example: Example) -> Finding:
     """Normalize each case by itself, and all of them together."""
-    X, change = gaussian_data(), {}
-    W = small_model("layer", "gaussian").W
+    X, change = example.X, {}
+    W = example.model("layer", "gaussian").W
     for method in ("layer", "weight"):
         alone = [NORMALIZERS[method].normalize(W, X[n : n + 1]).z for n in range(len(X))]
         change[method] = moved(NORMALIZERS[method].normalize(W, X).z, np.vstack(alone))
     batch = NORMALIZERS["batch"]
-    half = moved(batch.normalize(W, X).z[:20], batch.normalize(W, X[:20]).z)
-    accepts = _accepts_one_case()
+    first = X[: len(X) // 2]
+    half = moved(batch.normalize(W, X).z[: len(first)], batch.normalize(W, first).z)
+    accepts = _accepts_one_case(example)
     return plain(
         max(change.values()) < ROUNDING < half and not accepts,
         by_method(text("change of z, alone"), change)
@@ -45,24 +38,25 @@ def _one_case() -> Finding:
     )
 
 
-def _accepts_one_case() -> bool:
+def _accepts_one_case(example: Example) -> bool:
     """Whether batch norm makes anything of a single case."""
     try:
-        NORMALIZERS["batch"].normalize(small_model("batch", "gaussian").W, gaussian_data()[:1])
+        NORMALIZERS["batch"].normalize(example.model("batch", "gaussian").W, example.X[:1])
     except Refusal:
         return False
     return True
 
 
-def _training_and_test() -> Finding:
-    """Use the statistics of 20 cases on 20 others, as at test time, and their own instead."""
-    X, change = gaussian_data(), {}
-    W, train, test = small_model("batch", "gaussian").W, X[:20], X[20:]
+def _training_and_test(example: Example) -> Finding:
+    """Use the statistics of half the cases on the others, as at test time, and their own."""
+    X, change = example.X, {}
+    W, half = example.model("batch", "gaussian").W, len(X) // 2
+    train, test = X[:half], X[half:]
     frozen = replace(NORMALIZERS["batch"], statistics="frozen")
     own = NORMALIZERS["batch"].normalize(W, test).z
     change["batch"] = moved(own, frozen.normalize(W, test, (W, train)).z)
     for method in ("layer", "weight"):
-        together = NORMALIZERS[method].normalize(W, X).z[20:]
+        together = NORMALIZERS[method].normalize(W, X).z[half:]
         change[method] = moved(together, NORMALIZERS[method].normalize(W, test).z)
     return plain(
         max(change["layer"], change["weight"]) < ROUNDING < change["batch"],
@@ -70,11 +64,12 @@ def _training_and_test() -> Finding:
     )
 
 
-def _batch_noise() -> Finding:
+def _batch_noise(example: Example) -> Finding:
     """Draw batches of the digits and fit the error of μ by a power of m."""
-    A = images()[0] @ small_model("batch", "gaussian", features=images()[0].shape[1]).W.T
+    X, _ = example.images
+    A = X @ example.model("batch", "gaussian", features=X.shape[1]).W.T
     sizes = np.array([4, 16, 64])
-    noise = batch_noise(A, np.random.default_rng(SEED), sizes=sizes, batches=2000, replacement=True)
+    noise = batch_noise(A, example.rng(), sizes=sizes, batches=2000, replacement=True)
     error = np.sqrt(((noise.mean_error / noise.sigma) ** 2).mean(axis=1))
     slope = float(np.polyfit(np.log(sizes), np.log(error), 1)[0])
     return plain(
@@ -86,10 +81,10 @@ def _batch_noise() -> Finding:
     )
 
 
-def _logits() -> Finding:
+def _logits(example: Example) -> Finding:
     """Double the natural parameters of a softmax model."""
-    model = small_model("layer", "categorical")
-    s = model.natural_parameter(gaussian_data())
+    model = example.model("layer", "categorical")
+    s = model.natural_parameter(example.X)
     p, sharper = model.family.mean(s), model.family.mean(2 * s)
     turned = float((p.argmax(axis=1) != sharper.argmax(axis=1)).mean())
     confidence = {"s": p.max(axis=1).mean(), "2s": sharper.max(axis=1).mean()}
@@ -100,24 +95,28 @@ def _logits() -> Finding:
     )
 
 
-def _recurrence(method: str, radius: float, activation: str = "identity") -> Recurrence:
+def _recurrence(
+    example: Example, method: str, radius: float, activation: str = "identity"
+) -> Recurrence:
     return Recurrence.random(
         NORMALIZERS[method],
-        UNITS,
+        example.units,
         FEATURES,
-        np.random.default_rng(SEED),
+        example.rng(),
         spectral_radius=radius,
         activation=activation,
     )
 
 
-def _rescaled_steps() -> Finding:
+def _rescaled_steps(example: Example) -> Finding:
     """Multiply all summed inputs of every step by a factor of its own."""
-    rng = np.random.default_rng(SEED)
+    rng = example.rng()
     X, factors = rng.standard_normal((2, 20, FEATURES)), rng.uniform(0.5, 2, 20)
     change = {}
     for method in ("layer", "standard"):
-        runs = [run_recurrence(_recurrence(method, 1.0), X, factors=f) for f in (None, factors)]
+        runs = [
+            run_recurrence(_recurrence(example, method, 1.0), X, factors=f) for f in (None, factors)
+        ]
         change[method] = moved(*(run.hidden for run in runs))
     return plain(
         change["layer"] < ROUNDING < change["standard"],
@@ -125,18 +124,18 @@ def _rescaled_steps() -> Finding:
     )
 
 
-def _free_run(method: str, radius: float) -> Run:
+def _free_run(example: Example, method: str, radius: float) -> Run:
     """Return 100 steps from a random state without inputs."""
-    h0 = np.random.default_rng(SEED + 1).standard_normal((2, UNITS))
-    return run_recurrence(_recurrence(method, radius), np.zeros((2, 100, FEATURES)), h0)
+    h0 = example.rng(1).standard_normal((2, example.units))
+    return run_recurrence(_recurrence(example, method, radius), np.zeros((2, 100, FEATURES)), h0)
 
 
-def _grow_or_shrink() -> Finding:
+def _grow_or_shrink(example: Example) -> Finding:
     """Measure the growth of a step from its summed inputs, at two spectral radii."""
     growth = {}
     for method in ("standard", "layer"):
         for radius in RADII:
-            rms = _free_run(method, radius).rms_summed_inputs
+            rms = _free_run(example, method, radius).rms_summed_inputs
             decades = np.log10(rms[-1] / rms[0]).mean() / (len(rms) - 1)
             name = text(
                 "{method}, radius {radius:g}", method=NORMALIZERS[method].title, radius=radius
@@ -149,17 +148,17 @@ def _grow_or_shrink() -> Finding:
     )
 
 
-def _gradients_over_time() -> Finding:
+def _gradients_over_time(example: Example) -> Finding:
     """Measure ‖∂h^T/∂h^0‖ a step, with and without inputs, linear and tanh, at two radii."""
-    X = np.random.default_rng(SEED).standard_normal((2, 100, FEATURES))
-    h0 = np.random.default_rng(SEED + 1).standard_normal((2, UNITS))
+    X = example.rng().standard_normal((2, 100, FEATURES))
+    h0 = example.rng(1).standard_normal((2, example.units))
     layer = [
-        _decay(run_recurrence(_recurrence("layer", radius, activation), inputs, h0))
+        _decay(run_recurrence(_recurrence(example, "layer", radius, activation), inputs, h0))
         for radius in RADII
         for activation in ("identity", "tanh")
         for inputs in (X, np.zeros_like(X))
     ]
-    standard = _decay(_free_run("standard", RADII[1]))
+    standard = _decay(_free_run(example, "standard", RADII[1]))
     return Finding(
         max(np.abs(layer)) < 0.01,
         max(layer) < 0.01 < standard,
@@ -180,13 +179,13 @@ def _decay(run: Run) -> float:
     return float(jacobian_norms(run, points=2).log10_norms[0].mean()) / run.steps
 
 
-def _any_length() -> Finding:
+def _any_length(example: Example) -> Finding:
     """Run far past the training length; ask for batch norm's statistics of single cases."""
-    X = np.random.default_rng(SEED).standard_normal((2, 300, FEATURES))
-    recurrence = _recurrence("layer", 1.5, "tanh")
+    X = example.rng().standard_normal((2, 300, FEATURES))
+    recurrence = _recurrence(example, "layer", 1.5, "tanh")
     short, long = (run_recurrence(recurrence, inputs) for inputs in (X[:, :30], X))
     change = moved(short.hidden, long.hidden[: len(short.hidden)])
-    accepted = _batch_norm_recurs()
+    accepted = _batch_norm_recurs(example)
     return plain(
         long.steps == 300 and change < ROUNDING and not accepted,
         numbers(text("steps"), {text("as trained"): short.steps, text("run"): long.steps})
@@ -197,10 +196,10 @@ def _any_length() -> Finding:
     )
 
 
-def _batch_norm_recurs() -> bool:
+def _batch_norm_recurs(example: Example) -> bool:
     """Whether batch norm can take its statistics at one step of one sequence."""
     try:
-        _recurrence("batch", 1.5)
+        _recurrence(example, "batch", 1.5)
     except Refusal:
         return False
     return True

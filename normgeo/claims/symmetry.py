@@ -6,27 +6,29 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, numbers, plain
-from normgeo.claims.examples import (
-    PAPER,
-    ROUNDING,
-    SEED,
+from normgeo.claims.claim import (
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    Claim,
+    Finding,
     by_method,
     certify,
-    gaussian_data,
-    small_model,
+    numbers,
+    plain,
 )
+from normgeo.claims.examples import PAPER, ROUNDING, Example
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_space import null_space
 
 
-def _null_directions() -> Finding:
+def _null_directions(example: Example) -> Finding:
     """Measure vᵀFv along the tangents of the changes that layer norm ignores, exact and Eq. 13."""
-    X, model = gaussian_data(), small_model("layer", "gaussian")
+    X, model = example.X, example.model("layer", "gaussian")
     exact, paper = fisher(model, X), fisher(model, X, coupling="paper")
-    tangents = _invariant_tangents(model, X)
+    tangents = _invariant_tangents(example, model, X)
     seen, by_paper = _share_seen(exact, tangents), _share_seen(paper, tangents)
     return Finding(
         max(seen, by_paper) < ROUNDING,
@@ -37,25 +39,25 @@ def _null_directions() -> Finding:
     )
 
 
-def _others_are_seen() -> Finding:
+def _others_are_seen(example: Example) -> Finding:
     """Measure vᵀFv along the tangents of the changes of W that each method does not ignore."""
-    X, least = gaussian_data(), {}
+    X, least = example.X, {}
     for method in PAPER:
-        model = small_model(method, "gaussian")
-        tangents = _tangents(model, X, invariant=False)
+        model = example.model(method, "gaussian")
+        tangents = _tangents(example, model, X, invariant=False)
         F = fisher(model, X)
         least[method] = min(_share_seen(F, v[:, None]) for v in tangents.T)
     return plain(min(least.values()) > ROUNDING, by_method(text("smallest share of F"), least))
 
 
-def _count() -> Finding:
+def _count(example: Example) -> Finding:
     """Compare the null dimensions of F among the weights with the span of the tangents."""
-    X, spans, independent, coupled = gaussian_data(), {}, {}, {}
+    X, spans, independent, coupled = example.X, {}, {}, {}
     for method in PAPER:
-        model = small_model(method, "gaussian", neurons=4)
-        spans[method] = int(np.linalg.matrix_rank(_invariant_tangents(model, X)))
+        model = example.model(method, "gaussian", neurons=4)
+        spans[method] = int(np.linalg.matrix_rank(_invariant_tangents(example, model, X)))
         independent[method] = null_space(fisher(model, X)).dimension
-        model = small_model(method, "categorical", neurons=4)
+        model = example.model(method, "categorical", neurons=4)
         coupled[method] = null_space(fisher(model, X)).dimension
     return Finding(
         spans == independent == coupled,
@@ -66,9 +68,9 @@ def _count() -> Finding:
     )
 
 
-def _equation_13_is_singular() -> Finding:
+def _equation_13_is_singular(example: Example) -> Finding:
     """Count the null directions of Eq. 13 among the weights of layer norm."""
-    X, model = gaussian_data(), small_model("layer", "gaussian", neurons=4)
+    X, model = example.X, example.model("layer", "gaussian", neurons=4)
     exact, paper = (
         null_space(fisher(model, X, coupling=coupling)).dimension for coupling in ("exact", "paper")
     )
@@ -78,27 +80,28 @@ def _equation_13_is_singular() -> Finding:
     )
 
 
-def _invariant_tangents(model: NormalizedGLM, X: Array) -> Array:
-    return _tangents(model, X, invariant=True)
+def _invariant_tangents(example: Example, model: NormalizedGLM, X: Array) -> Array:
+    return _tangents(example, model, X, invariant=True)
 
 
-def _tangents(model: NormalizedGLM, X: Array, invariant: bool) -> Array:
+def _tangents(example: Example, model: NormalizedGLM, X: Array, invariant: bool) -> Array:
     """Return the tangents of the changes of W that z ignores, or does not, as columns of θ."""
     columns = [
         model.layout.pack(dW, np.zeros(len(dW)), np.zeros(len(dW)))
         for transform in TRANSFORMS.values()
-        if transform.matrix == "W" and certify(model.normalizer, transform).invariant == invariant
-        for dW in _velocities(transform, model.W, X)
+        if transform.matrix == "W"
+        and certify(example, model.normalizer, transform).invariant == invariant
+        for dW in _velocities(example, transform, model.W, X)
     ]
     return np.column_stack(columns)
 
 
-def _velocities(transform: Transform, W: Array, X: Array) -> list[Array]:
+def _velocities(example: Example, transform: Transform, W: Array, X: Array) -> list[Array]:
     """Return the velocity of a change of W for each row it may change, and two γ for each D."""
     rows = range(len(W)) if transform.operation.one_row else [0]
     if transform.rescales:
         return [transform.tangent(W, X, index=row)[0] for row in rows]
-    rng = np.random.default_rng(SEED)
+    rng = example.rng()
     gammas = rng.standard_normal((2 * W.shape[1], *transform.gamma_shape(W, X)))
     return [transform.tangent(W, X, gamma=g, index=row)[0] for row in rows for g in gammas]
 

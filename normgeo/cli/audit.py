@@ -65,7 +65,7 @@ def _require_expected(audited: tuple[Audited, ...]) -> None:
         text(
             "{key} is {verdict!r}, not {expected!r}",
             key=one.claim.key,
-            verdict=one.finding.verdict,
+            verdict=one.verdict,
             expected=one.claim.expected,
         )
         for one in audited

@@ -1,24 +1,40 @@
 """The audit in words and numbers: a listing for a terminal, a table for papers, records for code.
 
-The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold. What these functions
-return is in the language that is in use when they are called.
+The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold; ? stands where seeds or
+sizes disagree. What these functions return is in the language that is in use when they are called.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from normgeo.base.text import text
-from normgeo.claims import FAILS, HOLDS, HOLDS_IF, PART, SIGNS, Audited, Measured
+from normgeo.claims import (
+    DEPENDS,
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    PART,
+    SIGNS,
+    VERDICTS,
+    Audited,
+    Measured,
+)
 from normgeo.tables import formats
 from normgeo.tables.table import Table
 
-WORDS = {HOLDS: text("holds"), HOLDS_IF: text("holds if …"), FAILS: text("does not hold")}
+WORDS = {
+    HOLDS: text("holds"),
+    HOLDS_IF: text("holds if …"),
+    FAILS: text("does not hold"),
+    DEPENDS: text("undecided"),
+}
 INDENT = 17
 DIGITS = 3  # of a measured value
 
@@ -29,7 +45,7 @@ def listing(audited: Sequence[Audited], room: int) -> str:
     for part, members in by_part(audited):
         lines += [part, "=" * len(part), ""]
         for one in members:
-            head = f"{SIGNS[one.finding.verdict]} {WORDS[one.finding.verdict]}".ljust(INDENT)
+            head = f"{SIGNS[one.verdict]} {WORDS[one.verdict]}".ljust(INDENT)
             lines += _wrapped(str(text(one.claim.statement)), room, head)
             for sentence in (*remarks(one), str(text(one.claim.source)), *_quantities(one)):
                 lines += _wrapped(sentence, room)
@@ -43,7 +59,7 @@ def audit_table(audited: Sequence[Audited]) -> Table:
         ("", text("statement"), text("source"), text("measured")),
         tuple(
             (
-                SIGNS[one.finding.verdict],
+                SIGNS[one.verdict],
                 " ".join((str(text(one.claim.statement)), *remarks(one))),
                 text(one.claim.source),
                 "; ".join(_quantities(one)),
@@ -70,6 +86,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
             "remark",
             "page",
             "measured",
+            "ranges",
         ),
         tuple(
             (
@@ -77,13 +94,14 @@ def audit_records(audited: Sequence[Audited]) -> Table:
                 PART[c.key],
                 c.statement,
                 c.source,
-                one.finding.verdict,
+                one.verdict,
                 c.expected,
                 one.as_expected,
                 c.condition,
                 c.remark,
                 c.page,
-                Quantities(one.finding.measured),
+                Quantities({m: m.value for m in one.finding.measured}),
+                Quantities({m: found for m in one.finding.measured if (found := one.range(m))}),
             )
             for one in audited
             for c in (one.claim,)
@@ -92,13 +110,13 @@ def audit_records(audited: Sequence[Audited]) -> Table:
     )
 
 
-class Quantities(dict[str, float | bool | None]):
-    """Measured values by their labels, units in parentheses: a JSON object, or "a = 1; b = 2"."""
+class Quantities(dict[str, Any]):
+    """What is known of measured values, by their labels and units: JSON, or "a = 1; b = 2"."""
 
-    def __init__(self, measured: Iterable[Measured]) -> None:
-        for m in measured:
+    def __init__(self, known: Mapping[Measured, float | tuple[float, float]]) -> None:
+        for m, value in known.items():
             unit = f" ({m.unit})" if m.unit else ""
-            self[m.label + unit] = m.value if isfinite(m.value) else None
+            self[m.label + unit] = value if np.isfinite(value).all() else None
 
     def __str__(self) -> str:
         return "; ".join(f"{label} = {_plain(value)}" for label, value in self.items())
@@ -114,8 +132,10 @@ def remarks(one: Audited) -> tuple[str, ...]:
     """Return the condition of a verdict that has one, the claim's remark, and an alarm."""
     claim = one.claim
     sentences = [text(claim.remark)] if claim.remark else []
-    if one.finding.verdict == HOLDS_IF and claim.condition:
+    if one.verdict == HOLDS_IF and claim.condition:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
+    if one.verdict == DEPENDS:
+        sentences.append(text("The verdict changes with the seed or the size: so it is none."))
     if not one.as_expected:
         sentences.append(text("Not as expected: {verdict}.", verdict=WORDS[claim.expected]))
     return tuple(map(str, sentences))
@@ -127,22 +147,29 @@ def by_quantity(measured: Iterable[Measured]) -> Iterator[tuple[str, list[Measur
         yield f"{text(quantity)} ({text(unit)})" if unit else str(text(quantity)), list(values)
 
 
-def counts(audited: Iterable[Audited]) -> dict[str, int]:
+def counts(audited: Iterable[Audited]) -> Counter[str]:
     """Return how many claims have each verdict."""
-    found = Counter(one.finding.verdict for one in audited)
-    return {verdict: found[verdict] for verdict in SIGNS}
+    found = Counter(one.verdict for one in audited)
+    return Counter({verdict: found[verdict] for verdict in VERDICTS})
 
 
 def summary(audited: Sequence[Audited]) -> str:
     """Return how many statements hold, in a sentence."""
     found = counts(audited)
-    return text(
+    sentence = text(
         "Of {all} statements {holds} hold (✓), {holds_if} hold on a condition (≈) and {fails} do "
         "not hold (✗).",
         all=len(audited),
         holds=found[HOLDS],
         holds_if=found[HOLDS_IF],
         fails=found[FAILS],
+    )
+    if not (undecided := len(audited) - found.total()):
+        return sentence
+    return text(
+        "{sentence} Of {n} the verdict changes with the seed or the size (?).",
+        sentence=sentence,
+        n=undecided,
     )
 
 
@@ -159,9 +186,16 @@ def shown(value: float | bool) -> str:
     return formats.shown(value, DIGITS)
 
 
+def spread(one: Audited, measured: Measured) -> str:
+    """Return between what a value lies over all examples: " (1 to 2)", "" for a single value."""
+    least, most = map(shown, one.range(measured) or (0, 0))
+    between = text("{least} to {most}", least=least, most=most)
+    return "" if least == most else f" ({between})"
+
+
 def _quantities(one: Audited) -> list[str]:
     return [
-        f"{quantity}: " + ", ".join(name(m) + shown(m.value) for m in values)
+        f"{quantity}: " + ", ".join(name(m) + shown(m.value) + spread(one, m) for m in values)
         for quantity, values in by_quantity(one.finding.measured)
     ]
 

@@ -18,12 +18,13 @@ from normgeo.tables.audit import (
     name,
     remarks,
     shown,
+    spread,
     summary,
 )
 
 TITLE = text("The paper, checked")
 PAPER = "Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450."
-STATES = {"✓": "yes", "≈": "limit", "✗": "no"}
+STATES = {"✓": "yes", "≈": "limit", "✗": "no", "?": "limit"}
 COLUMNS = (text("Verdict"), text("Statement"), text("Measured"), text("Source"))
 
 
@@ -90,6 +91,7 @@ _TEMPLATES.globals.update(
     page=_page,
     remarks=remarks,
     shown=shown,
+    spread=spread,
     text=text,
 )
 

@@ -72,7 +72,7 @@ def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
         _filter(audited, settings)
         _exports(audited)
     wanted = VERDICTS[settings.verdict]
-    chosen = [one for one in audited if wanted in {"", one.finding.verdict}]
+    chosen = [one for one in audited if wanted in {"", one.verdict}]
     if wrong := [one.claim.key for one in audited if not one.as_expected]:
         st.error(text("Not the known verdicts: {keys}.", keys=", ".join(wrong)))
     _table(data={"html": report.table(chosen)}, key="audit", on_opened_change=_open)

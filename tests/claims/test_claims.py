@@ -14,13 +14,18 @@ from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
 from normgeo.base.progress import Stop
 from normgeo.claims import (
     CLAIMS,
+    DEPENDS,
+    EXAMPLES,
     FAILS,
     HOLDS,
     HOLDS_IF,
     PARTS,
-    SIGNS,
+    VERDICTS,
+    Audited,
     Claim,
+    Example,
     Finding,
+    Measured,
     audit,
     decay,
     geometry,
@@ -45,14 +50,25 @@ Patch = pytest.MonkeyPatch
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
+def audited() -> dict[str, Audited]:
     """What one audit of all claims finds."""
-    return {one.claim.key: one.finding for one in audit()}
+    return {one.claim.key: one for one in audit()}
 
 
-@pytest.mark.parametrize("key", CLAIMS)
-def test_computation_gives_the_known_verdict(key: str, findings: dict[str, Finding]) -> None:
-    assert findings[key].verdict == CLAIMS[key].expected
+def test_every_claim_has_its_verdict_on_every_example(audited: dict[str, Audited]) -> None:
+    wrong = {
+        key: [finding.verdict for finding in (one.finding, *one.others)]
+        for key, one in audited.items()
+        if not one.as_expected
+    }
+    assert wrong == {}
+    assert {1 + len(one.others) for one in audited.values()} == {len(EXAMPLES)}
+
+
+def test_examples_are_of_three_seeds_and_two_sizes() -> None:
+    assert len({example.seed for example in EXAMPLES}) >= 3
+    for size in ("cases", "neurons", "digits", "units", "certificate"):
+        assert len({getattr(example, size) for example in EXAMPLES}) >= 2, size
 
 
 # One mutation of what each claim is computed from; a newcomer needs one as well.
@@ -184,7 +200,11 @@ def summed_inputs_are_normalized_after_all(patch: Patch) -> None:
 @breaks("epsilon")
 def verdicts_forget_epsilon(patch: Patch) -> None:
     certify = limits.certify
-    patch.setattr(limits, "certify", lambda method, change, eps=None: certify(method, change))
+
+    def without_eps(example: Example, *asked: Any, eps: Any = None) -> Any:
+        return certify(example, *asked)
+
+    patch.setattr(limits, "certify", without_eps)
 
 
 @breaks("frozen")
@@ -273,7 +293,7 @@ def every_change_is_said_to_matter(patch: Patch) -> None:
     patch.setattr(
         symmetry,
         "certify",
-        lambda method, change: replace(certify(method, change), invariant=False),
+        lambda *asked: replace(certify(*asked), invariant=False),
     )
 
 
@@ -372,7 +392,7 @@ def test_mutation_changes_the_verdict(
 ) -> None:
     """Negative control: the verdict is computed, so what it is computed from can change it."""
     mutation(monkeypatch)
-    assert CLAIMS[key].check().verdict != CLAIMS[key].expected
+    assert CLAIMS[key].check(EXAMPLES[1]).verdict != CLAIMS[key].expected
 
 
 @pytest.mark.parametrize("key", CLAIMS)
@@ -397,17 +417,16 @@ def test_claim_is_a_sentence_with_a_source(key: str) -> None:
         assert re.fullmatch(r"[^A-Z\s].*[^.]", claim.condition), claim.condition
 
 
-@pytest.mark.parametrize("key", CLAIMS)
 def test_every_measured_value_is_plain_and_has_a_label_of_its_own(
-    key: str, findings: dict[str, Finding]
+    audited: dict[str, Audited],
 ) -> None:
-    measured = findings[key].measured
-    assert measured
-    assert {type(m.value) for m in measured} <= {float, bool}
-    assert all(np.isfinite(m.value) for m in measured)
-    assert all(m.quantity for m in measured)
-    labels = [m.label for m in measured]
-    assert len(set(labels)) == len(labels)
+    for one in audited.values():
+        for finding in (one.finding, *one.others):
+            assert {type(m.value) for m in finding.measured} <= {float, bool}
+            assert all(np.isfinite(m.value) for m in finding.measured)
+            assert all(m.quantity for m in finding.measured)
+            labels = [m.label for m in finding.measured]
+            assert len(set(labels)) == len(labels) > 0, one.claim.key
 
 
 @pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.page])
@@ -424,7 +443,7 @@ def test_no_two_claims_share_a_name_or_a_statement() -> None:
 
 
 def test_every_verdict_occurs() -> None:
-    assert {claim.expected for claim in CLAIMS.values()} == set(SIGNS)
+    assert {claim.expected for claim in CLAIMS.values()} == set(VERDICTS)
 
 
 # The pieces.
@@ -451,8 +470,60 @@ def test_numbers_are_pythons_own() -> None:
     assert [type(m.value) for m in found] == [float, bool, float, float]
 
 
+def finding_of(value: float, holds: bool = True) -> Finding:
+    return plain(holds, number("size", value) + number("it is so", holds))
+
+
+def test_verdict_that_depends_on_the_example_is_none() -> None:
+    one = Audited(claim(), finding_of(1), (finding_of(2, holds=False), finding_of(3)))
+    assert one.verdict == DEPENDS
+    assert not one.as_expected
+    agreed = Audited(claim(FAILS), finding_of(1, holds=False), (finding_of(2, holds=False),))
+    assert (agreed.verdict, agreed.as_expected) == (FAILS, True)
+
+
+def test_range_of_a_value_is_over_all_examples() -> None:
+    one = Audited(claim(), finding_of(2), (finding_of(1), finding_of(3)))
+    size, so = one.finding.measured
+    assert one.range(size) == (1, 3)
+    assert one.range(so) is None, "a truth value has none"
+    assert one.range(Measured("length", 2.0)) is None, "nobody measured it"
+    rounding = Audited(claim(), finding_of(1e-16), (finding_of(3e-15),))
+    assert rounding.range(rounding.finding.measured[0]) is None
+
+
+def test_audit_runs_a_claim_on_every_example(monkeypatch: Patch) -> None:
+    """A statement that is true on one seed only has no verdict, and the audit says so."""
+    asked: list[Example] = []
+
+    def check(example: Example) -> Finding:
+        asked.append(example)
+        return finding_of(example.cases, holds=example.seed == 0)
+
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", {"lucky": claim(check=check)})
+    (one,) = audit()
+    assert tuple(asked) == EXAMPLES
+    assert (one.finding.verdict, one.verdict, one.as_expected) == (HOLDS, DEPENDS, False)
+
+
+def test_same_example_gives_the_same_numbers_and_another_seed_others() -> None:
+    first, again, other = (Example(seed, cases=3, digits=3) for seed in (0, 0, 1))
+    for numbers_of in (
+        lambda e: e.X,
+        lambda e: e.model("layer", "gaussian").W,
+        lambda e: e.images[0],
+        lambda e: e.rng().standard_normal(3),
+        lambda e: e.rng(1).standard_normal(3),
+    ):
+        assert np.array_equal(numbers_of(first), numbers_of(again))
+        assert not np.array_equal(numbers_of(first), numbers_of(other))
+    assert first.rng().random() != first.rng(1).random()
+    X, y = first.images
+    assert len(X) == len(y) == 3
+
+
 def claim(expected: str = HOLDS, condition: str = "", **values: Any) -> Claim:
-    check = values.pop("check", lambda: plain(True, number("one", 1)))
+    check = values.pop("check", lambda example: plain(True, number("one", 1)))
     return Claim("key", "It is so.", "here", check, expected, condition=condition, **values)
 
 
@@ -507,7 +578,7 @@ def test_claims_of_one_audit_share_what_they_compute_and_no_more(monkeypatch: Pa
         computed.append(number)
         return float(number ** (1 / power))
 
-    def check() -> Finding:
+    def check(example: Example) -> Finding:
         both = root(16.0) == 4 and root(16.0, power=4) == 2
         return plain(both, number("roots", len(computed)))
 
@@ -517,13 +588,13 @@ def test_claims_of_one_audit_share_what_they_compute_and_no_more(monkeypatch: Pa
     assert computed == [16.0] * 2
     list(audit())
     assert computed == [16.0] * 4, "another audit computes anew"
-    check()
-    check()
+    check(EXAMPLES[0])
+    check(EXAMPLES[0])
     assert computed == [16.0] * 8, "so does a check by itself"
 
 
 def test_check_that_cannot_be_computed_is_named(monkeypatch: Patch) -> None:
-    def check() -> Finding:
+    def check(example: Example) -> Finding:
         raise ValueError("σ must not vanish.")
 
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {"key": claim(check=check)})

@@ -16,7 +16,19 @@ import pytest
 import normgeo.claims
 from normgeo.__main__ import main
 from normgeo.base.text import text, translated
-from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Claim, Finding
+from normgeo.claims import (
+    CLAIMS,
+    DEPENDS,
+    EXAMPLES,
+    FAILS,
+    HOLDS,
+    HOLDS_IF,
+    SIGNS,
+    Audited,
+    Claim,
+    Example,
+    Finding,
+)
 from normgeo.claims.claim import number, numbers
 from normgeo.tables.audit import audit_records, audit_table, counts, listing, shown, summary
 from normgeo.tables.formats import FORMATS, render
@@ -33,7 +45,11 @@ def planted(key: str, everywhere: bool, restricted: bool, expected: str) -> Clai
     finding = Finding(everywhere, restricted, MEASURED + number("it is so", everywhere))
     condition = "it is Sunday" if expected == HOLDS_IF else ""
     return replace(
-        CLAIMS[key], check=lambda: finding, expected=expected, condition=condition, remark=""
+        CLAIMS[key],
+        check=lambda example: finding,
+        expected=expected,
+        condition=condition,
+        remark="",
     )
 
 
@@ -46,7 +62,7 @@ def three(monkeypatch: Patch) -> Sequence[Audited]:
         planted("turn_halves", False, False, FAILS),
     )
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {claim.key: claim for claim in claims})
-    return tuple(Audited(claim, claim.check()) for claim in claims)
+    return tuple(Audited(claim, claim.check(EXAMPLES[0])) for claim in claims)
 
 
 # Tables.
@@ -57,7 +73,7 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
     assert max(map(len, words.splitlines())) <= 80
     flat = " ".join(words.split())
     for one in three:
-        assert f"{SIGNS[one.finding.verdict]} {one.finding.verdict}" in flat
+        assert f"{SIGNS[one.verdict]} {one.verdict}" in flat
         assert one.claim.statement in flat
         assert one.claim.source in flat
     assert "It holds if it is Sunday." in flat
@@ -109,6 +125,31 @@ def test_an_alarm_is_told(three: Sequence[Audited]) -> None:
     alarm = Audited(replace(three[0].claim, expected=FAILS), three[0].finding)
     assert "Not as expected: does not hold." in listing([alarm], 80)
     assert "Not as expected" not in listing(three, 80)
+
+
+def test_a_verdict_that_depends_on_the_example_is_told(three: Sequence[Audited]) -> None:
+    first, *_ = three
+    unsure = replace(first, others=(replace(first.finding, everywhere=False, restricted=False),))
+    for words in (listing([unsure], 80), render(audit_table([unsure]), "markdown")):
+        assert "?" in words
+        assert "The verdict changes with the seed or the size: so it is none." in " ".join(
+            words.split()
+        )
+    assert "? undecided" in listing([unsure], 80)
+    assert summary([unsure]).endswith(
+        "0 do not hold (✗). Of 1 the verdict changes with the seed or the size (?)."
+    )
+    assert audit_records([unsure]).rows[0][4] == DEPENDS
+
+
+def test_range_over_the_examples_stands_beside_a_value() -> None:
+    at = [Finding(True, True, number("error", value) + number("steps", 5)) for value in (2, 1, 3.5)]
+    one = Audited(CLAIMS["equation_5"], at[0], tuple(at[1:]))
+    assert "error: 2 (1 to 3.5)\n" in listing([one], 80)
+    assert "steps: 5\n" in listing([one], 80)
+    (record,) = audit_records([one]).records()
+    assert json.loads(json.dumps(record))["ranges"] == {"error": [1.0, 3.5]}
+    assert str(record["ranges"]) == "error = (1.0, 3.5)"
 
 
 def test_listing_and_table_are_in_the_language_that_is_in_use(three: Sequence[Audited]) -> None:
@@ -166,7 +207,7 @@ def test_an_unexpected_verdict_is_status_1_after_all_is_printed(
 def test_a_check_that_fails_is_status_1_and_a_sentence(
     three: Sequence[Audited], capsys: Captured, monkeypatch: Patch
 ) -> None:
-    def check() -> Finding:
+    def check(example: Example) -> Finding:
         raise ValueError("σ must not vanish.")
 
     broken = replace(three[0].claim, check=check)
@@ -181,7 +222,7 @@ def test_a_check_that_fails_is_status_1_and_a_sentence(
 def test_an_interruption_ends_the_line_and_is_one_sentence(
     three: Sequence[Audited], capsys: Captured, monkeypatch: Patch
 ) -> None:
-    def check() -> Finding:
+    def check(example: Example) -> Finding:
         raise KeyboardInterrupt
 
     claims = {"equation_5": three[0].claim, "table_1": replace(three[1].claim, check=check)}
