@@ -1,7 +1,7 @@
 """The running application, and Chromium in front of it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +13,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Playwright,
     Request,
     sync_playwright,
 )
@@ -33,6 +34,7 @@ IS_SETTLED = """() => {
     const calm = app !== null
         && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
+        && document.querySelector('h1') !== null
         && document.querySelector('[data-testid=stSkeleton]') === null
         && document.querySelector('[data-stale=true]') === null
         && document.fonts.status === 'loaded';
@@ -58,71 +60,115 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def contexts() -> list[BrowserContext]:
-    """The browser contexts of this test that are still open."""
-    return []
-
-
-def close(contexts: list[BrowserContext]) -> None:
-    while contexts:
-        contexts.pop().close()
-
-
-@pytest.fixture
-def fresh_server(tmp_path: Path, contexts: list[BrowserContext]) -> Iterator[str]:
-    """The URL of a server that nobody has asked anything yet."""
-    with running(APP, tmp_path / "server-log.txt") as url:
-        yield url
-        # A page that outlives its server complains that it is gone.
-        close(contexts)
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Path:
     path = find_browser()
     if path is None:
         pytest.fail("The browser tests need Chromium: `make test` installs it where it can.")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path)
-        yield chromium
-        chromium.close()
+    return Path(path)
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
+    """For tests that cut the network."""
+    browser = playwright.chromium.launch(executable_path=chromium)
+    yield browser
+    browser.close()
+
+
+class Pages:
+    """Opens pages, and keeps what they complain of: an error, or a request to another host."""
+
+    def __init__(self, window: BrowserContext, phone: Callable[[], BrowserContext]) -> None:
+        self.window, self.phone = window, phone
+        self.complaints: list[str] = []
+        self.pages: list[Page] = []
+
+    def open(
+        self,
+        width: int = 1280,
+        height: int = 720,
+        *,
+        touch: bool = False,
+        scheme: str = "light",
+        permissions: Sequence[str] = (),
+    ) -> Page:
+        context = self.phone() if touch else self.window
+        context.grant_permissions(permissions)
+        page = context.new_page()
+        self.pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        page.on("request", self._on_request)
+        return page
+
+    def close(self) -> None:
+        """Close the pages; nothing of them stays but what the browser has loaded."""
+        while self.pages:
+            page = self.pages.pop()
+            page.context.clear_permissions()
+            page.context.clear_cookies()
+            if page.url.startswith("http"):
+                page.evaluate("localStorage.clear()")
+            page.close()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        source = urlsplit(message.location.get("url", ""))
+        harmless = "status of 404" in message.text and HARMLESS.fullmatch(source.path)
+        if message.type == "error" and not harmless:
+            self.complaints.append(f"console: {message.text} ({source.geturl()})")
+
+    def _on_request(self, request: Request) -> None:
+        target = urlsplit(request.url)
+        if target.scheme in {"http", "https", "ws", "wss"} and target.hostname != "127.0.0.1":
+            self.complaints.append(f"request to another host: {request.url}")
+
+
+@pytest.fixture(scope="session")
+def new_pages(
+    playwright: Playwright, chromium: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[], Pages]]:
+    """Makes the `Pages` of a test, in browsers that load the application's scripts only once."""
+    windows: dict[str, BrowserContext] = {}
+
+    def window(name: str, **options: object) -> BrowserContext:
+        if name not in windows:
+            windows[name] = playwright.chromium.launch_persistent_context(
+                tmp_path_factory.mktemp(name), executable_path=chromium, **options
+            )
+        return windows[name]
+
+    yield lambda: Pages(
+        window("projector"), lambda: window("phone", has_touch=True, is_mobile=True)
+    )
+    for context in windows.values():
+        context.close()
+
+
+@pytest.fixture
+def pages(new_pages: Callable[[], Pages]) -> Iterator[Pages]:
+    """The pages of a test, which must not complain."""
+    pages = new_pages()
+    yield pages
+    pages.close()
+    assert pages.complaints == []
 
 
 OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def open_page(browser: Browser, contexts: list[BrowserContext]) -> Iterator[OpenPage]:
-    """Opens pages, `open_page(width, height, **context options)`, that must not complain.
-
-    The test fails where a page logs an error, raises one, or asks another host for something.
-    """
-    complaints: list[str] = []
-
-    def on_console(message: ConsoleMessage) -> None:
-        source = urlsplit(message.location.get("url", ""))
-        harmless = "status of 404" in message.text and HARMLESS.fullmatch(source.path)
-        if message.type == "error" and not harmless:
-            complaints.append(f"console: {message.text} ({source.geturl()})")
-
-    def on_request(request: Request) -> None:
-        target = urlsplit(request.url)
-        if target.scheme in {"http", "https", "ws", "wss"} and target.hostname != "127.0.0.1":
-            complaints.append(f"request to another host: {request.url}")
-
-    def opener(width: int = 1280, height: int = 720, **options: object) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", on_console)
-        page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
-        page.on("request", on_request)
-        return page
-
-    yield opener
-    close(contexts)
-    assert complaints == []
+def open_page(pages: Pages) -> OpenPage:
+    """`open_page(width, height, …)` opens a page, as `Pages.open` does."""
+    return pages.open
 
 
 @pytest.fixture
@@ -134,7 +180,62 @@ def page(open_page: OpenPage) -> Page:
 @pytest.fixture
 def phone(open_page: OpenPage) -> Page:
     """A phone held upright: 390 × 844."""
-    return open_page(390, 844, has_touch=True, is_mobile=True)
+    return open_page(390, 844, touch=True)
+
+
+@pytest.fixture(scope="module")
+def look_at(
+    new_pages: Callable[[], Pages], server: str, wait_settled: Callable[[Page], None]
+) -> Iterator[Callable[[str], Page]]:
+    """`look_at(address)` shows a projector's page to tests that change nothing on it.
+
+    The page of an address is opened once for all of them.
+    """
+    pages = new_pages()
+    shown: dict[str, Page] = {}
+
+    def show(address: str) -> Page:
+        if address not in shown:
+            page = shown[address] = pages.open()
+            page.goto(server + address)
+            wait_settled(page)
+        page = shown[address]
+        page.bring_to_front()
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.evaluate("window.scrollTo(0, 0)")
+        return page
+
+    yield show
+    pages.close()
+    assert pages.complaints == []
+
+
+@pytest.fixture
+def fresh_server(tmp_path: Path, pages: Pages) -> Iterator[str]:
+    """The URL of a server that nobody has asked anything yet."""
+    with running(APP, tmp_path / "server-log.txt") as url:
+        yield url
+        # A page that outlives its server complains that it is gone.
+        pages.close()
+
+
+@pytest.fixture
+def open_file(browser: Browser) -> Iterator[Callable[[Path], Page]]:
+    """Opens a file without a network; the test fails where its page asks for more or complains."""
+    complaints: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+
+    def opener(file: Path) -> Page:
+        page = context.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda r: None if r.url == file.as_uri() else complaints.append(r.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield opener
+    context.close()
+    assert complaints == []
 
 
 @pytest.fixture(scope="session")
@@ -143,7 +244,7 @@ def wait_settled() -> Callable[[Page], None]:
 
     def wait(page: Page) -> None:
         page.evaluate("window.calmFor = 0")
-        page.wait_for_function(IS_SETTLED, polling=50, timeout=30_000)
+        page.wait_for_function(IS_SETTLED, polling=50, timeout=120_000)
 
     return wait
 

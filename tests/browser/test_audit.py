@@ -7,11 +7,16 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from normgeo.claims import CLAIMS, FAILS
 
 COMPUTING = 120_000
+
+
+@pytest.fixture
+def shown(look_at: Callable[[str], Page]) -> Page:
+    return look_at("/audit")
 
 
 @pytest.fixture
@@ -48,16 +53,16 @@ def test_bar_tells_how_far_the_computation_is(fresh_server, page, wait_settled):
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_counts_and_first_rows_fit_a_projector(audit):
-    expect(audit.get_by_role("radio", name="hold if …")).to_be_in_viewport()
-    boxes = [row.bounding_box() for row in audit.locator(".st-key-audit .statement").all()[:4]]
+def test_counts_and_first_rows_fit_a_projector(shown):
+    expect(shown.get_by_role("radio", name="hold if …")).to_be_in_viewport()
+    boxes = [row.bounding_box() for row in shown.locator(".st-key-audit .statement").all()[:4]]
     assert len(boxes) == 4
     assert all(box["y"] + box["height"] <= 720 for box in boxes)
     assert all(box["x"] + box["width"] <= 1280 for box in boxes)
 
 
-def test_screen_reader_finds_a_table_with_headings_and_words(audit):
-    table = audit.get_by_role("table", name="The paper, checked")
+def test_screen_reader_finds_a_table_with_headings_and_words(shown):
+    table = shown.get_by_role("table", name="The paper, checked")
     expect(table.get_by_role("columnheader")).to_have_text(
         ["Verdict", "Statement", "Measured", "Source", "Page"]
     )
@@ -76,9 +81,9 @@ def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
     )
 
 
-def test_link_may_be_opened_by_its_address(audit, open_page, wait_settled):
+def test_link_may_be_opened_by_its_address(shown, open_page, wait_settled):
     """Negative control of the click: what a new tab or a copied link opens is the same state."""
-    link = audit.locator('.st-key-audit a[data-key="frozen"]')
+    link = shown.locator('.st-key-audit a[data-key="frozen"]')
     other = open_page()
     other.goto(link.evaluate("link => link.href"))
     wait_settled(other)
@@ -97,35 +102,28 @@ def test_filter_is_in_the_url_and_back(audit, wait_settled):
     expect(audit.locator(".st-key-audit .verdict")).to_have_count(len(CLAIMS))
 
 
-def test_report_opens_by_itself_offline(audit, browser: Browser, tmp_path):
-    file = download(audit, "HTML", tmp_path)
+def test_report_opens_by_itself_offline(shown, open_file, tmp_path):
+    file = download(shown, "HTML", tmp_path)
     assert file.name == "normgeo-audit.html"
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
-    complaints: list[str] = []
-    page = context.new_page()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("request", lambda r: complaints.append(r.url) if r.url != file.as_uri() else None)
-    page.goto(file.as_uri())
+    page = open_file(file)
     expect(page.get_by_role("heading", level=1)).to_have_text("The paper, checked")
     expect(page.locator(".verdict")).to_have_count(len(CLAIMS))
     link = page.locator('a[data-key="frozen"]').get_attribute("href")
-    base = urlsplit(audit.url)
+    base = urlsplit(shown.url)
     assert link == f"{base.scheme}://{base.netloc}/invariance?statistics=frozen"
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert complaints == []
-    context.close()
 
 
-def test_report_is_printed_as_pdf(audit, tmp_path):
-    content = download(audit, "PDF", tmp_path).read_bytes()
+def test_report_is_printed_as_pdf(shown, tmp_path):
+    content = download(shown, "PDF", tmp_path).read_bytes()
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
     assert content.count(b"/Type /Page\n") > 3
 
 
-def test_records_are_taken_away_as_json(audit, tmp_path):
-    records = json.loads(download(audit, "JSON", tmp_path).read_text("utf-8"))
+def test_records_are_taken_away_as_json(shown, tmp_path):
+    records = json.loads(download(shown, "JSON", tmp_path).read_text("utf-8"))
     assert [record["key"] for record in records] == list(CLAIMS)
     assert all(record["as_expected"] for record in records)
     assert all(record["measured"] for record in records)

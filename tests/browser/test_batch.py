@@ -13,6 +13,11 @@ def words(page, name):
 
 
 @pytest.fixture
+def shown(look_at):
+    return look_at("/batch")
+
+
+@pytest.fixture
 def batch(server, page, wait_settled):
     page.goto(f"{server}/batch")
     page.locator(".st-key-figure_axes .slider-group").wait_for()
@@ -109,16 +114,16 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     assert any("Wine" in caption for caption in words(page, "noise"))
 
 
-def test_picture_and_tabs_fit_a_projector(batch):
+def test_picture_and_tabs_fit_a_projector(shown):
     for key in ("figure_axes", "export_axes"):
-        box = batch.locator(f".st-key-{key}").bounding_box()
+        box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
-    expect(batch.get_by_role("tab", name="Small batches")).to_be_in_viewport()
+    expect(shown.get_by_role("tab", name="Small batches")).to_be_in_viewport()
 
 
-def test_no_word_of_a_figure_is_cut(batch):
-    words = batch.evaluate(
+def test_no_word_of_a_figure_is_cut(shown):
+    words = shown.evaluate(
         """() => Array.from(document.querySelectorAll('.js-plotly-plot')).flatMap(plot => {
             const frame = plot.getBoundingClientRect();
             return Array.from(plot.querySelectorAll('.annotation-text, .g-xtitle, .g-ytitle'))

@@ -11,7 +11,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style import export, static
@@ -130,25 +130,6 @@ def test_a_browser_that_does_not_start_is_one_sentence(
     )
     with pytest.raises(BrowserMissing, match=sentence):
         to_bytes(figure, "png")
-
-
-@pytest.fixture
-def open_file(browser: Browser) -> Callable[[Path], Page]:
-    """Opens a file in a browser without a network; the test fails where the page complains."""
-    complaints: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
-
-    def opener(file: Path) -> Page:
-        page = context.new_page()
-        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda r: None if r.url == file.as_uri() else complaints.append(r.url))
-        page.goto(file.as_uri())
-        return page
-
-    yield opener
-    context.close()
-    assert complaints == []
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -21,7 +21,7 @@ TABS = {
     PATHS[str(title)]: getattr(import_module(f"normgeo.ui.{name}"), "TABS", ())
     for name, title in PAGES.items()
 }
-pages = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 
 
 def query(page: Page) -> dict[str, list[str]]:
@@ -80,11 +80,11 @@ def papers(page: Page) -> set[str]:
     return set(grounds.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)"))
 
 
-@pages
+@every_page
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_accessibility_violation_in_any_tab(server, open_page, wait_settled, axe, path, scheme):
     """In the dark, where only colors differ, the rules look at the opening tab alone."""
-    page = open_page(color_scheme=scheme)
+    page = open_page(scheme=scheme)
     page.goto(f"{server}{path}?dataset=wine")
     wait_settled(page)
     assert axe(page) == []
@@ -100,7 +100,7 @@ def test_no_accessibility_violation_in_any_tab(server, open_page, wait_settled, 
         assert papers(page) <= PAPERS[scheme]
 
 
-@pages
+@every_page
 def test_phone_cuts_nothing_and_has_no_accessibility_violation(
     server, phone, wait_settled, axe, path
 ):

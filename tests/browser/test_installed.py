@@ -9,10 +9,11 @@ import venv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tools.server import answering
 
@@ -79,9 +80,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 
 @pytest.fixture
-def explorer(
-    command: str, installation: Installation, contexts: list[BrowserContext], tmp_path: Path
-) -> Iterator[str]:
+def explorer(command: str, installation: Installation, pages: Any, tmp_path: Path) -> Iterator[str]:
     """The URL of what a command serves, which nobody has asked anything yet."""
     program, *words = command.split()
     words = [str(installation.scripts / program), *words, "--no-browser"]
@@ -89,8 +88,7 @@ def explorer(
     with answering(words, "--port=", installation.elsewhere, log, env=environment) as url:
         yield url
         # A page that outlives its server complains that it is gone.
-        while contexts:
-            contexts.pop().close()
+        pages.close()
     assert "Traceback (most recent call last)" not in log.read_text("utf-8")
 
 
@@ -132,7 +130,7 @@ def test_first_request_to_an_installed_explorer_is_any_page(
     path: str,
     question: str,
 ) -> None:
-    page = open_page(color_scheme="dark")
+    page = open_page(scheme="dark")
     page.goto(explorer + path)
     # A new server imports its libraries first, and may calm down before it starts over.
     expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(question), timeout=60_000)

@@ -12,6 +12,11 @@ from normgeo.pictures import PICTURES
 
 
 @pytest.fixture
+def shown(look_at: Callable[[str], Page]) -> Page:
+    return look_at("/invariance")
+
+
+@pytest.fixture
 def invariance(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
     page.goto(f"{server}/invariance")
     wait_settled(page)
@@ -30,12 +35,12 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_table_and_picture_fit_a_projector(invariance):
+def test_table_and_picture_fit_a_projector(shown):
     for key in ("table", "figure_effect", "export_effect"):
-        box = invariance.locator(f".st-key-{key}").bounding_box()
+        box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
-    expect(invariance.get_by_role("tab", name="Why")).to_be_in_viewport()
+    expect(shown.get_by_role("tab", name="Why")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("state", ["rows=named&columns=all", "rows=grid&columns=all"])
@@ -80,14 +85,14 @@ def test_arrow_keys_walk_the_table_and_enter_picks(invariance, wait_settled):
     expect(cell(invariance, "batch.dataset_recentering")).to_be_focused()
 
 
-def test_table_is_one_stop_of_the_tab_key(invariance):
-    stops = invariance.locator('.st-key-table button[tabindex="0"]')
+def test_table_is_one_stop_of_the_tab_key(shown):
+    stops = shown.locator('.st-key-table button[tabindex="0"]')
     expect(stops).to_have_count(1)
     expect(stops).to_have_attribute("data-cell", "layer.case_rescaling")
 
 
-def test_screen_reader_finds_a_table_with_words(invariance):
-    table = invariance.get_by_role("table", name="Whether z stays the same")
+def test_screen_reader_finds_a_table_with_words(shown):
+    table = shown.get_by_role("table", name="Whether z stays the same")
     expect(table.get_by_role("rowheader")).to_have_text(["batch norm", "layer norm", "weight norm"])
     expect(table.get_by_role("columnheader", name="change W")).to_be_visible()
     expect(table.get_by_role("button", name="not invariant").first).to_be_visible()
@@ -136,31 +141,29 @@ def download(page: Page, label: str, folder: Path) -> Path:
     return path
 
 
-def test_exported_html_is_interactive_and_offline(invariance, open_page, tmp_path):
-    path = download(invariance, "HTML", tmp_path)
+def test_exported_html_is_interactive_and_offline(shown, open_file, tmp_path):
+    path = download(shown, "HTML", tmp_path)
     assert path.name == "normgeo-effect.html"
-    alone = open_page()
-    alone.context.set_offline(True)
-    alone.goto(path.as_uri())
+    alone = open_file(path)
     expect(alone.locator(".js-plotly-plot .slider-container")).to_be_visible()
     words = alone.locator(".annotation-text").all_text_contents()
-    assert words == captions(invariance)
+    assert words == captions(shown)
     picture = PICTURES["effect"]
     named = alone.get_by_role("figure", name=picture.title, exact=True)
     expect(named).to_have_accessible_description(picture.alt)
 
 
-def test_exported_png_is_a_picture_of_the_size_of_a_slide(invariance, tmp_path):
-    content = download(invariance, "PNG", tmp_path).read_bytes()
+def test_exported_png_is_a_picture_of_the_size_of_a_slide(shown, tmp_path):
+    content = download(shown, "PNG", tmp_path).read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", content[16:24])
     assert width >= 1280
     assert height >= 720
 
 
-def test_exported_numbers_and_recipe_belong_to_the_picture(invariance, tmp_path):
-    lines = download(invariance, "CSV", tmp_path).read_text("utf-8").splitlines()
+def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):
+    lines = download(shown, "CSV", tmp_path).read_text("utf-8").splitlines()
     assert lines[0].startswith("method,strength,case,neuron")
     assert len(lines) > 10
-    recipe = download(invariance, "Recipe", tmp_path).read_text("utf-8")
+    recipe = download(shown, "Recipe", tmp_path).read_text("utf-8")
     assert '"view": "effect"' in recipe

@@ -12,6 +12,11 @@ from normgeo.settings import Settings
 
 
 @pytest.fixture
+def shown(look_at: Callable[[str], Page]) -> Page:
+    return look_at("/learning_rate")
+
+
+@pytest.fixture
 def learning_rate(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page:
     page.goto(f"{server}/learning_rate")
     wait_settled(page)
@@ -60,22 +65,24 @@ def test_slider_moves_both_halves_without_the_server(learning_rate):
     assert learning_rate.url == url
 
 
-def test_picture_with_its_numbers_fits_a_projector(learning_rate):
-    box = figure(learning_rate).bounding_box()
+def test_picture_with_its_numbers_fits_a_projector(shown):
+    box = figure(shown).bounding_box()
     assert box["y"] + box["height"] <= 720
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 1280
-    expect(learning_rate.get_by_role("tab", name="Watch it train")).to_be_in_viewport()
+    expect(shown.get_by_role("tab", name="Watch it train")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("state", ["", "?growth=11.3137&method=layer", "?eps=0.3&growth=0.125"])
-@pytest.mark.parametrize("width", [1280, 1024])
-def test_no_words_of_the_picture_are_cut_or_on_each_other(
-    server, open_page, wait_settled, state, width
-):
-    page = open_page(width, 720)
-    page.goto(f"{server}/learning_rate{state}")
-    wait_settled(page)
+def test_no_words_of_the_picture_are_cut_or_on_each_other(look_at, wait_settled, state):
+    page = look_at(f"/learning_rate{state}")
+    for width in (1280, 1024):
+        page.set_viewport_size({"width": width, "height": 720})
+        wait_settled(page)
+        assert_words_of_the_picture_apart(page)
+
+
+def assert_words_of_the_picture_apart(page: Page) -> None:
     frame = figure(page).locator(".main-svg").first.bounding_box()
     words = figure(page).locator(".annotation-text, .legendtext, .g-xtitle, .g-ytitle, .g-x2title")
     assert_apart([(word.text_content(), word.bounding_box()) for word in words.all()], frame)
@@ -170,11 +177,10 @@ def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
     assert factors(learning_rate) == ["2", "0.5", "0.25", "1"]
 
 
-def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_page, tmp_path):
+def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_file, tmp_path):
     view, settings = PICTURES["descent"], Settings(dataset="wine", steps=12)
     write(view.figure(view.compute(settings), "light"), tmp_path / "descent.html", title="Descent")
-    page = open_page()
-    page.goto((tmp_path / "descent.html").as_uri())
+    page = open_file(tmp_path / "descent.html")
     words = page.locator(".slider-label").first
     page.get_by_role("button", name="step forward").click()
     expect(words).to_have_text("step 1")
@@ -207,11 +213,15 @@ def test_number_left_open_is_set_and_emptied_again(server, page, wait_settled):
 
 
 @pytest.mark.parametrize("tab", ["descent", "equilibrium", "twin", "spiral"])
-@pytest.mark.parametrize("width", [1280, 1024])
-def test_no_words_of_a_run_are_cut_or_on_each_other(server, open_page, wait_settled, tab, width):
-    page = open_page(width, 720)
-    page.goto(f"{server}/learning_rate?tab={tab}&method=layer")
-    wait_settled(page)
+def test_no_words_of_a_run_are_cut_or_on_each_other(look_at, wait_settled, tab):
+    page = look_at(f"/learning_rate?tab={tab}&method=layer")
+    for width in (1280, 1024):
+        page.set_viewport_size({"width": width, "height": 720})
+        wait_settled(page)
+        assert_words_of_a_run_apart(page, tab)
+
+
+def assert_words_of_a_run_apart(page: Page, tab: str) -> None:
     frame = figure(page, tab).locator(".main-svg").first.bounding_box()
     assert frame["height"] <= 600
     words = figure(page, tab).locator(

@@ -16,6 +16,7 @@ import pytest
 import normgeo.pictures
 from normgeo.__main__ import main
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import translated
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
@@ -46,7 +47,7 @@ def run(*arguments: str, code: str = "", **environment: str) -> subprocess.Compl
 
 def compute(settings: Settings, progress: Progress) -> Settings:
     if settings.delta == 1:
-        raise ValueError("A factor of 1 changes nothing. Use another δ.")
+        raise Refusal("A factor of 1 changes nothing. Use another δ.")
     if settings.delta == 2:
         raise KeyboardInterrupt
     return settings
@@ -295,7 +296,7 @@ def test_figures_leaves_out_what_there_is_not_and_says_why(
     views: dict[str, Picture], tmp_path: Path, capsys: Captured
 ) -> None:
     def refuse(settings: Settings, progress: Progress) -> None:
-        raise ValueError("These settings have no picture.")
+        raise Refusal("These settings have no picture.")
 
     for refused, status in (("second", 0), ("first", 2)):
         picture = views[refused]
