@@ -26,7 +26,7 @@ with left:
     with st.container(horizontal=True):
         controls(settings, ("rows", "columns"), labels=False)
     if settings.rows == "grid":
-        for rule in verdict_table.RULES:
+        for rule in verdict_table.rules(settings):
             st.markdown(str(rule))
 with right:
     picture = results.show("effect", settings)

@@ -58,9 +58,8 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
                     export.write_bytes(numbers.encode(), path)
                 else:
                     figure = picture.figure(result, settings.theme)
-                    export.write(
-                        figure, path, title=picture.title, alt=picture.alt, draw=draw_static
-                    )
+                    words = picture.description(result)
+                    export.write(figure, path, title=picture.title, alt=words, draw=draw_static)
 
 
 def _format(path: Path) -> str:

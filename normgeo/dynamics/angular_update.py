@@ -98,8 +98,8 @@ class AngularUpdates:
     def halved_angles(self) -> Array:
         """arctan(tan θ(1)/k), radians, (M,): slope −1, if a doubled norm halved the turn.
 
-        That is the paper's "½" read as a statement on the turn. It is right for the gradient and
-        for ds, and for the turn by a fixed dw.
+        That is the factor "½" of section 5.2.2 read as a statement on the turn, which the paper
+        does not say. It is right for the gradient, for ds and for the turn by a fixed dw.
         """
         angles: Array = np.arctan(np.tan(self.here.angle) / self.factors)
         return angles

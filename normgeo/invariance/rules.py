@@ -22,7 +22,7 @@ class Law(StrEnum):
     """There is none: μ = 0, or σ = 1."""
     SAME = "same"
     SCALED = "scaled"
-    """It becomes δ times itself."""
+    """It becomes δ times itself; a scale |δ| times, as σ is not negative."""
     SHIFTED = "shifted"
     """It moves by the same s as a."""
     OTHERWISE = "otherwise"

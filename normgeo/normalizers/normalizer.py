@@ -143,6 +143,19 @@ class Normalizer:
         return self.centering.shared_by_neurons or self.scaling.shared_by_neurons
 
     @property
+    def bounds_outputs(self) -> bool:
+        """Whether z of given cases stays bounded however long the weights become.
+
+        A scale of the weights grows with them, a frozen one does not.
+
+        >>> Normalizer("batch", "batch", statistics="frozen").bounds_outputs
+        False
+
+        """
+        frozen = self.statistics == "frozen" and self.scaling.shared_by_cases
+        return self.scaling.divides and not frozen
+
+    @property
     def added_eps(self) -> float | Fraction:
         """ε where the scale takes it, else 0."""
         return self.eps if self.scaling.takes_eps else 0

@@ -26,13 +26,16 @@ class Study:
     """The part of a picture that needs no plotly.
 
     Attributes:
-        name: its key. title: in a few words. alt: what the figure shows, for a screen reader.
+        name: its key. title: in a few words.
+        alt: what is drawn, for a screen reader: true of every result.
         uses: the settings it depends on, which are what a cache needs to look at.
         compute: (settings, progress) → result; ValueError, in one sentence, where there is none.
             What a stopped progress leaves out of a result is None or shorter there.
         table: result → the numbers in it.
         cost: settings → what `compute` takes, estimated before it starts. Pages hold it to a
             budget; who calls `compute` from Python or the command line may spend more.
+        observed: result → what is to be seen in this one, in sentences that follow `alt`; None
+            where `alt` says all.
 
     """
 
@@ -43,6 +46,7 @@ class Study:
     compute: Callable[[Settings, Progress], Any]
     table: Callable[[Any], Table]
     cost: Callable[[Settings], Cost] = small
+    observed: Callable[[Any], str] | None = None
 
 
 @final
@@ -65,8 +69,13 @@ class Picture:
 
     @property
     def alt(self) -> str:
-        """What the figure shows, in the language in use."""
+        """What is drawn, in the language in use."""
         return str(self.study.alt)
+
+    def description(self, result: Any) -> str:
+        """Return what is drawn and what is to be seen in this result, in the language in use."""
+        observed = self.study.observed
+        return f"{self.alt} {observed(result)}" if observed else self.alt
 
     @property
     def uses(self) -> tuple[str, ...]:

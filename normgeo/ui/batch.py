@@ -23,16 +23,41 @@ def noise(settings: Settings, drawn: Any) -> None:
     if picture is not None:
         st.markdown(
             text(
-                "Four times the cases halve the error. At test time batch norm's μ and σ are "
-                "frozen, so its z is another than in training; layer norm computes the same at "
-                "both."
+                "At test time batch norm's μ and σ are frozen, so its z is another than in "
+                "training; layer norm computes the same at both."
             )
         )
+        st.markdown(_four_times(picture))
         st.markdown(_first_order(picture))
         st.markdown(text("**A batch of one.** {reason}", reason=text(ONE_CASE)))
         st.markdown(text("**A batch of two.** {reason}", reason=text(TWO_CASES)))
         for note in picture.notes:
             st.caption(str(note))
+
+
+def _four_times(picture: Noise) -> str:
+    """Say what four times the cases do to the error of μ, while they are few and after."""
+    law = text(
+        "Four times the cases halve the error of μ while m ≪ N: its size is √(f/m) σ. The batches "
+        "are drawn without replacement, so it falls faster as m comes near N, and at m = N it is "
+        "0: f = (N − m)/(N − 1)."
+    )
+    factors = picture.four_times
+    if not factors:
+        return law
+    first, last = min(factors), max(factors)
+    return text(
+        "{law} Measured with N = {N:,}: × {few:.2f} from m = {m:,} to {m4:,}, × {many:.2f} from "
+        "{n:,} to {n4:,}.",
+        law=law,
+        N=picture.cases,
+        few=factors[first],
+        m=first,
+        m4=4 * first,
+        many=factors[last],
+        n=last,
+        n4=4 * last,
+    )
 
 
 def _first_order(picture: Noise) -> str:

@@ -37,7 +37,7 @@ def draw(picture: Picture, settings: Settings, result: Any, figure: Any) -> None
                 name,
                 format.upper(),
                 format,
-                partial(_figure_file, picture, figure, format),
+                partial(_figure_file, picture, result, figure, format),
                 help=missing if format in STATIC else None,
             )
         download(name, "CSV", "csv", partial(_table_file, picture, result))
@@ -67,8 +67,9 @@ def download(
     )
 
 
-def _figure_file(picture: Picture, figure: Any, format: str) -> bytes:
-    return to_bytes(figure, format, title=picture.title, alt=picture.alt)
+def _figure_file(picture: Picture, result: Any, figure: Any, format: str) -> bytes:
+    words = picture.description(result)
+    return to_bytes(figure, format, title=picture.title, alt=words)
 
 
 def _table_file(picture: Picture, result: Any) -> bytes:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.longer_steps import WRITTEN, LongerSteps
 from normgeo.settings import Settings
 from normgeo.ui import results, tex
@@ -32,10 +33,29 @@ def growth(settings: Settings, drawn: Any) -> None:
     """Draw the KL against its quadratic form as the step grows."""
     results.show("growth", settings, again=text("Compute all steps"))
     st.markdown(
-        text(
-            "The test of a Fisher matrix: with any other matrix the ratio would not tend to 1. A "
-            "normalized model has bounded outputs, so the KL of a long step levels off."
+        text("The test of a Fisher matrix: with any other matrix the ratio would not tend to 1.")
+    )
+    st.markdown(_long_steps(settings.normalizer))
+
+
+def _long_steps(normalizer: Normalizer) -> str:
+    """Say whether the KL of a long step levels off."""
+    if normalizer.bounds_outputs:
+        return text(
+            "However long the weights are, {method} divides by their scale, so its outputs stay "
+            "bounded and the KL of a long step levels off.",
+            method=normalizer.title,
         )
+    if normalizer.scaling.divides:
+        return text(
+            "With frozen statistics {method} divides by a constant: its outputs grow with the "
+            "step, and nothing makes the KL level off.",
+            method=normalizer.title,
+        )
+    return text(
+        "The {method} model divides by nothing: its outputs grow with the step. The KL of a model "
+        "with a scale of its own would level off.",
+        method=normalizer.title,
     )
 
 
@@ -50,7 +70,8 @@ def eq13(settings: Settings, drawn: Any) -> None:
     st.markdown(
         text(
             "Eq. 13 with Eq. 14 keeps of each output only what its own neuron's weights do. Where "
-            "a mean or a scale is shared by neurons, every output depends on every weight vector."
+            "a mean or a scale is shared by the neurons of a group, every output of the group "
+            "depends on every weight vector in it."
         )
     )
 

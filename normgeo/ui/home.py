@@ -184,7 +184,7 @@ WAYS = (
             Step(
                 "recurrent",
                 text("A state that neither explodes nor dies"),
-                text("Powers of a matrix, with and without layer norm."),
+                text("The same weights at every step, with and without layer norm."),
                 {},
             ),
         ),

@@ -72,7 +72,7 @@ def why(settings: Settings, picture: Any) -> None:
                 name="δ" if transform.rescales else "γ ×",
                 strength=strength,
             ),
-            *_reasons(found, normalizer, transform),
+            *_reasons(found, normalizer, transform, strength),
         ]
         st.markdown("\n- ".join(map(str, lines)))
 
@@ -233,7 +233,9 @@ def _squares(side: Side, place: tuple[int, int], value: Fraction) -> str:
     )
 
 
-def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[str]:
+def _reasons(
+    found: Laws, normalizer: Normalizer, transform: Transform, strength: float
+) -> list[str]:
     """Return a sentence each for a, μ, σ, and for what was not changed."""
     key = (transform.operation.key, transform.matrix)
     a = {
@@ -253,13 +255,26 @@ def _reasons(found: Laws, normalizer: Normalizer, transform: Transform) -> list[
     sigma = {
         Law.ABSENT: text("**σ** = 1: nothing divides the factor out."),
         Law.SAME: text("**σ** stays."),
-        Law.SCALED: text("**σ** becomes δ σ: the factor cancels."),
+        Law.SCALED: _scaled_sigma(normalizer, strength),
         Law.OTHERWISE: text("**σ**, over {over}, does not follow.", over=normalizer.scaling.over),
     }[found.scale]
     lines = [a, mu, sigma]
     if found.elsewhere:
         lines.append(text("z moves where nothing was changed, too: the statistic is shared."))
     return lines
+
+
+def _scaled_sigma(normalizer: Normalizer, delta: float) -> str:
+    """Say what a factor δ of the summed inputs does to a σ that follows it."""
+    if normalizer.added_eps:
+        return text(
+            "**σ** = √(v + ε), over {over}, becomes √(δ² v + ε): ε does not follow, so the factor "
+            "cancels only while v ≫ ε.",
+            over=normalizer.scaling.over,
+        )
+    if delta < 0:
+        return text("**σ** becomes |δ| σ: the size of the factor cancels, its sign stays.")
+    return text("**σ** becomes δ σ: the factor cancels.")
 
 
 def _proof(verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import AngularUpdates
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.equilibrium import Equilibria
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
@@ -235,13 +236,26 @@ def equation(settings: Settings, drawn: Any) -> None:
                 ),
                 text("Gradient half, radius double, so the turn is a quarter."),
                 text(
-                    "The step is tangent, so the norm can only grow, and every step makes the next "
-                    "one turn less: on the unit sphere the learning rate is η/‖w‖²."
+                    "The step is tangent, so the norm can only grow, and the same gradient then "
+                    "turns the weights less: on the unit sphere the learning rate is η/‖w‖². The "
+                    "next step may still turn them more, where its gradient is larger."
                 ),
-                text("For small angles θ is tan θ; both are exact at ε = 0."),
+                text("For small angles θ is tan θ."),
+                _exactness(drawn.normalizer),
             ),
             text("Section 5.2.2 of the paper; van Laarhoven 2017."),
         )
+
+
+def _exactness(normalizer: Normalizer) -> str:
+    """Say where these laws hold to rounding."""
+    if not normalizer.added_eps:
+        return text("All of this is exact: ε = 0.")
+    return text(
+        "All of this is exact at ε = 0. Here ε = {eps}, and it holds while σ² ≫ ε: the gradient "
+        "has a small part along w, and the norm may fall.",
+        eps=number(float(normalizer.added_eps)),
+    )
 
 
 def _told(curve: AngularUpdates, growth: float) -> int:

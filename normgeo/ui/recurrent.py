@@ -55,12 +55,14 @@ def equation(settings: Settings, drawn: Any) -> None:
                     H=settings.neurons or 32,
                 ),
                 text(
-                    "Without normalization and with f(s) = s, each $J^t$ is $W_{hh}$, so their "
-                    "product grows as $ρ^{T-t}$."
+                    "Without normalization and with f(s) = s, each $J^t$ is $W_{hh}$: their "
+                    "product is a power of one matrix, and for large $T - t$ it grows as "
+                    "$ρ^{T-t}$."
                 ),
                 text(
                     "With layer norm the size of $a^t$ falls out of $h^t$: re-scaling all summed "
-                    "inputs of a step changes nothing."
+                    "inputs of a step changes nothing. The $J^t$ differ from step to step, so "
+                    "their product follows no such law: it may grow though the state does not."
                 ),
                 text(
                     "The statistics are of one step of one sequence: nothing depends on its "

@@ -92,7 +92,7 @@ def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) 
             figure,
             key=f"figure_{name}",
             theme=None,
-            alt=picture.alt,
+            alt=picture.description(there.result),
             config={
                 "displaylogo": False,
                 "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},

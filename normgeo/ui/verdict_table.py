@@ -30,15 +30,30 @@ RULES = (
         "weight gives both own +; nothing gives one +."
     ),
     text(
-        "**Re-scaling is decided by the scale:** any gives W all ×; batch and layer give X all ×; "
-        "batch and weight give W one ×, unless the center is layer; layer gives X one ×, unless "
-        "the center is batch."
+        "**Re-scaling is decided by the scale:** any but none gives W all ×; batch and layer give "
+        "X all ×; batch and weight give W one ×, unless the center is layer; layer gives X one ×, "
+        "unless the center is batch."
     ),
 )
-"""How two words decide a row."""
+"""How two words decide a row, with current statistics at ε = 0."""
+
+FROZEN = text(
+    "**Frozen statistics are constants:** a frozen batch center or scale gives nothing, and a "
+    "frozen batch center also takes away what the scale would give."
+)
+
+SOFTENED = text(
+    "**With ε > 0** a batch or layer scale gives its re-scalings only in the limit σ² ≫ ε (≈)."
+)
 
 verdict = lru_cache(maxsize=4096)(certify)
 """`certify`, kept for all sessions."""
+
+
+def rules(settings: Settings) -> tuple[str, ...]:
+    """How two words decide a row, with the settings' ε and statistics."""
+    cases = ((FROZEN, settings.statistics == "frozen"), (SOFTENED, settings.eps > 0))
+    return (*RULES, *(sentence for sentence, applies in cases if applies))
 
 
 def draw(

@@ -106,7 +106,7 @@ def test_figure_is_in_the_language_in_use(name):
     result = picture.compute(Settings(dataset="wine", steps=8, length=8, activation="tanh"))
     with translated(wide):
         figure = json.loads(picture.figure(result, "light").to_json())
-        words = [picture.title, picture.alt, *figure_words(figure)]
+        words = [picture.title, picture.description(result), *figure_words(figure)]
     assert len(words) > 5
     assert {word: english(word) for word in words if english(word)} == {}
 

@@ -86,6 +86,12 @@ class Noise(NamedTuple):
         return ratios
 
     @property
+    def four_times(self) -> dict[int, float]:
+        """By what factor the error of μ changes from m to 4m cases, as measured, by m."""
+        error = dict(zip(self.noise.sizes.tolist(), self.mean.measured.tolist(), strict=True))
+        return {m: error[4 * m] / error[m] for m in error if 4 * m in error}
+
+    @property
     def first_order_from(self) -> int | None:
         """The size from which on the prediction is within 10 % of what is measured, if any."""
         known = ~np.isnan(self.first_order)
@@ -179,9 +185,11 @@ STUDY = Study(
     name="noise",
     title=text("What a small batch knows of μ and σ"),
     alt=text(
-        "On logarithmic axes against the size of the batch: the errors of the mean and of the "
-        "scale fall with slope −½, measured and predicted; so does the change of z between "
-        "training and test. Those of layer norm are 0."
+        "On logarithmic axes against the size m of the batch: the errors of the mean and of the "
+        "scale, measured and predicted, and the change of z between training and test. The "
+        "batches are drawn without replacement: the lines have slope −½ while m is far below the "
+        "number of cases N, then fall faster, and at m = N the errors are 0. A method that treats "
+        "each case by itself has none."
     ),
     uses=(*DATA, "method"),
     compute=compute,

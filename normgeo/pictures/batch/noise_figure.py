@@ -124,8 +124,8 @@ def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
     muted = {"size": SIZE - 2, "color": look.muted}
     captions = (
         (
-            text("<b>the mean</b>: √(f/m), slope −½"),
-            text("f = (N − m)/(N − 1), N = {N:,}", N=result.cases),
+            text("<b>the mean</b>: √(f/m), f = (N − m)/(N − 1)"),
+            text("slope −½ while m ≪ N = {N:,}", N=result.cases),
         ),
         (
             text("<b>the scale</b>: √((κ − 1) f/4m)"),

@@ -15,13 +15,16 @@ from normgeo.fisher.gain_metric import GainMetric, gain_metric
 from normgeo.fisher.operator import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.captions import USES, caption, variant
+from normgeo.pictures.captions import USES, caption, listed, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 DELTAS = np.logspace(-1, 1, 17)
+LEVEL, RISES = text("The same at every scale"), text("Rising with the scale")
+RISES_AND_FALLS = text("Rising with the scale, then falling")
+CHANGES = text("Rising and falling with the scale")
 EXACT = 1e-6  # of 1: a formula that is off by less is right, up to rounding
 
 
@@ -117,15 +120,39 @@ def table(result: Magnitude) -> Table:
     return Table(columns, tuple(rows), title, notes=(str(result.which),))
 
 
+def _observed(result: Magnitude) -> str:
+    """Say of each method how its metric answers a larger scale of the inputs."""
+    courses: dict[str, list[str]] = {}
+    for each in result.methods:
+        courses.setdefault(_course(each.metric), []).append(each.normalizer.title)
+    sentences = [
+        text("{course}: {methods}.", course=text(course), methods=listed(methods))
+        for course, methods in courses.items()
+    ]
+    return " ".join(map(str, sentences))
+
+
+def _course(metric: GainMetric) -> str:
+    if not metric.changes:
+        return LEVEL
+    trace = metric.total[np.isfinite(metric.total)]
+    steps = np.diff(trace) / trace.max()
+    if (steps >= -EXACT).all():
+        return RISES
+    top = int(trace.argmax())
+    rises, falls = (steps[:top] >= -EXACT).all(), (steps[top:] <= EXACT).all()
+    return RISES_AND_FALLS if top and rises and falls else CHANGES
+
+
 STUDY = Study(
     "magnitude",
     title=text("The metric along the gains against the scale of the inputs"),
     alt=text(
-        "The trace of the metric along the gains against the scale of the inputs. Batch and layer "
-        "scales: level lines. Weight norm and the standard model: a rise, then a fall as the "
-        "outputs saturate. Dotted: as the appendix prints it."
+        "Left: the trace of the metric along the gains against the scale of the inputs, solid as "
+        "it is, dotted as the appendix prints it. Right: the printed one over the exact one."
     ),
     uses=USES,
     compute=compute,
     table=table,
+    observed=_observed,
 )

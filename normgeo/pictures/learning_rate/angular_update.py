@@ -143,15 +143,31 @@ def _table(result: AngularUpdate) -> Table:
     return Table(tuple(columns), tuple(rows), title=title)
 
 
+def _observed(result: AngularUpdate) -> str:
+    """Say by which factors gradient, angle and loss change up to the largest norm."""
+    norm, gradient, angle, loss = result.changes(len(result.curve.norms) - 1)
+    return text(
+        "From norm 1 to {norm} the gradient takes a factor of {gradient} (predicted {predicted}), "
+        "the tangent of the angle {angle} (predicted {square}), and the loss {loss}.",
+        norm=number(norm.factor),
+        gradient=number(gradient.factor),
+        predicted=number(gradient.predicted),
+        angle=number(angle.factor),
+        square=number(angle.predicted),
+        loss=number(loss.factor),
+    )
+
+
 STUDY = Study(
     name="turn",
     title=text("One gradient step turns a large weight vector less"),
     alt=text(
-        "Left: the plane of a weight vector and its negative gradient. The loss is constant along "
-        "rays; at norms 1, 2 and 4 the gradient is 1, ½ and ¼ as long and turns the vector by ever "
-        "smaller angles. Right: the angle per step falls with slope −2 on logarithmic axes."
+        "Left: the loss in the plane of a weight vector and its negative gradient, with one step "
+        "at several norms. Right: the angle per step against the norm on logarithmic axes, "
+        "measured, predicted with slope −2, and with slope −1, if a doubled norm halved it."
     ),
     uses=(*DATA, *BLOCK, "rate", "growth"),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )

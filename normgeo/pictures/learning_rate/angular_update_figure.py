@@ -71,7 +71,7 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
 
 
 def _lines(result: AngularUpdate, color: str, theme: str) -> list[go.Scatter]:
-    """Return the angle per step against the norm: measured, predicted, and with the paper's ½."""
+    """Return the angle per step against the norm: measured, predicted, and if ½ were its factor."""
     curve, look = result.curve, THEMES[theme]
 
     def line(angles: Array, name: str, **style: Any) -> go.Scatter:
@@ -86,7 +86,7 @@ def _lines(result: AngularUpdate, color: str, theme: str) -> list[go.Scatter]:
             hovertemplate=text("{name}: {angle}<extra></extra>", name=name, angle="%{y:.4g}°"),
         )
 
-    predicted, claim = text("predicted: slope −2"), text("the paper’s “½”: slope −1")
+    predicted, claim = text("predicted: slope −2"), text("“½” read as a turn: slope −1")
     return [
         line(curve.angles, text("measured"), color=color, width=5, dash=MEASURED),
         line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),

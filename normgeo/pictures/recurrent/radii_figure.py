@@ -35,7 +35,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     drawn.add_scatter(
         x=radii,
         y=np.log10(radii),
-        name=text("predicted for f(s) = s: log₁₀ ρ"),
+        name=text("f(s) = s without norm, for large T: log₁₀ ρ"),
         mode="lines",
         line={"color": look.ink, "width": 2, "dash": PREDICTED},
         hoverinfo="skip",

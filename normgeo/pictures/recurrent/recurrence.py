@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.models.jacobian_norms import jacobian_norms
@@ -168,7 +169,8 @@ def _table(result: Recurrences) -> Table:
                 )
     columns = "radius method t rms_a rms_h log10_norm predicted_log10_norm reason"
     title = text(
-        "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t",
+        "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t, predicted as "
+        "radius^(T−t) for f(s) = s without normalization and large T − t",
         H=result.neurons,
         f=result.activation,
         T=result.steps,
@@ -177,16 +179,33 @@ def _table(result: Recurrences) -> Table:
     return Table(tuple(columns.split()), tuple(rows), title, notes=result.notes)
 
 
+def _observed(result: Recurrences) -> str:
+    """Say at the least and the largest radius how large the last state is, and its memory."""
+    sentences = [
+        text(
+            "At radius {radius:g}, {name}, the state ends with rms {hidden}, and the norm of "
+            "∂h^T/∂h^0 is {norm}.",
+            radius=radius,
+            name=result.names[key],
+            hidden=number(float(curves.hidden[-1]), 2),
+            norm=power_of_ten(float(curves.log10_norms[0]), 2),
+        )
+        for radius in dict.fromkeys((min(result.curves), result.start, max(result.curves)))
+        for key, curves in result.curves[radius].items()
+    ]
+    return " ".join(map(str, sentences))
+
+
 STUDY = Study(
     name="recurrence",
     title=text("A recurrent state and its memory against the spectral radius"),
     alt=text(
-        "Left: the size of the summed inputs and of the state at each step, without and with layer "
-        "norm. Right: how much of a change of an earlier state reaches the last one. Without layer "
-        "norm all grow or shrink as powers of the spectral radius; with it the state keeps its "
-        "size."
+        "Left: the size of the summed inputs and of the state at each step, without and with "
+        "normalization. Right: how much of a change of an earlier state reaches the last one. A "
+        "slider goes through the spectral radii."
     ),
     uses=USES,
     compute=compute,
     table=_table,
+    observed=_observed,
 )

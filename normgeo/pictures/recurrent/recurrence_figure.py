@@ -82,7 +82,7 @@ def _traces(result: Recurrences, radius: float, ink: str) -> list[go.Scatter]:
         go.Scatter(
             x=times[[0, -1]],
             y=np.array([times[-1] - times[0], 0]) * np.log10(radius),
-            name=text("predicted for f(s) = s: ρ<sup>T−t</sup>"),
+            name=text("f(s) = s without norm, for large T − t: ρ<sup>T−t</sup>"),
             mode="lines",
             xaxis="x3",
             yaxis="y3",

@@ -144,7 +144,7 @@ def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = TURN.figure(TURN.compute(QUICK), "light")
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.line.dash}
-    assert styles == {"measured": "solid", "predicted": "dash", "the paper’s “½”": "dot"}
+    assert styles == {"measured": "solid", "predicted": "dash", "“½” read as a turn": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:
