@@ -8,6 +8,8 @@ from typing import Any
 from normgeo.base.progress import Progress, Report
 from normgeo.base.text import text
 from normgeo.claims import (
+    blocks,
+    data_changes,
     decay,
     doubling,
     formula,
@@ -17,6 +19,7 @@ from normgeo.claims import (
     limits,
     magnitude,
     practice,
+    robustness,
     symmetry,
 )
 from normgeo.claims.claim import (
@@ -55,13 +58,13 @@ __all__ = [
 
 PARTS: dict[str, tuple[Claim, ...]] = {
     text("One formula"): formula.CLAIMS,
-    text("What may change"): invariance.CLAIMS,
+    text("What may change"): (*invariance.CLAIMS, *data_changes.CLAIMS),
     text("Where that ends"): limits.CLAIMS,
-    text("The Fisher matrix"): geometry.CLAIMS,
+    text("The Fisher matrix"): (*geometry.CLAIMS, *blocks.CLAIMS),
     text("What it does not see"): symmetry.CLAIMS,
     text("The norm as a learning rate"): (*doubling.CLAIMS, *learning.CLAIMS),
     text("Decay, and other optimizers"): decay.CLAIMS,
-    text("The gains"): magnitude.CLAIMS,
+    text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
     text("Batches and sequences"): practice.CLAIMS,
 }
 """The claims under what they speak of."""

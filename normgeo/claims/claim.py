@@ -126,7 +126,8 @@ class Finding:
 
     Attributes:
         everywhere: whether the statement is true as it stands.
-        restricted: whether it is true under the claim's condition; the same where it has none.
+        restricted: whether it is true under the claim's condition, or as its repair says; the
+            same where it has neither.
         measured: what the two rest on.
 
     """
@@ -134,11 +135,6 @@ class Finding:
     everywhere: bool
     restricted: bool
     measured: Numbers
-
-    @property
-    def verdict(self) -> str:
-        """`HOLDS`, `HOLDS_IF` (only under the condition) or `FAILS`; read off the two."""
-        return HOLDS if self.everywhere else HOLDS_IF if self.restricted else FAILS
 
 
 def plain(holds: bool, measured: Numbers) -> Finding:
@@ -157,10 +153,13 @@ class Claim:
         expected: the verdict that this version of the computation is known to give; a run that
             gives another one is an alarm, not an answer.
         page: the address of the page that shows it, "" where none does.
-        condition: what the statement needs where it "holds if". remark: what the numbers say.
+        condition: what the statement leaves open where it "holds if".
+        repair: what a statement lacks that says too much: it does not hold, and this would.
+        remark: what the numbers say.
 
     Raises:
-        ValueError: a verdict that there is not, or a condition without "holds if" or the reverse.
+        ValueError: a verdict that there is not, a condition without "holds if" or the reverse, or
+            a repair of what is not expected to fail.
 
     """
 
@@ -171,6 +170,7 @@ class Claim:
     expected: str
     page: str = ""
     condition: str = ""
+    repair: str = ""
     remark: str = ""
 
     def __post_init__(self) -> None:
@@ -192,6 +192,23 @@ class Claim:
                     condition=self.condition,
                 )
             )
+
+        if self.repair and self.expected != FAILS:
+            raise Refusal(
+                text(
+                    "A claim has a repair only where it 'does not hold'; {key!r} is expected to be "
+                    "{expected!r} with the repair {repair!r}.",
+                    key=self.key,
+                    expected=self.expected,
+                    repair=self.repair,
+                )
+            )
+
+    def verdict(self, finding: Finding) -> str:
+        """Return `HOLDS`, `HOLDS_IF` (only under the condition) or `FAILS`."""
+        if finding.everywhere:
+            return HOLDS
+        return HOLDS_IF if self.condition and finding.restricted else FAILS
 
     @property
     def destination(self) -> tuple[str, dict[str, str]]:
@@ -215,15 +232,21 @@ class Audited:
     others: tuple[Finding, ...] = ()
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found on every example, in their order."""
+        return self.finding, *self.others
+
+    @property
     def verdict(self) -> str:
         """The verdict of all examples, or `DEPENDS` where they do not agree: then it is none."""
-        verdicts = {finding.verdict for finding in (self.finding, *self.others)}
+        verdicts = {self.claim.verdict(finding) for finding in self.findings}
         return verdicts.pop() if len(verdicts) == 1 else DEPENDS
 
     @property
     def as_expected(self) -> bool:
-        """Whether the computed verdict is the known one."""
-        return self.verdict == self.claim.expected
+        """Whether the computed verdict is the known one, and a repair repairs."""
+        repaired = all(finding.restricted for finding in self.findings)
+        return self.verdict == self.claim.expected and (repaired or not self.claim.repair)
 
     def range(self, measured: Measured) -> tuple[float, float] | None:
         """Return the least and the largest value of a quantity over the examples.
@@ -232,7 +255,7 @@ class Audited:
         """
         values = [
             each.value
-            for finding in (self.finding, *self.others)
+            for finding in self.findings
             for each in finding.measured
             if each.label == measured.label and not isinstance(each.value, bool)
         ]

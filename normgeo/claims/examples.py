@@ -83,7 +83,7 @@ class Example:
 
 EXAMPLES = (
     Example(0),
-    *(Example(seed, 24, 5, 4, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
+    *(Example(seed, 24, 6, 4, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
 )
 """What every claim is computed on, three seeds and two sizes; what is shown is of the first."""
 

@@ -137,17 +137,19 @@ def _another_parametrization(example: Example) -> Finding:
 
 
 def _rms(example: Example) -> Finding:
-    """Ask for the verdicts of layer norm's scale without its center."""
-    found = {
-        change: certify(example, NORMALIZERS["rms"], TRANSFORMS[key]).invariant
-        for change, key in (
-            ("W × δ", "weight_matrix_rescaling"),
-            ("a case × δ", "case_rescaling"),
-            ("W + γ", "weight_matrix_recentering"),
-        )
-    }
-    rescalings, recentering = list(found.values())[:2], found["W + γ"]
-    return plain(all(rescalings) and not recentering, numbers(text("invariant"), found))
+    """Compare the verdicts of layer norm with and without its center, signs included."""
+    layer, rms = NORMALIZERS["layer"], NORMALIZERS["rms"]
+    kept, lost = {}, {}
+    for transform in TRANSFORMS.values():
+        with_center, without = (certify(example, method, transform) for method in (layer, rms))
+        if with_center.invariant and transform.rescales:
+            kept[transform.label] = without.invariant and without.sign_flip == with_center.sign_flip
+        elif with_center.invariant:
+            lost[transform.label] = not without.invariant
+    return plain(
+        bool(kept and lost) and all(kept.values()) and all(lost.values()),
+        numbers(text("kept"), kept) + numbers(text("lost"), lost),
+    )
 
 
 CLAIMS = (

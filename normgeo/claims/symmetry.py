@@ -8,10 +8,10 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.claims.claim import (
     FAILS,
-    HOLDS,
     HOLDS_IF,
     Claim,
     Finding,
+    Numbers,
     by_method,
     certify,
     numbers,
@@ -23,13 +23,15 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_space import null_space
 
+NEAR = 1e-6  # a direction whose share outside of a span is smaller lies in it
+
 
 def _null_directions(example: Example) -> Finding:
     """Measure vᵀFv along the tangents of the changes that layer norm ignores, exact and Eq. 13."""
     X, model = example.X, example.model("layer", "gaussian")
     exact, paper = fisher(model, X), fisher(model, X, coupling="paper")
-    tangents = _invariant_tangents(example, model, X)
-    seen, by_paper = _share_seen(exact, tangents), _share_seen(paper, tangents)
+    tangents = _tangents(example, model, X, invariant=True)
+    seen, by_paper = (float(_shares_seen(F, tangents).max()) for F in (exact, paper))
     return Finding(
         max(seen, by_paper) < ROUNDING,
         seen < ROUNDING,
@@ -41,31 +43,83 @@ def _null_directions(example: Example) -> Finding:
 
 def _others_are_seen(example: Example) -> Finding:
     """Measure vᵀFv along the tangents of the changes of W that each method does not ignore."""
-    X, least = example.X, {}
-    for method in PAPER:
-        model = example.model(method, "gaussian")
-        tangents = _tangents(example, model, X, invariant=False)
-        F = fisher(model, X)
-        least[method] = min(_share_seen(F, v[:, None]) for v in tangents.T)
-    return plain(min(least.values()) > ROUNDING, by_method(text("smallest share of F"), least))
+    X = example.X
+    dependent, hidden = _with_a_dependent_feature(X)
+    least: dict[str, Numbers] = {}
+    smallest = {}
+    for data, family, cases, gammas in (
+        (text("independent outputs"), "gaussian", X, None),
+        (text("a softmax"), "categorical", X, None),
+        (text("dependent features"), "gaussian", dependent, hidden[None]),
+    ):
+        shares = {}
+        for method in (*PAPER, "standard"):
+            model = example.model(method, family, features=cases.shape[1])
+            tangents = _tangents(example, model, cases, invariant=False, gammas=gammas)
+            if tangents.shape[1]:  # layer norm ignores the shift that dependent features hide
+                shares[method] = float(_shares_seen(fisher(model, cases), tangents).min())
+        least[data] = by_method(text("smallest share of F, {data}", data=data), shares)
+        smallest[data] = min(shares.values())
+    generic, *_ = smallest.values()
+    return Finding(
+        min(smallest.values()) > ROUNDING,
+        generic > ROUNDING,
+        tuple(each for measured in least.values() for each in measured),
+    )
+
+
+def _with_a_dependent_feature(X: Array) -> tuple[Array, Array]:
+    """Return X with its first feature once more, and the γ that no case sees, Xγ = 0."""
+    dependent = np.column_stack([X, X[:, 0]])
+    hidden = np.zeros(dependent.shape[1])
+    hidden[[0, -1]] = 1, -1
+    return dependent, hidden
 
 
 def _count(example: Example) -> Finding:
-    """Compare the null dimensions of F among the weights with the span of the tangents."""
-    X, spans, independent, coupled = example.X, {}, {}, {}
+    """Compare the null dimensions of F among the weights with the span of the tangents.
+
+    One neuron less than features, so that a softmax hides a direction of its own.
+    """
+    X, H = example.X, example.features - 1
+    dependent, _ = _with_a_dependent_feature(X)
+    spans, inside, counts = {}, {}, {}
     for method in PAPER:
-        model = example.model(method, "gaussian", neurons=4)
-        spans[method] = int(np.linalg.matrix_rank(_invariant_tangents(example, model, X)))
-        independent[method] = null_space(fisher(model, X)).dimension
-        model = example.model(method, "categorical", neurons=4)
-        coupled[method] = null_space(fisher(model, X)).dimension
+        model = example.model(method, "gaussian", H)
+        found = null_space(fisher(model, X))
+        tangents = _tangents(example, model, X, invariant=True)
+        spans[method] = int(np.linalg.matrix_rank(tangents))
+        both = np.column_stack([tangents, found.basis])
+        inside[method] = int(np.linalg.matrix_rank(both, tol=NEAR)) == found.dimension
+        counts[method] = {
+            text("null directions"): found.dimension,
+            text("with a softmax"): _dimension(example.model(method, "categorical", H), X),
+            text("with dependent features"): _dimension(
+                example.model(method, "gaussian", H, dependent.shape[1]), dependent
+            ),
+        }
+    equal = {
+        case: [counts[method][case] == spans[method] for method in PAPER]
+        for case in counts[PAPER[0]]
+    }
+    generic, *_ = equal.values()
+    holds = all(generic) and all(inside.values())
+    two_neurons = _dimension(example.model("layer", "gaussian", 2), X)
     return Finding(
-        spans == independent == coupled,
-        spans == independent,
+        holds and all(map(all, equal.values())) and two_neurons == spans["layer"],
+        holds,
         by_method(text("dimensions of the symmetries"), spans)
-        + by_method(text("null directions"), independent)
-        + by_method(text("null directions with a softmax"), coupled),
+        + tuple(
+            each
+            for case in equal
+            for each in by_method(case, {method: counts[method][case] for method in PAPER})
+        )
+        + by_method(text("with two neurons"), {"layer": two_neurons}),
     )
+
+
+def _dimension(model: NormalizedGLM, X: Array) -> int:
+    return null_space(fisher(model, X)).dimension
 
 
 def _equation_13_is_singular(example: Example) -> Finding:
@@ -80,36 +134,43 @@ def _equation_13_is_singular(example: Example) -> Finding:
     )
 
 
-def _invariant_tangents(example: Example, model: NormalizedGLM, X: Array) -> Array:
-    return _tangents(example, model, X, invariant=True)
+def _tangents(
+    example: Example, model: NormalizedGLM, X: Array, invariant: bool, gammas: Array | None = None
+) -> Array:
+    """Return the tangents of the changes of W that z ignores, or does not, as columns of θ.
 
-
-def _tangents(example: Example, model: NormalizedGLM, X: Array, invariant: bool) -> Array:
-    """Return the tangents of the changes of W that z ignores, or does not, as columns of θ."""
+    With shifts γ of (n, D), those of the common shifts alone.
+    """
+    none = np.zeros(len(model.W))
     columns = [
-        model.layout.pack(dW, np.zeros(len(dW)), np.zeros(len(dW)))
+        model.layout.pack(dW, none, None if model.g is None else none)
         for transform in TRANSFORMS.values()
         if transform.matrix == "W"
+        and (gammas is None or transform.key == "weight_matrix_recentering")
         and certify(example, model.normalizer, transform).invariant == invariant
-        for dW in _velocities(example, transform, model.W, X)
+        for dW in _velocities(example, transform, model.W, X, gammas)
     ]
-    return np.column_stack(columns)
+    return np.column_stack([np.zeros((model.layout.size, 0)), *columns])
 
 
-def _velocities(example: Example, transform: Transform, W: Array, X: Array) -> list[Array]:
+def _velocities(
+    example: Example, transform: Transform, W: Array, X: Array, gammas: Array | None
+) -> list[Array]:
     """Return the velocity of a change of W for each row it may change, and two γ for each D."""
     rows = range(len(W)) if transform.operation.one_row else [0]
     if transform.rescales:
         return [transform.tangent(W, X, index=row)[0] for row in rows]
-    rng = example.rng()
-    gammas = rng.standard_normal((2 * W.shape[1], *transform.gamma_shape(W, X)))
+    if gammas is None:
+        shape = 2 * W.shape[1], *transform.gamma_shape(W, X)
+        gammas = example.rng().standard_normal(shape)
     return [transform.tangent(W, X, gamma=g, index=row)[0] for row in rows for g in gammas]
 
 
-def _share_seen(F: Fisher, tangents: Array) -> float:
-    """Return the largest vᵀFv over unit tangents, as a share of the trace."""
+def _shares_seen(F: Fisher, tangents: Array) -> Array:
+    """Return vᵀFv of each unit tangent, as a share of the trace."""
     unit = tangents / np.linalg.norm(tangents, axis=0)
-    return float(np.diagonal(F.restrict(unit)).max()) / F.trace()
+    shares: Array = np.diagonal(F.restrict(unit)) / F.trace()
+    return shares
 
 
 CLAIMS = (
@@ -130,8 +191,13 @@ CLAIMS = (
         text("The changes of weights that a method does not ignore are no null directions."),
         text("sections 5.1 and 5.2 together"),
         _others_are_seen,
-        HOLDS,
+        HOLDS_IF,
         "symmetry?tab=angles",
+        condition=text("the outputs are independent and the data has full rank"),
+        remark=text(
+            "A softmax hides a common shift of the weights even without norm, and dependent "
+            "features hide a shift γ with Xγ = 0."
+        ),
     ),
     Claim(
         "null_dimensions",
@@ -143,9 +209,13 @@ CLAIMS = (
         _count,
         HOLDS_IF,
         "symmetry?tab=formula",
-        condition=text("the outputs are independent; a softmax has a symmetry of its own"),
+        condition=text(
+            "the outputs are independent, the data has full rank, and a layer that is normalized "
+            "together has three neurons or more"
+        ),
         remark=text(
-            "Four neurons, five features: H for batch and weight norm, D + 1 for layer norm."
+            "H for batch and weight norm, D + 1 for layer norm; a softmax and dependent features "
+            "add directions of their own."
         ),
     ),
     Claim(

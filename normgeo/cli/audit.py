@@ -68,6 +68,8 @@ def _require_expected(audited: tuple[Audited, ...]) -> None:
             verdict=one.verdict,
             expected=one.claim.expected,
         )
+        if one.verdict != one.claim.expected
+        else text("the repair of {key} is none", key=one.claim.key)
         for one in audited
         if not one.as_expected
     ]

@@ -83,6 +83,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
             "expected",
             "as_expected",
             "condition",
+            "repair",
             "remark",
             "page",
             "measured",
@@ -98,6 +99,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
                 c.expected,
                 one.as_expected,
                 c.condition,
+                c.repair,
                 c.remark,
                 c.page,
                 Quantities({m: m.value for m in one.finding.measured}),
@@ -129,15 +131,19 @@ def by_part(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
 
 
 def remarks(one: Audited) -> tuple[str, ...]:
-    """Return the condition of a verdict that has one, the claim's remark, and an alarm."""
+    """Return the condition or the repair of a verdict, the claim's remark, and an alarm."""
     claim = one.claim
     sentences = [text(claim.remark)] if claim.remark else []
     if one.verdict == HOLDS_IF and claim.condition:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
+    if one.verdict == FAILS and claim.repair:
+        sentences.insert(0, text("It would hold if {repair}.", repair=text(claim.repair)))
     if one.verdict == DEPENDS:
         sentences.append(text("The verdict changes with the seed or the size: so it is none."))
-    if not one.as_expected:
+    if one.verdict != claim.expected:
         sentences.append(text("Not as expected: {verdict}.", verdict=WORDS[claim.expected]))
+    elif not one.as_expected:
+        sentences.append(text("Not as expected: what would repair it does not."))
     return tuple(map(str, sentences))
 
 

@@ -49,6 +49,7 @@ def planted(key: str, everywhere: bool, restricted: bool, expected: str) -> Clai
         check=lambda example: finding,
         expected=expected,
         condition=condition,
+        repair="it said less" if expected == FAILS else "",
         remark="",
     )
 
@@ -59,7 +60,7 @@ def three(monkeypatch: Patch) -> Sequence[Audited]:
     claims = (
         planted("equation_5", True, True, HOLDS),
         planted("table_1", False, True, HOLDS_IF),
-        planted("turn_halves", False, False, FAILS),
+        planted("turn_halves", False, True, FAILS),
     )
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {claim.key: claim for claim in claims})
     return tuple(Audited(claim, claim.check(EXAMPLES[0])) for claim in claims)
@@ -77,6 +78,7 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
         assert one.claim.statement in flat
         assert one.claim.source in flat
     assert "It holds if it is Sunday." in flat
+    assert "It would hold if it said less." in flat
     assert "growth (decades): layer norm 0.123, standard 2" in flat
     assert "it is so: yes" in flat
     assert flat.startswith("One formula ===")
@@ -201,7 +203,20 @@ def test_an_unexpected_verdict_is_status_1_after_all_is_printed(
     assert main(["audit"]) == 1
     out, err = capsys.readouterr()
     assert all(" ".join(c.statement.split()) in " ".join(out.split()) for c in claims.values())
-    assert err == "1 of 3 verdicts are not the known ones: table_1 is 'holds if', not 'holds'.\n"
+    assert (
+        err == "1 of 3 verdicts are not the known ones: table_1 is 'does not hold', not 'holds'.\n"
+    )
+
+
+def test_a_repair_that_does_not_repair_is_status_1(
+    three: Sequence[Audited], capsys: Captured, monkeypatch: Patch
+) -> None:
+    broken = replace(three[2].claim, check=lambda example: Finding(False, False, MEASURED))
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", {"turn_halves": broken})
+    assert main(["audit"]) == 1
+    out, err = capsys.readouterr()
+    assert "Not as expected: what would repair it does not." in out
+    assert err == "1 of 1 verdicts are not the known ones: the repair of turn_halves is none.\n"
 
 
 def test_a_check_that_fails_is_status_1_and_a_sentence(

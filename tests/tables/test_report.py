@@ -43,13 +43,13 @@ class Reader(HTMLParser):
 
 def test_row_has_sign_and_word_statement_numbers_and_source() -> None:
     measured = numbers("error", {"layer norm": 0.25, "batch norm": 3.06e-16}, "m")
-    found = Reader(report.table([audited("dataset_rescaling", measured)]))
+    found = Reader(report.table([audited("two_words", measured)]))
     head, part, row = found.rows
     assert head == ["Verdict", "Statement", "Measured", "Source", "Page"]
-    assert part == ["What may change"]
+    assert part == ["One formula"]
     verdict, statement, values, source, page = row
     assert verdict == "≈holds if …"
-    claim = CLAIMS["dataset_rescaling"]
+    claim = CLAIMS["two_words"]
     assert statement.startswith(claim.statement + f"It holds if {claim.condition}.")
     assert values == "error (m): layer norm 0.25, batch norm 3.06 · 10⁻¹⁶"
     assert (source, page) == (claim.source, "Invariance")

@@ -1,0 +1,141 @@
+"""Statements on the metric along the gains as inputs or weights are scaled: section 5.2.2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from normgeo.base.text import text
+from normgeo.claims.claim import HOLDS_IF, Claim, Finding, by_method
+from normgeo.claims.examples import ROUNDING, Example, with_weights
+from normgeo.claims.magnitude import by_family
+from normgeo.fisher.gain_metric import gain_metric
+from normgeo.models.families import FAMILIES
+from normgeo.normalizers.named import NORMALIZERS
+
+FACTOR = 2.0
+METHODS = ("batch", "layer", "weight", "standard")
+
+
+def _growth_with_inputs(example: Example, method: str) -> dict[str, float]:
+    """Return the factor of each family's metric where the inputs double."""
+    X, deltas = example.X, [FACTOR]
+    return {
+        family: float(gain_metric(example.model(method, family), X, deltas).ratio[0])
+        for family in FAMILIES
+    }
+
+
+def _distances(ratios: Mapping[str, float]) -> dict[str, float]:
+    return {family: abs(float(np.log(ratio))) for family, ratio in ratios.items()}
+
+
+def _input_scaling(example: Example) -> Finding:
+    """Double the inputs: is each normalized metric's factor nearer to 1 than the standard one's?"""
+    standard = _distances(_growth_with_inputs(example, "standard"))
+    scales = {method: normalizer.scaling for method, normalizer in NORMALIZERS.items()}
+    ratios = {m: _growth_with_inputs(example, m) for m, scale in scales.items() if scale.divides}
+    off = {method: _distances(found) for method, found in ratios.items()}
+    robust = {
+        m: all(found[family] + ROUNDING < standard[family] for family in FAMILIES)
+        for m, found in off.items()
+    }
+    averaging = [
+        max(found.values())
+        for m, found in off.items()
+        if scales[m].shared_by_cases or scales[m].shared_by_neurons
+    ]
+    return Finding(
+        all(robust.values()),
+        max(averaging) < ROUNDING < min(standard.values()),
+        by_method(
+            text("factor of the Gaussian metric at 2x"),
+            {method: found["gaussian"] for method, found in ratios.items()},
+        )
+        + by_method(text("nearer to 1 than without norm, in every family"), robust),
+    )
+
+
+def _standard_follows_inputs(example: Example) -> Finding:
+    """Double the inputs: does the metric take the square, in every family?"""
+    ratio = _growth_with_inputs(example, "standard")
+    return Finding(
+        all(abs(found - FACTOR**2) < ROUNDING for found in ratio.values()),
+        abs(ratio["gaussian"] - FACTOR**2) < ROUNDING,
+        by_family(text("factor of the metric at 2x"), ratio),
+    )
+
+
+def _weight_scaling(example: Example) -> Finding:
+    """Double all weights and compare the metrics of batch norm and of the standard model."""
+    metrics = {
+        family: {method: _growth_with_weights(example, method, family) for method in METHODS}
+        for family in ("gaussian", "bernoulli")
+    }
+    normalized = max(
+        abs(ratio[method] - 1)
+        for ratio in metrics.values()
+        for method in METHODS
+        if method != "standard"
+    )
+    sees = {family: abs(ratio["standard"] - 1) > ROUNDING for family, ratio in metrics.items()}
+    return Finding(
+        normalized < ROUNDING and all(sees.values()),
+        normalized < ROUNDING and sees["bernoulli"],
+        by_method(text("factor of the metric at 2W, Gaussian"), metrics["gaussian"])
+        + by_method(text("factor of the metric at 2W, Bernoulli"), metrics["bernoulli"]),
+    )
+
+
+def _growth_with_weights(example: Example, method: str, family: str) -> float:
+    model = example.model(method, family)
+    doubled = with_weights(model, FACTOR * model.W)
+    before, after = (gain_metric(m, example.X).total[0] for m in (model, doubled))
+    return float(after / before)
+
+
+CLAIMS = (
+    Claim(
+        "input_scaling",
+        text(
+            "Learning the magnitude of the weights is more robust to the scale of the inputs in a "
+            "normalized model than in a standard one."
+        ),
+        text("section 5.2.2, of all methods; appendix, of batch and layer norm"),
+        _input_scaling,
+        HOLDS_IF,
+        "fisher?tab=magnitude",
+        condition=text("the scale averages over cases or neurons, as in batch and layer norm"),
+        remark=text("There the factor is 1; weight norm's is 4, as that of a standard model."),
+    ),
+    Claim(
+        "standard_input_scaling",
+        text(
+            "In a standard model the metric along a weight vector's length is scaled by the "
+            "squared norm of the inputs."
+        ),
+        text("section 5.2.2 and appendix"),
+        _standard_follows_inputs,
+        HOLDS_IF,
+        "fisher?method=standard&tab=magnitude",
+        condition=text("the outputs are Gaussian"),
+        remark=text(
+            "Otherwise the covariance of the outputs moves too: a Bernoulli one saturates, a "
+            "Poisson one grows with its mean."
+        ),
+    ),
+    Claim(
+        "weight_scaling",
+        text(
+            "Learning the magnitude of weights is more robust to the scale of the weights in a "
+            "normalized model than in a standard one."
+        ),
+        text("section 5.2.2 and appendix"),
+        _weight_scaling,
+        HOLDS_IF,
+        "fisher?tab=magnitude",
+        condition=text("the covariance of the outputs depends on their mean: not the Gaussian one"),
+        remark=text("Along its own direction, a standard Gaussian model does not see ‖w‖ either."),
+    ),
+)
