@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer
+from normgeo.base.arguments import shown
 from normgeo.base.rules import Choice, Number, Open, Rule, Whole, Word
 from normgeo.base.text import translated
 from normgeo.fisher.neuron_blocks import ENTRIES
@@ -49,6 +50,12 @@ any_settings = st.fixed_dictionaries(
     {}, optional={name: values_of(rule) for name, rule in RULES.items()}
 ).map(lambda values: Settings(**values))
 
+
+def arrived(value: object) -> str:
+    """What a complaint shows of a value; no number is written out that no float holds."""
+    return (value if isinstance(value, str) else shown(value))[:60]
+
+
 # One bad value of every kind for every rule.
 BAD = {
     Choice: ["", "no such word", 3, None, [], True],
@@ -68,6 +75,7 @@ BAD = {
         float("nan"),
         float("inf"),
         10**400,
+        10**5000,
         "9" * 5000,
     ],
     Number: [
@@ -102,7 +110,7 @@ BAD = {
     ],
 }
 BAD_VALUES = [
-    pytest.param(name, value, id=f"{name}={str(value)[:20]!r}")
+    pytest.param(name, value, id=f"{name}={arrived(value)[:20]!r}")
     for name, rule in RULES.items()
     for value in BAD[type(rule)]
 ]
@@ -149,14 +157,14 @@ def test_a_url_names_and_replaces_a_bad_value(name: str, value: object) -> None:
     (problem,) = problems
     default = getattr(Settings(), name)
     assert problem == (
-        f"`{name}` must be {RULES[name].sentence}; got {str(value)[:60]!r}. "
+        f"`{name}` must be {RULES[name].sentence}; got {arrived(value)!r}. "
         f"The default, {'auto' if default is None else default}, is used instead."
     )
 
 
 @pytest.mark.parametrize(("name", "value"), BAD_VALUES)
 def test_a_recipe_refuses_a_bad_value(name: str, value: object) -> None:
-    sentence = f"`{name}` must be {RULES[name].sentence}; got {str(value)[:60]!r}."
+    sentence = f"`{name}` must be {RULES[name].sentence}; got {arrived(value)!r}."
     for refuse in (lambda: Settings.from_recipe({name: value}), lambda: Settings(**{name: value})):
         with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
             refuse()

@@ -67,24 +67,31 @@ def real_number(
 
 
 def whole_number(
-    name: str, value: object, least: int = 0, most: int | None = None, meaning: str = ""
+    name: str,
+    value: object,
+    least: int = 0,
+    most: int | None = None,
+    meaning: str = "",
+    *,
+    by_type: bool = False,
 ) -> int:
     """Return a whole number in a range, as an int.
 
     Args:
         name: of the argument. least: of the range. most: of the range, LARGEST_COUNT where None.
         meaning: what the range is, to follow it.
+        by_type: whether 2.0 is refused as 2.5 is, where a number is kept as it came.
 
     Raises:
-        Refusal: no whole number by its type, a boolean, or out of range.
+        Refusal: no whole number, a boolean, or out of range.
 
-    >>> whole_number("steps", 3, 1)
-    3
+    >>> whole_number("steps", 1e4, 1)
+    10000
 
     """
     limit = LARGEST_COUNT if most is None else most
-    if is_whole(value):
-        number = int(value)
+    number = _whole(value, by_type)
+    if number is not None:
         if least <= number <= limit:
             return number
         if number > limit:
@@ -95,6 +102,20 @@ def whole_number(
         else text("a whole number from {least} to {most}", least=least, most=most)
     )
     raise _refusal(name, f"{rule}, {meaning}" if meaning else rule, value)
+
+
+def whole_numbers(
+    name: str, values: object, least: int = 0, most: int | None = None
+) -> tuple[int, ...]:
+    """Return several whole numbers in a range, as `whole_number` does each.
+
+    >>> whole_numbers("widths", np.array([8, 4]), 1)
+    (8, 4)
+
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise _refusal(name, text("a list of whole numbers"), values)
+    return tuple(whole_number(name, value, least, most) for value in values)
 
 
 def is_whole(value: object) -> TypeGuard[SupportsInt]:
@@ -175,6 +196,14 @@ def _float(value: object) -> float | None:
     except OverflowError:
         return None
     return number if isfinite(number) else None
+
+
+def _whole(value: object, by_type: bool) -> int | None:
+    """A whole number as an int; None for anything else."""
+    if is_whole(value):
+        return int(value)
+    number = None if by_type else _float(value)
+    return int(number) if number is not None and number == int(number) else None
 
 
 def _refusal(name: str, rule: str, value: object) -> Refusal:

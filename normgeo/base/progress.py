@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, final
 
+from normgeo.base.arguments import shown
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+
 Item = TypeVar("Item")
 
 Report = Callable[[int, int], Any]
@@ -42,8 +46,22 @@ class Progress:
 
     @classmethod
     def of(cls, report: Report | Progress | None) -> Progress:
-        """The progress of an argument: itself, or a new one that tells a report."""
-        return report if isinstance(report, Progress) else cls(report)
+        """The progress of an argument: itself, or a new one that tells a report.
+
+        Raises:
+            Refusal: it is neither.
+
+        """
+        if isinstance(report, Progress):
+            return report
+        if report is not None and not callable(report):
+            raise Refusal(
+                text(
+                    "`progress` must be a function of (steps done, steps), or None; got {report}.",
+                    report=shown(report),
+                )
+            )
+        return cls(report)
 
     def tell(self, done: int, steps: int) -> bool:
         """Tell that so many of the steps are done; return whether to go on."""

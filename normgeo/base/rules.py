@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
-from sys import float_info
 from typing import Any, Protocol, final
 
+from normgeo.base.arguments import real_number, shown, whole_number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
@@ -89,10 +88,8 @@ class Whole:
         return text("a whole number from {low} to {high}", low=self.low, high=self.high)
 
     def parse(self, value: object) -> int:
-        number = int(value) if isinstance(value, str) else _number(value)
-        if number != int(number) or not self.low <= number <= self.high:
-            raise ValueError
-        return int(number)
+        number = int(value) if isinstance(value, str) else value
+        return whole_number("value", number, self.low, self.high)
 
 
 @final
@@ -111,10 +108,8 @@ class Number:
         return text("a number from {low:g} to {high:g}", low=self.low, high=self.high)
 
     def parse(self, value: object) -> float:
-        number = float(value) if isinstance(value, str) else _number(value)
-        if not (isfinite(number) and self.low <= number <= self.high):
-            raise ValueError
-        if self.nonzero and number == 0:
+        number = real_number("value", float(value) if isinstance(value, str) else value)
+        if not self.low <= number <= self.high or (self.nonzero and number == 0):
             raise ValueError
         return number
 
@@ -173,13 +168,5 @@ def complaint(name: str, rule: Rule, value: object) -> str:
         "`{name}` must be {rule}; got {value!r}.",
         name=name,
         rule=rule.sentence,
-        value=str(value)[:60],
+        value=(value if isinstance(value, str) else shown(value))[:60],
     )
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    if not abs(value) <= float_info.max:  # NaN, infinities, and whole numbers that no float holds
-        raise ValueError
-    return float(value)

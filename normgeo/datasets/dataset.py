@@ -10,6 +10,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from normgeo.base.arguments import seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -117,11 +118,8 @@ class Dataset:
 
         Raises ValueError for n outside 2, …, N, or where nothing varies among them.
         """
-        if not 2 <= n <= self.N:
-            raise Refusal(
-                text("A subset must have from 2 to all {N} cases; got n={n}.", N=self.N, n=n)
-            )
-        rows = np.sort(np.random.default_rng(seed).choice(self.N, n, replace=False))
+        n = whole_number("n", n, 2, self.N, text("all cases"))
+        rows = np.sort(np.random.default_rng(seed_number(seed)).choice(self.N, n, replace=False))
         source, table = self._origin
         part = table._replace(features=table.features[rows], targets=table.targets[rows])
         return _prepare(source, part, self.standardized)

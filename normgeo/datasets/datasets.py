@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from normgeo.base.refusal import Refusal
+from normgeo.base.arguments import word_of
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset, DatasetSource, Table
 
@@ -167,10 +167,4 @@ def load(key: str, standardize: bool = True) -> Dataset:
     >>> load("iris").summary
     'Iris: N = 150 cases, D = 4 features, H = 3 outputs.'
     """
-    if key not in DATASETS:
-        raise Refusal(
-            text(
-                "A data set must be one of {keys}; got {key!r}.", keys=", ".join(DATASETS), key=key
-            )
-        )
-    return DATASETS[key].load(standardize)
+    return DATASETS[word_of("key", key, DATASETS)].load(standardize)

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import instance_of, real_number, seed_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -40,7 +41,8 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
         ValueError: a share that leaves fewer than 2 cases to train on or none to test.
 
     """
-    held_back = round(data.N * test_share)
+    instance_of("data", data, Dataset)
+    held_back = round(data.N * real_number("test_share", test_share, above=0, below=1))
     if not 1 <= held_back <= data.N - 2:
         raise Refusal(
             text(
@@ -50,7 +52,7 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
                 test_share=test_share,
             )
         )
-    order = np.random.default_rng(seed).permutation(data.N)
+    order = np.random.default_rng(seed_number(seed)).permutation(data.N)
     test, train = np.sort(order[:held_back]), np.sort(order[held_back:])
     kept = np.ptp(data.raw[train], axis=0) > 0
     raw = data.raw[:, kept]

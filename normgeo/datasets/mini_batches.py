@@ -8,8 +8,8 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import seed_number, whole_number
 from normgeo.base.arrays import Array
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -31,23 +31,15 @@ class MiniBatches:
     single_allowed: bool = True
 
     @classmethod
-    def of(cls, cases: int, size: float, *, single_allowed: bool = True) -> MiniBatches:
+    def of(cls, cases: int, size: int, *, single_allowed: bool = True) -> MiniBatches:
         """The plan with batches of a size that may come from anywhere.
 
         Raises:
             ValueError: m is not a whole number from 1 to N.
 
         """
-        if not (1 <= size <= cases and float(size).is_integer()):
-            raise Refusal(
-                text(
-                    "`batch_size` must be a whole number from 1 to {cases}, the number of training "
-                    "cases; got {size!r}.",
-                    cases=cases,
-                    size=size,
-                )
-            )
-        return cls(cases, int(size), single_allowed)
+        training = text("the number of training cases")
+        return cls(cases, whole_number("batch_size", size, 1, cases, training), single_allowed)
 
     @property
     def bounds(self) -> list[tuple[int, int]]:
@@ -76,7 +68,7 @@ class MiniBatches:
 
     def draw(self, seed: int) -> Iterator[Array]:
         """Yield the indices of the cases of one batch after the other, without end."""
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_number(seed))
         bounds = self.bounds
         while True:
             order = rng.permutation(self.cases)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import ClassVar, final
 
 import numpy as np
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex, number
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.dynamics.gradient_descent import require_fraction
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
 
 
@@ -48,10 +46,9 @@ class AdaptiveMoments(Optimizer):
     )
 
     def __post_init__(self) -> None:
-        require_fraction("beta1", self.beta1)
-        require_fraction("beta2", self.beta2)
-        if not (isfinite(self.eps) and self.eps > 0):
-            raise Refusal(text("`eps` must be a finite number above 0; got {eps}.", eps=self.eps))
+        real_number("beta1", self.beta1, least=0, below=1)
+        real_number("beta2", self.beta2, least=0, below=1)
+        real_number("eps", self.eps, above=0)
 
     def start(self, decays: Array) -> Update:
         M, V, weights = np.zeros_like(decays), np.zeros_like(decays), np.ones(2)

@@ -11,12 +11,12 @@ Source: section 5.2.2 of the paper, which speaks of a factor of ½ where ‖w‖
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -138,8 +138,7 @@ def angular_updates(
     radii = real_array("norms", norms, 1).astype(np.float64)
     if not (radii > 0).all():
         raise Refusal(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
-    if not (isfinite(rate) and rate > 0):
-        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
+    rate = real_number("rate", rate, above=0)
     objective = BlockObjective.of(model, X, y, block)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient

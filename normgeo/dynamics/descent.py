@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
@@ -86,24 +86,22 @@ def descend(
     """
     rule = optimizer_of(optimizer)
     affine = rate if affine_rate is None else affine_rate
-    first = float(rate.rates(np.zeros(1))[0]) if isinstance(rate, Schedule) else rate
-    if not (isfinite(first) and first > 0):
-        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=first))
-    _require_from_zero("affine_rate", affine)
-    _require_from_zero("decay", decay)
-    if steps < 1 or not float(steps).is_integer():
-        raise Refusal(text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps))
+    instance_of("model", model, NormalizedGLM)
+    first = rate.rates(np.zeros(1))[0] if isinstance(rate, Schedule) else rate
+    real_number("rate", first, above=0)
+    decay, steps = real_number("decay", decay, least=0), whole_number("steps", steps, 1)
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
     objective = Objective.of(model, X, y)
     batches, notes = _batches(objective, batch_size, seed)
-    t = np.arange(int(steps) + 1)
+    t = np.arange(steps + 1)
     is_weight = np.zeros(model.layout.size, dtype=bool)
     is_weight[model.layout.weights] = True
     rates = schedule_of(rate).rates(t)
     etas = (
-        np.where(is_weight, *both) for both in zip(rates, schedule_of(affine).rates(t), strict=True)
+        np.where(is_weight, *both)
+        for both in zip(rates, schedule_of(affine, "affine_rate").rates(t), strict=True)
     )
 
     update = rule.start(np.where(is_weight, decay, 0.0))
@@ -111,7 +109,7 @@ def descend(
     point = _Point(theta, next(batches).at(theta))
     stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
     loss, turns, kept = [point.at.loss], [], {0: point.theta}
-    taken = Steps(_walk(batches, blocks, update, point, etas), int(steps), progress)
+    taken = Steps(_walk(batches, blocks, update, point, etas), steps, progress)
     for step, (point, turn) in taken:
         loss.append(point.at.loss)
         turns.append(turn)
@@ -196,6 +194,7 @@ def _batches(
     objective: Objective, size: int | None, seed: int
 ) -> tuple[Iterator[Objective], tuple[str, ...]]:
     """Return the objective of each step's own batch, without end, and notes on the batches."""
+    seed_number(seed)
     if size is None:
         return repeat(objective), ()
     plan = MiniBatches.of(len(objective.X), size, single_allowed=_has_z_for_one_case(objective))
@@ -208,10 +207,3 @@ def _has_z_for_one_case(objective: Objective) -> bool:
     except Refusal:
         return False
     return True
-
-
-def _require_from_zero(name: str, value: float | Schedule) -> None:
-    if not isinstance(value, Schedule) and not (isfinite(value) and value >= 0):
-        raise Refusal(
-            text("`{name}` must be a finite number from 0 up; got {value}.", name=name, value=value)
-        )

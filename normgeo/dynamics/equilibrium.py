@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import real_number, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -105,18 +105,10 @@ def simulate_balance(
         ValueError: numbers outside these ranges.
 
     """
-    for name, value in (
-        ("rate", rate),
-        ("decay", decay),
-        ("gradient_norm", gradient_norm),
-        ("norm", norm),
-    ):
-        if not (isfinite(value) and value > 0):
-            raise Refusal(
-                text(
-                    "`{name}` must be a finite number above 0; got {value}.", name=name, value=value
-                )
-            )
+    rate, decay = real_number("rate", rate, above=0), real_number("decay", decay, above=0)
+    gradient_norm = real_number("gradient_norm", gradient_norm, above=0)
+    norm, seed = real_number("norm", norm, above=0), seed_number(seed)
+    weights, steps = whole_number("weights", weights, 3), whole_number("steps", steps, 2)
     if rate * decay >= 1:
         raise Refusal(
             text(
@@ -126,22 +118,12 @@ def simulate_balance(
                 decay=decay,
             )
         )
-    for name, count, lowest in (("weights", weights, 3), ("steps", steps, 2)):
-        if count < lowest or not float(count).is_integer():
-            raise Refusal(
-                text(
-                    "`{name}` must be a whole number from {lowest} up; got {count!r}.",
-                    name=name,
-                    lowest=lowest,
-                    count=count,
-                )
-            )
     rule, rng = optimizer_of(optimizer), np.random.default_rng(seed)
     update, rates = rule.start(np.full(weights, decay)), np.full(weights, rate)
     w = rng.standard_normal(weights)
     w *= norm / lengths(w)
     norms, angles = [norm], []
-    for _ in range(int(steps)):
+    for _ in range(steps):
         u = rng.standard_normal(weights)
         u -= (u @ w) / (w @ w) * w
         following = update(w, gradient_norm / norms[-1] * u / lengths(u), rates)

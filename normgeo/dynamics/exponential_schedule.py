@@ -13,12 +13,12 @@ An Exponential Learning Rate Schedule for Deep Learning, 2019.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
@@ -91,6 +91,7 @@ def decay_as_schedule(
         ValueError: bad arguments, or a normalizer without homogeneous blocks.
 
     """
+    instance_of("model", model, NormalizedGLM)
     if not model.normalizer.homogeneous_blocks(len(model.W)):
         raise Refusal(
             text(
@@ -100,7 +101,9 @@ def decay_as_schedule(
                 method=model.normalizer.title,
             )
         )
-    if not (isfinite(rate) and isfinite(decay) and rate > 0 and 0 < rate * decay < 1):
+    rate, decay = real_number("rate", rate), real_number("decay", decay)
+    tolerance = real_number("tolerance", tolerance, least=0)
+    if not (rate > 0 and 0 < rate * decay < 1):
         raise Refusal(
             text(
                 "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks "

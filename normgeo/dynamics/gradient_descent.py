@@ -8,9 +8,9 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
 
@@ -96,7 +96,7 @@ class Momentum(Optimizer):
     linear = True
 
     def __post_init__(self) -> None:
-        require_fraction("beta", self.beta)
+        real_number("beta", self.beta, least=0, below=1)
 
     def start(self, decays: Array) -> Update:
         V = np.zeros_like(decays)
@@ -164,14 +164,6 @@ class Momentum(Optimizer):
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
         # A gradient that stays adds 1/(1 − β) of its first steps up.
         return GradientDescent().suggested_rate((1 - self.beta) * turn, blocks, others)
-
-
-def require_fraction(name: str, value: float) -> None:
-    """Raise ValueError for a share that is not from 0 up and below 1."""
-    if not 0 <= value < 1:
-        raise Refusal(
-            text("`{name}` must be from 0 up and below 1; got {value}.", name=name, value=value)
-        )
 
 
 def _positive(rate: Array) -> Array:

@@ -12,12 +12,12 @@ of radius r and has length |L'(α)|/r. There is no curvature along ŵ. Source: s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
@@ -78,9 +78,7 @@ def loss_plane(
     """
     alphas = np.linspace(-np.pi, np.pi, 181) if angles is None else real_array("angles", angles, 1)
     objective = BlockObjective.of(model, X, y, block)
-    radius = objective.own_norm if norm is None else float(norm)
-    if not (isfinite(radius) and radius > 0):
-        raise Refusal(text("`norm` must be a finite number above 0; got {norm}.", norm=radius))
+    radius = objective.own_norm if norm is None else real_number("norm", norm, above=0)
     along = objective.own / objective.own_norm
     gradient = objective.at(objective.own).gradient
     # The gradient is orthogonal to the weights but for rounding and ε.

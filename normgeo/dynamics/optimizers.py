@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.arguments import entry_of
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.optimizer import Optimizer
@@ -26,14 +25,4 @@ def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
         ValueError: an unknown key.
 
     """
-    if isinstance(optimizer, Optimizer):
-        return optimizer
-    if optimizer not in OPTIMIZERS:
-        raise Refusal(
-            text(
-                "`optimizer` must be one of {keys}; got {optimizer!r}.",
-                keys=", ".join(OPTIMIZERS),
-                optimizer=optimizer,
-            )
-        )
-    return OPTIMIZERS[optimizer]
+    return entry_of("optimizer", optimizer, OPTIMIZERS, Optimizer)

@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import instance_of, whole_number, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
@@ -55,22 +56,9 @@ def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> 
         ValueError: no such block or plane, or a path that stays on one line.
 
     """
-    if plane not in PLANES:
-        raise Refusal(
-            text(
-                "`plane` must be one of {planes}; got {plane!r}.",
-                planes=", ".join(PLANES),
-                plane=plane,
-            )
-        )
-    if not 0 <= block < len(run.blocks.neurons):
-        raise Refusal(
-            text(
-                "`block` must be a whole number from 0 to {last}; got {block}.",
-                last=len(run.blocks.neurons) - 1,
-                block=block,
-            )
-        )
+    word_of("plane", plane, PLANES)
+    instance_of("run", run, Trajectory)
+    block = whole_number("block", block, 0, len(run.blocks.neurons) - 1)
     path = run.vectors()[:, block]
     axes = _principal(path) if plane == "principal" else _of_first_step(path)
     coordinates = path @ axes.T

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
-from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 
 class Schedule(ABC):
@@ -30,7 +28,7 @@ class Constant(Schedule):
     rate: float
 
     def __post_init__(self) -> None:
-        _require("rate", self.rate, lowest_allowed=True)
+        real_number("rate", self.rate, least=0)
 
     def rates(self, steps: Array) -> Array:
         return np.full(np.shape(steps), float(self.rate))
@@ -49,8 +47,8 @@ class Exponential(Schedule):
     ratio: float
 
     def __post_init__(self) -> None:
-        _require("rate", self.rate)
-        _require("ratio", self.ratio)
+        real_number("rate", self.rate, above=0)
+        real_number("ratio", self.ratio, above=0)
 
     def rates(self, steps: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -58,18 +56,6 @@ class Exponential(Schedule):
         return rates
 
 
-def schedule_of(rate: float | Schedule) -> Schedule:
-    """Return a schedule, or the constant one of a number."""
-    return rate if isinstance(rate, Schedule) else Constant(rate)
-
-
-def _require(name: str, value: float, *, lowest_allowed: bool = False) -> None:
-    if not (isfinite(value) and (value > 0 or (lowest_allowed and value == 0))):
-        raise Refusal(
-            text(
-                "`{name}` must be a finite number {bound}; got {value}.",
-                name=name,
-                bound=text("from 0 up") if lowest_allowed else text("above 0"),
-                value=value,
-            )
-        )
+def schedule_of(rate: float | Schedule, name: str = "rate") -> Schedule:
+    """Return a schedule, or the constant one of a number; `name` is that of the argument."""
+    return rate if isinstance(rate, Schedule) else Constant(real_number(name, rate, least=0))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arrays import Array
+from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
+from normgeo.base.arrays import Array, real_array, require_same_cases
 from normgeo.base.progress import Ended, Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -90,31 +90,32 @@ def train(
 
     """
     rule = optimizer_of(optimizer)
+    instance_of("network", network, Network)
+    instance_of("data", data, Split)
     needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
     plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not needs_two)
-    if not (epochs >= 1 and float(epochs).is_integer()):
-        raise Refusal(
-            text("`epochs` must be a whole number from 1 up; got {epochs!r}.", epochs=epochs)
-        )
-    if not (isfinite(rate) and rate > 0):
-        raise Refusal(text("`rate` must be a finite number above 0; got {rate}.", rate=rate))
+    epochs, seed = whole_number("epochs", epochs, 1), seed_number(seed)
+    rate = real_number("rate", rate, above=0)
     family, outputs = network.output.family, len(network.output.W)
     targets = family.encode(data.y_train, outputs)
     held_out = family.encode(data.y_test, outputs)
-    batches = ((data.X_train[cases], targets[cases]) for cases in plan.draw(seed))
+    X_train, X_test = real_array("X_train", data.X_train, 2), real_array("X_test", data.X_test, 2)
+    require_same_cases(X_train, targets)
+    require_same_cases(X_test, held_out)
+    batches = ((X_train[cases], targets[cases]) for cases in plan.draw(seed))
     epoch = len(plan.bounds)
 
     current = _State(network, tuple(Running() for _ in network.hidden))
     losses: list[float] = []
     tests: list[tuple[int, float, float]] = []
     untested = None
-    taken = Steps(_walk(current, batches, rule, rate), int(epochs) * epoch, progress)
+    taken = Steps(_walk(current, batches, rule, rate), epochs * epoch, progress)
     for step, (loss, following) in taken:
         losses.append(loss)
         current = following
         if step % epoch == 0:
             try:
-                tests.append((step, *_tested(current, data.X_test, held_out)))
+                tests.append((step, *_tested(current, X_test, held_out)))
             except Refusal as error:
                 reason = text("The held-out cases have no loss here. {error}", error=error.args[0])
                 untested = Ended(step, reason)

@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended
 from normgeo.base.refusal import Refusal
@@ -168,7 +169,7 @@ def compare(run: Trajectory) -> dict[str, Comparison]:
     the unit-sphere gradient norm ‖w̃‖‖G‖; with weight decay equilibrium_norm and
     equilibrium_angle, which a run reaches only in time. Empty without a homogeneous block.
     """
-    if not run.blocks.homogeneous:
+    if not instance_of("run", run, Trajectory).blocks.homogeneous:
         return {}
     optimizer, found = run.optimizer, {}
     if run.predicted_norms.size:

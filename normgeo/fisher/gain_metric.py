@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
@@ -104,6 +105,7 @@ def gain_metric(
     array([0.36, 1.44])
 
     """
+    instance_of("model", model, NormalizedGLM)
     factors = real_array("deltas", deltas, 1)
     if not (factors > 0).all():
         raise Refusal(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
@@ -27,6 +28,8 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
     2.0
 
     """
+    instance_of("model", model, NormalizedGLM)
+    instance_of("other", other, NormalizedGLM)
     for what, of_model, of_other in (
         (text("family"), model.family.key, other.family.key),
         (text("dispersion φ"), model.phi, other.phi),

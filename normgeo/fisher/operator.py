@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, cg
 
+from normgeo.base.arguments import instance_of, real_number, whole_number, word_of
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -102,7 +102,7 @@ class Fisher(LinearOperator):
         form: str = "operator",
         max_bytes: float = MAX_BYTES,
     ) -> None:
-        _one_of("form", form, tuple(STORAGES))
+        word_of("form", form, STORAGES)
         own = isinstance(linearization.normalized, OwnNeuronLinearization)
         self.coupling = "paper" if own else "exact"
         self.form = form
@@ -110,7 +110,7 @@ class Fisher(LinearOperator):
         self.N = len(linearization.s)
         self.which = WhichFisher(self.coupling, self.N, phi)
         self.layout = linearization.layout
-        self.max_bytes = max_bytes
+        self.max_bytes = real_number("max_bytes", max_bytes, least=0)
         self.structure = FisherStructure(linearization, family, phi)
         self._storage = STORAGES[form].of(self.structure, max_bytes)
         P = self.layout.size
@@ -180,16 +180,8 @@ class Fisher(LinearOperator):
             ValueError: there is no such neuron.
 
         """
-        H = self.layout.neurons
-        if not (0 <= i < H and 0 <= j < H):
-            raise Refusal(
-                text(
-                    "Neurons are numbered from 0 to {last}; got block({i}, {j}).",
-                    last=H - 1,
-                    i=i,
-                    j=j,
-                )
-            )
+        last, what = self.layout.neurons - 1, text("the neurons")
+        i, j = (whole_number(*index, 0, last, what) for index in (("i", i), ("j", j)))
         return self._storage.block(i, j)
 
     def to_dense(self, max_bytes: float | None = None) -> Array:
@@ -199,7 +191,10 @@ class Fisher(LinearOperator):
             ValueError: it would take more than `max_bytes`, where None the Fisher's own.
 
         """
-        return self._storage.to_dense(self.max_bytes if max_bytes is None else max_bytes)
+        most = self.max_bytes
+        if max_bytes is not None:
+            most = real_number("max_bytes", max_bytes, least=0)
+        return self._storage.to_dense(most)
 
     def weights(self, max_bytes: float | None = None) -> Array:
         """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""
@@ -226,10 +221,10 @@ class Fisher(LinearOperator):
             RuntimeError: the residual stayed above rtol ‖b‖.
 
         """
-        if not (isfinite(damping) and damping >= 0):
-            raise Refusal(
-                text("`damping` must be a finite number from 0 up; got {damping}.", damping=damping)
-            )
+        damping = real_number("damping", damping, least=0)
+        rtol = real_number("rtol", rtol, above=0, below=1)
+        if max_iterations is not None:
+            max_iterations = whole_number("max_iterations", max_iterations, 1)
         target = real_array("b", b, 1)
         damped = LinearOperator(
             self.shape, matvec=lambda v: self.matvec(v) + damping * v, dtype=self.dtype
@@ -303,19 +298,8 @@ def fisher(
            [ 4.,  2.]])
 
     """
-    _one_of("coupling", coupling, tuple(COUPLINGS))
+    instance_of("model", model, NormalizedGLM)
+    word_of("coupling", coupling, COUPLINGS)
     at = model.linearize(X)
     chosen = at if coupling == "exact" else at.own_neuron()
     return Fisher(chosen, model.family, model.phi, form, max_bytes)
-
-
-def _one_of(argument: str, word: Any, words: tuple[str, ...]) -> None:
-    if word not in words:
-        raise Refusal(
-            text(
-                "`{argument}` must be one of {words}; got {word!r}.",
-                argument=argument,
-                words=", ".join(words),
-                word=word,
-            )
-        )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from normgeo.base.arguments import whole_number
+from normgeo.base.arguments import instance_of, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.text import text
@@ -85,6 +85,8 @@ def spectrum(
     array([2., 2.])
 
     """
+    instance_of("F", F, Fisher)
+    seed = seed_number(seed)
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     size, letter = len(places), "H·D" if weights_only else "P"
     every = text("which is {letter}, or None for all", letter=letter)

@@ -7,8 +7,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from normgeo.base.arguments import entry_of
 from normgeo.base.arrays import Array
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 
@@ -87,14 +87,4 @@ def activation_of(activation: str | Activation) -> Activation:
         ValueError: an unknown key.
 
     """
-    if isinstance(activation, Activation):
-        return activation
-    if activation not in ACTIVATIONS:
-        raise Refusal(
-            text(
-                "`activation` must be one of {keys}; got {activation!r}.",
-                keys=", ".join(ACTIVATIONS),
-                activation=activation,
-            )
-        )
-    return ACTIVATIONS[activation]
+    return entry_of("activation", activation, ACTIVATIONS, Activation)

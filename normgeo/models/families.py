@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, gammaln
 
+from normgeo.base.arguments import entry_of
 from normgeo.base.arrays import real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -228,8 +229,9 @@ class Categorical(Family):
 
         Raises ValueError for other labels or rows.
         """
-        if np.ndim(y) != 1:
-            targets = super().encode(y, H)
+        values = real_array("y", y, 1, 2)
+        if values.ndim == 2:
+            targets = super().encode(values, H)
             if not (targets.sum(axis=1) == 1).all():
                 raise Refusal(
                     text(
@@ -239,8 +241,7 @@ class Categorical(Family):
                     )
                 )
             return targets
-        labels = real_array("y", y, 1)
-        bad = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= H)]
+        bad = values[(values != np.floor(values)) | (values < 0) | (values >= H)]
         if bad.size:
             raise Refusal(
                 text(
@@ -251,7 +252,7 @@ class Categorical(Family):
                     label=bad[0],
                 )
             )
-        return _one_hot(labels.astype(np.intp), H)
+        return _one_hot(values.astype(np.intp), H)
 
     def _supports(self, y: Floats) -> NDArray[np.bool_]:
         return np.isin(y, (0, 1))
@@ -275,17 +276,7 @@ def family_of(family: str | Family) -> Family:
         ValueError: an unknown key.
 
     """
-    if isinstance(family, Family):
-        return family
-    if family not in FAMILIES:
-        raise Refusal(
-            text(
-                "`family` must be one of {keys}; got {family!r}.",
-                keys=", ".join(FAMILIES),
-                family=family,
-            )
-        )
-    return FAMILIES[family]
+    return entry_of("family", family, FAMILIES, Family)
 
 
 def _odds(s: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import roots_jacobi
 
+from normgeo.base.arguments import real_number
 from normgeo.base.arrays import real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -200,9 +200,9 @@ class Family(ABC):
 
         Raises ValueError for another number of columns, or values outside the support.
         """
-        values = real_array("y", y, max(np.ndim(y), 1)).astype(np.float64)
+        values = real_array("y", y, 1, 2).astype(np.float64)
         targets = values[:, None] if values.ndim == 1 else values
-        if targets.ndim != 2 or targets.shape[1] != H:
+        if targets.shape[1] != H:
             raise Refusal(
                 text(
                     "`y` must have one column for each of the {H} outputs; "
@@ -236,8 +236,7 @@ class Family(ABC):
             ValueError: it is not a finite number above 0, or is not 1 and the family has none.
 
         """
-        if not (math.isfinite(phi) and phi > 0):
-            raise Refusal(text("`phi` must be a finite number above 0; got {phi}.", phi=phi))
+        phi = real_number("phi", phi, above=0)
         if phi != 1 and not self.has_dispersion:
             raise Refusal(
                 text(
@@ -247,7 +246,7 @@ class Family(ABC):
                     phi=phi,
                 )
             )
-        return float(phi)
+        return phi
 
     def _finite(self, what: str, values: Floats) -> Floats:
         if not np.isfinite(values).all():

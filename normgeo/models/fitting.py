@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from math import isfinite
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
+from normgeo.base.arguments import instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
-from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
 
@@ -64,8 +62,9 @@ def fit(
         ValueError: a negative λ, or what the model and the family refuse.
 
     """
-    if not (isfinite(ridge) and ridge >= 0):
-        raise Refusal(text("`ridge` must be a finite number from 0 up; got {ridge}.", ridge=ridge))
+    instance_of("start", start, NormalizedGLM)
+    ridge = real_number("ridge", ridge, least=0)
+    max_iterations = whole_number("max_iterations", max_iterations, 1)
     objective, penalized = Objective.of(start, X, y), _penalized(start)
 
     def penalized_loss(theta: Array) -> tuple[float, Array]:

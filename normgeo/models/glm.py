@@ -14,6 +14,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
@@ -161,6 +162,7 @@ class NormalizedGLM(Constant):
         phi: float = 1.0,
         reference: tuple[Array, Array] | None = None,
     ) -> None:
+        instance_of("normalizer", normalizer, Normalizer)
         weights = real_array("W", W, 2)
         H = len(weights)
         has_gain = not normalizer.is_standard
@@ -191,9 +193,9 @@ class NormalizedGLM(Constant):
         phi: float = 1.0,
     ) -> NormalizedGLM:
         """Return a model with w_hd ~ N(0, 1/D), so that a has variance 1 on standardized data."""
-        return cls(
-            normalizer, family, rng.standard_normal((neurons, features)) / features**0.5, phi=phi
-        )
+        shape = whole_number("neurons", neurons, 1), whole_number("features", features, 1)
+        instance_of("rng", rng, np.random.Generator)
+        return cls(normalizer, family, rng.standard_normal(shape) / features**0.5, phi=phi)
 
     @property
     def layout(self) -> ParameterLayout:

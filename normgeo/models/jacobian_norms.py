@@ -12,9 +12,9 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.recurrence import Run
 
@@ -58,12 +58,10 @@ def jacobian_norms(
         ValueError: points below 2.
 
     """
-    if points < 2 or points != int(points):
-        raise Refusal(
-            text("`points` must be a whole number from 2 up; got {points}.", points=points)
-        )
+    instance_of("past", past, Run)
+    points = whole_number("points", points, 2)
     T, S, H = past.summed_inputs.shape
-    wanted = set(np.linspace(0, T, min(int(points), T + 1)).round().astype(int).tolist())
+    wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
     layer = past.recurrence.layer
     if layer.normalizer.leaves_only_signs(len(layer.W)):
         times = np.array(sorted(wanted))

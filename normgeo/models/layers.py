@@ -11,6 +11,7 @@ from typing import Final, final
 
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
@@ -93,7 +94,7 @@ class Layer(Constant):
         g: ArrayLike | None = None,
         activation: str | Activation = "tanh",
     ) -> None:
-        if normalizer.statistics == "frozen":
+        if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
             raise Refusal(
                 text(
                     "A layer computes with current statistics; got a normalizer with frozen "

@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of, whole_number, whole_numbers
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -119,8 +120,10 @@ class Network:
         Every hidden layer has the normalizer; the output is the standard model.
         """
         chosen = activation_of(activation)
-        hidden, D = [], features
-        for H in widths:
+        outputs = whole_number("outputs", outputs, 1)
+        instance_of("rng", rng, np.random.Generator)
+        hidden, D = [], whole_number("features", features, 1)
+        for H in whole_numbers("widths", widths, 1):
             W = rng.standard_normal((H, D)) * (chosen.weight_variance / D) ** 0.5
             hidden.append(Layer(normalizer, W, activation=chosen))
             D = H

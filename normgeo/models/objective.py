@@ -8,7 +8,8 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arrays import Array
+from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.arrays import Array, require_same_cases
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.family import Likelihood
@@ -63,7 +64,9 @@ class Objective:
 
         """
         likelihood = model.family.likelihood(y, len(model.W), model.phi)
-        return cls(model, model.over(X), likelihood)
+        cases = model.over(X)
+        require_same_cases(cases.X, likelihood.targets)
+        return cls(model, cases, likelihood)
 
     @property
     def X(self) -> Array:
@@ -116,6 +119,7 @@ class BlockObjective:
             ValueError: the normalizer has no such block, or the block is zero.
 
         """
+        instance_of("model", model, NormalizedGLM)
         neurons = model.normalizer.homogeneous_blocks(len(model.W))
         if not neurons:
             raise Refusal(
@@ -126,17 +130,12 @@ class BlockObjective:
                     method=model.normalizer.title,
                 )
             )
-        if not 0 <= block < len(neurons):
-            raise Refusal(
-                text(
-                    "`block` must be a whole number from 0 to {last}, one of the {count} "
-                    "homogeneous blocks of {method}; got {block}.",
-                    last=len(neurons) - 1,
-                    count=len(neurons),
-                    method=model.normalizer.title,
-                    block=block,
-                )
-            )
+        meaning = text(
+            "one of the {count} homogeneous blocks of {method}",
+            count=len(neurons),
+            method=model.normalizer.title,
+        )
+        block = whole_number("block", block, 0, len(neurons) - 1, meaning)
         blocks = Blocks(neurons[block][None], True, model.normalizer)
         blocks.require_direction(model.W)
         own = blocks.vectors(model.W.astype(np.float64))[0]

@@ -9,12 +9,12 @@ treats a case by itself serves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of, real_number, whole_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.constant import Constant
 from normgeo.base.progress import Ended, Progress, Report
@@ -91,15 +91,12 @@ class Recurrence(Constant):
             ValueError: a radius that is not a finite number above 0.
 
         """
-        if not (isfinite(spectral_radius) and spectral_radius > 0):
-            raise Refusal(
-                text(
-                    "`spectral_radius` must be a finite number above 0; got {spectral_radius}.",
-                    spectral_radius=spectral_radius,
-                )
-            )
+        radius = real_number("spectral_radius", spectral_radius, above=0)
+        neurons = whole_number("neurons", neurons, 1)
+        features = whole_number("features", features, 1)
+        instance_of("rng", rng, np.random.Generator)
         W_hh = rng.standard_normal((neurons, neurons))
-        W_hh *= spectral_radius / np.abs(np.linalg.eigvals(W_hh)).max()
+        W_hh *= radius / np.abs(np.linalg.eigvals(W_hh)).max()
         W_xh = rng.standard_normal((neurons, features)) / features**0.5
         return cls(normalizer, W_hh, W_xh, activation=activation)
 
@@ -184,6 +181,7 @@ def run_recurrence(
     array([[ 1., -1.]])
 
     """
+    instance_of("recurrence", recurrence, Recurrence)
     inputs = real_array("X", X, 3).astype(np.float64)
     H, F = recurrence.neurons, recurrence.layer.W.shape[1] - recurrence.neurons
     S, L = inputs.shape[:2]
@@ -207,7 +205,7 @@ def run_recurrence(
                 shape=state.shape,
             )
         )
-    T = _steps(L if steps is None else steps)
+    T = L if steps is None else whole_number("steps", steps, 1)
     scale = np.ones(T) if factors is None else real_array("factors", factors, 1)
     if scale.shape != (T,) or (scale <= 0).any():
         raise Refusal(
@@ -285,12 +283,6 @@ def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: Refusal) 
         )
     reason: str = error.args[0]
     return reason
-
-
-def _steps(steps: int) -> int:
-    if steps < 1 or not float(steps).is_integer():
-        raise Refusal(text("`steps` must be a whole number from 1 up; got {steps!r}.", steps=steps))
-    return int(steps)
 
 
 def _rms(values: Array) -> Array:

@@ -84,7 +84,7 @@ class Normalizer:
             ("statistics", self.statistics, STATISTICS),
         ):
             word_of(argument, word, words)
-        whole_number("groups", self.groups, 1)
+        whole_number("groups", self.groups, 1, by_type=True)
         if self.groups > 1 and not self.shared_by_neurons:
             raise Refusal(
                 text(

@@ -17,6 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import without
@@ -106,7 +107,8 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     [('weight_matrix_rescaling', 1), ('weight_vector_rescaling', 1)]
 
     """
-    if model.layout != null.layout:
+    instance_of("model", model, NormalizedGLM)
+    if model.layout != instance_of("null", null, NullSpace).layout:
         raise Refusal(
             text(
                 "`null` must be a null space of this model, with {layout}; got one with {other}.",

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh
 
+from normgeo.base.arguments import instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -113,20 +114,14 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     3
 
     """
-    if F.form == "blocks":
+    if instance_of("F", F, Fisher).form == "blocks":
         raise Refusal(
             text(
                 "A null space is that of the whole Fisher information; got form='blocks', "
                 "which leaves the parts between neurons out. Use 'operator' or 'dense'."
             )
         )
-    if not 0 < tolerance < 1:
-        raise Refusal(
-            text(
-                "`tolerance` must be a number between 0 and 1; got {tolerance}.",
-                tolerance=tolerance,
-            )
-        )
+    tolerance = real_number("tolerance", tolerance, above=0, below=1)
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     values, vectors = eigh(F.weights() if weights_only else F.to_dense(), driver="evd")
     size = F.structure.factor_size()
@@ -233,7 +228,8 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family)
     {'GD': 5, 'G': 1}
 
     """
-    coupled = family_of(family).coupled
+    instance_of("normalizer", normalizer, Normalizer)
+    H, D, coupled = whole_number("H", H, 1), whole_number("D", D, 1), family_of(family).coupled
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     center, scale = normalizer.centering, normalizer.scaling
     frozen = normalizer.statistics == "frozen"

@@ -89,13 +89,13 @@ def test_rule_of_a_number_names_its_range(bounds: dict[str, float], rule: str) -
     assert refusal(lambda: real_number("x", None, **bounds)) == f"`x` must be {rule}; got None."
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), 3.0, np.float32(3), Fraction(3)])
 def test_count_of_any_type_comes_back_as_an_int(value: Any) -> None:
     assert type(whole_number("steps", value)) is int
     assert whole_number("steps", value, 3, 3) == 3
 
 
-@pytest.mark.parametrize("value", [*NO_NUMBERS, 2.5, 2.0, Fraction(2), -1, 0], ids=shown)
+@pytest.mark.parametrize("value", [*NO_NUMBERS, 2.5, Fraction(5, 2), -1, 0], ids=shown)
 def test_what_is_no_count_in_range_is_refused(value: Any) -> None:
     with pytest.raises(
         Refusal, match=r"^`steps` must be a whole number from 1 (up|to 1000000000);"
@@ -109,6 +109,12 @@ def test_count_beyond_what_any_machine_does_is_refused() -> None:
     sentence = f"`draws` must be a whole number from 0 to {most}; got {most + 1}."
     assert refusal(lambda: whole_number("draws", most + 1)) == sentence
     assert "; got about 10⁵⁰⁰⁰." in refusal(lambda: whole_number("draws", 10**5000))
+
+
+def test_count_that_is_kept_as_it_came_is_whole_by_its_type() -> None:
+    assert whole_number("groups", 2, 1, by_type=True) == 2
+    sentence = "`groups` must be a whole number from 1 up; got 2.0."
+    assert refusal(lambda: whole_number("groups", 2.0, 1, by_type=True)) == sentence
 
 
 def test_rule_of_a_count_may_say_what_its_range_is() -> None:

@@ -183,10 +183,10 @@ def test_one_against_rest_has_a_bernoulli_target_for_each_class():
 
 
 def test_bad_requests_are_explained():
-    with says(f"A data set must be one of {', '.join(DATASETS)}; got 'mnist'."):
+    with says(f"`key` must be one of {', '.join(DATASETS)}; got 'mnist'."):
         load("mnist")
     for n in (1, 21):
-        with says(f"A subset must have from 2 to all 20 cases; got n={n}."):
+        with says(f"`n` must be a whole number from 2 to 20, all cases; got {n}."):
             load("linnerud").subset(n, seed=0)
     with says(
         "Some feature and every target of Linnerud must vary; among these 2 cases they do not. "

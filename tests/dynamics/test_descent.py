@@ -473,6 +473,16 @@ def test_labels_outside_the_support_are_refused(cases):
         descend(start(NORMALIZERS["layer"]), cases[0], [7] * 12)
 
 
+@pytest.mark.parametrize("batch_size", [None, 2])
+@pytest.mark.parametrize("rows", [11, 13, 120])
+def test_targets_of_other_cases_are_refused(rows, batch_size, cases):
+    """A mini-batch of both has equally many rows whatever the whole has."""
+    with says(
+        f"`X` and `y` must have a row for each of the same cases; got 12 rows in X and {rows} in y."
+    ):
+        descend(start(NORMALIZERS["layer"]), cases[0], [1] * rows, batch_size=batch_size)
+
+
 def test_a_start_without_a_z_is_refused():
     model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", [[0.0, 0.0]])
     with says(

@@ -115,7 +115,7 @@ def test_a_gradient_of_zero_spans_no_plane():
 
 
 def test_bad_arguments_are_named(cases):
-    with says("`norm` must be a finite number above 0; got 0.0."):
+    with says("`norm` must be a finite number above 0; got 0."):
         loss_plane(start(NORMALIZERS["batch"]), *cases, norm=0)
     with says(
         "`block` must be a whole number from 0 to 0, one of the 1 homogeneous blocks of layer "

@@ -335,7 +335,7 @@ def test_every_method_with_a_scale_has_the_exact_laws(rng):
         (
             {"rate": 2, "decay": 0.5},
             "The product of `rate` and `decay` must be below 1, so that decay keeps the direction; "
-            "got 2 × 0.5.",
+            "got 2.0 × 0.5.",
         ),
         ({"weights": 2}, "`weights` must be a whole number from 3 up; got 2."),
         ({"steps": 2.5}, "`steps` must be a whole number from 2 up; got 2.5."),

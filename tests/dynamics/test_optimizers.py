@@ -294,10 +294,16 @@ def test_a_mini_batch_without_a_z_ends_the_run_with_its_reason():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Momentum(1.0), "`beta` must be from 0 up and below 1; got 1.0."),
-        (lambda: Momentum(float("nan")), "`beta` must be from 0 up and below 1; got nan."),
-        (lambda: Adam(beta1=-0.1), "`beta1` must be from 0 up and below 1; got -0.1."),
-        (lambda: AdamW(beta2=2), "`beta2` must be from 0 up and below 1; got 2."),
+        (lambda: Momentum(1.0), "`beta` must be a finite number from 0 up and below 1; got 1.0."),
+        (
+            lambda: Momentum(float("nan")),
+            "`beta` must be a finite number from 0 up and below 1; got nan.",
+        ),
+        (
+            lambda: Adam(beta1=-0.1),
+            "`beta1` must be a finite number from 0 up and below 1; got -0.1.",
+        ),
+        (lambda: AdamW(beta2=2), "`beta2` must be a finite number from 0 up and below 1; got 2."),
         (lambda: AdamW(eps=0), "`eps` must be a finite number above 0; got 0."),
         (lambda: Constant(-1), "`rate` must be a finite number from 0 up; got -1."),
         (lambda: Exponential(0, 1), "`rate` must be a finite number above 0; got 0."),

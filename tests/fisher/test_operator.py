@@ -554,11 +554,11 @@ def test_solve_says_when_it_did_not_converge():
         ),
         (
             lambda m, X: fisher(m, X).block(0, 6),
-            "Neurons are numbered from 0 to 5; got block(0, 6).",
+            "`j` must be a whole number from 0 to 5, the neurons; got 6.",
         ),
         (
             lambda m, X: fisher(m, X).block(-1, 0),
-            "Neurons are numbered from 0 to 5; got block(-1, 0).",
+            "`i` must be a whole number from 0 to 5, the neurons; got -1.",
         ),
         (
             lambda m, X: fisher(m, X).quad([1.0, 2.0]),

@@ -89,6 +89,17 @@ def on(data, key, *, eps=1e-5, widths=(16, 16), activation="relu", **options):
     return train(network, data, **options)
 
 
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_targets_of_other_cases_are_refused(few, part):
+    X, y = getattr(few, f"X_{part}"), getattr(few, f"y_{part}")
+    sentence = (
+        "`X` and `y` must have a row for each of the same cases; got "
+        f"{len(X)} rows in X and {len(y) - 1} in y."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        on(replace(few, **{f"y_{part}": y[:-1]}), "layer", batch_size=2, epochs=1)
+
+
 # What a network computes, and its derivative.
 
 

@@ -475,7 +475,7 @@ def test_reasons_are_credited_once_and_overlaps_are_told(words):
 def test_bad_input_is_answered_in_a_full_sentence():
     model, X = draw(NORMALIZERS["layer"])
     F = fisher(model, X)
-    with says("`tolerance` must be a number between 0 and 1; got 2."):
+    with says("`tolerance` must be a finite number above 0 and below 1; got 2."):
         null_space(F, tolerance=2)
     with says(
         "A null space is that of the whole Fisher information; got form='blocks', which "
