@@ -33,7 +33,7 @@ LATEX = str.maketrans({
 })  # fmt: skip
 """What LaTeX reads for a character; ✗ is a word, since × stands for a product."""
 
-MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*<|"})
+MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*<|[]$"})
 """What a cell of a Markdown table reads for a character."""
 
 
@@ -66,6 +66,18 @@ def latex(words: str) -> str:
         pieces += words[end : run.start()].translate(LATEX) + f"$^{{{power}}}$"
         end = run.end()
     return pieces + words[end:].translate(LATEX)
+
+
+def code(words: str) -> str:
+    """Return the words as a piece of code in Markdown, in which nothing is a mark.
+
+    >>> code("[a](b)"), code("a`b"), code("`")
+    ('`[a](b)`', '``a`b``', '`` ` ``')
+
+    """
+    fence = "`" * (1 + max(map(len, re.findall("`+", words)), default=0))
+    space = " " if words.startswith("`") or words.endswith("`") or not words.strip() else ""
+    return f"{fence}{space}{words}{space}{fence}"
 
 
 def width_of(words: str) -> int:

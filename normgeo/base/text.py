@@ -3,6 +3,10 @@
 A language can change while the program runs, so a sentence remembers what it was made from: `str`
 and every f-string give it in the language that is in use at that moment. A sentence that was made
 earlier (a constant of a module, a note in a kept result, an error) is shown with `str(sentence)`.
+
+What comes from outside of the program (an address, a file and its names, a recipe) is no sentence:
+it stands in one as `{value!r}`, in quotes, or `{name!s}`, without them. Then it is never read as
+markup: a terminal gets escapes for what it cannot print, a page a piece of code.
 """
 
 from __future__ import annotations
@@ -10,12 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from string import Formatter
 from typing import Any, Self, final
 
 Translation = Callable[[str], str]
 """English sentence, with its {placeholders} → the same in another language."""
 
+Mark = Callable[[str], str]
+"""Words from outside → the same where markup is read, so that they are not."""
+
 _translation: ContextVar[Translation] = ContextVar("translation", default=str)
+_mark: ContextVar[Mark] = ContextVar("mark", default=str)
 
 
 @final
@@ -65,6 +74,45 @@ def translated(translation: Translation) -> Iterator[None]:
         _translation.reset(token)
 
 
+@contextmanager
+def marking(mark: Mark) -> Iterator[None]:
+    """Show what sentences hold from outside through `mark`, as long as the block lasts."""
+    token = _mark.set(mark)
+    try:
+        yield
+    finally:
+        _mark.reset(token)
+
+
+def printable(words: str) -> str:
+    r"""Words on one line, with an escape for every character that is not printed.
+
+    >>> printable("a\x1b[2J\u202eb\n")
+    'a\\x1b[2J\\u202eb\\n'
+
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words
+    )
+
+
+@final
+class _Filler(Formatter):
+    """Fills in placeholders; what a conversion stands behind is from outside."""
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if isinstance(value, Text):
+            return repr(str(value)) if conversion == "r" else value
+        if conversion is None:
+            return value
+        return _mark.get()(printable(repr(value) if conversion == "r" else str(value)))
+
+
+_FILLER = _Filler()
+
+
 def _filled(sentence: str, values: dict[str, Any]) -> str:
     words = _translation.get()(sentence)
+    if "!" in words and values:
+        return _FILLER.vformat(words, (), values)
     return words.format(**values) if values else words

@@ -86,9 +86,9 @@ class Dataset:
     def summary(self) -> str:
         """Name the sizes and what was dropped, in one sentence."""
         outputs = text("1 output") if self.H == 1 else text("{H} outputs", H=self.H)
-        dropped = text(" ({names}: constant, dropped)", names=", ".join(self.dropped))
+        dropped = text(" ({names!s}: constant, dropped)", names=", ".join(self.dropped))
         return text(
-            "{title}: N = {N} cases, D = {D} features{dropped}, H = {outputs}.",
+            "{title!s}: N = {N} cases, D = {D} features{dropped}, H = {outputs}.",
             title=self.title,
             N=self.N,
             D=self.D,
@@ -104,7 +104,7 @@ class Dataset:
         if self.image_shape is None:
             raise Refusal(
                 text(
-                    "Only features that are pixels can be drawn as images; those of {title} are "
+                    "Only features that are pixels can be drawn as images; those of {title!s} are "
                     "not. Use the digits.",
                     title=self.title,
                 )
@@ -132,8 +132,8 @@ class Dataset:
         if not self.labelled:
             raise Refusal(
                 text(
-                    "One-against-rest needs class labels, a categorical data set; {title} has the "
-                    "family {family}.",
+                    "One-against-rest needs class labels, a categorical data set; {title!s} has "
+                    "the family {family}.",
                     title=self.title,
                     family=self.family,
                 )
@@ -181,7 +181,7 @@ def _prepare(source: DatasetSource, table: Table, standardize: bool) -> Dataset:
     if not kept.any() or (source.measured and not np.ptp(targets, axis=0).all()):
         raise Refusal(
             text(
-                "Some feature and every target of {title} must vary; among these {cases} cases "
+                "Some feature and every target of {title!s} must vary; among these {cases} cases "
                 "they do not. Take more cases or another seed.",
                 title=source.title,
                 cases=len(raw),

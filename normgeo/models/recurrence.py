@@ -245,7 +245,7 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
     if digits.image_shape is None:
         raise Refusal(
             text(
-                "Only images are read row by row; those of {data} are not. Use the digits.",
+                "Only images are read row by row; those of {data!s} are not. Use the digits.",
                 data=digits.title,
             )
         )

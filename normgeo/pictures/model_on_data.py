@@ -60,7 +60,7 @@ def model_on_data(
     if dataset.dropped:
         notes.append(
             text(
-                "Constant features are left out of the computation: {names}.",
+                "Constant features are left out of the computation: {names!s}.",
                 names=", ".join(dataset.dropped),
             )
         )
@@ -104,7 +104,7 @@ def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
     if family.coupled and not dataset.labelled:
         raise Refusal(
             text(
-                "A {family} family needs class labels; the targets of {data} are {own}. "
+                "A {family} family needs class labels; the targets of {data!s} are {own}. "
                 "Use family=auto, or a data set with classes, such as the digits.",
                 family=family.title,
                 data=dataset.title,
@@ -133,7 +133,7 @@ def _neurons(dataset: Dataset, settings: Settings) -> int:
         if settings.neurons not in (0, outputs):
             raise Refusal(
                 text(
-                    "Fitted weights have one neuron for each of the {outputs} outputs of {data}; "
+                    "Fitted weights have one neuron for each of the {outputs} outputs of {data!s}; "
                     "got neurons={neurons}. Use random weights to choose.",
                     outputs=outputs,
                     data=dataset.title,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any, final
 
 from normgeo.base.budget import SMALL, Cost
 from normgeo.base.progress import Progress, Report
+from normgeo.base.text import marking
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -92,7 +94,8 @@ class Picture:
 
     def figure(self, result: Any, theme: str) -> Any:
         """Return the plotly figure of a result, in the theme "light" or "dark"."""
-        return self.draw(result, theme)
+        with marking(escape):  # plotly reads some HTML
+            return self.draw(result, theme)
 
     def table(self, result: Any) -> Table:
         """Return the numbers of a result."""

@@ -14,7 +14,7 @@ from typing import Any
 from normgeo.base.characters import MARKDOWN, latex, spell, width_of
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import marking, text
 from normgeo.tables.table import Table, plain
 
 DIGITS = 6  # of a number in a table for people
@@ -46,7 +46,8 @@ def render(table: Table, format: str, encoding: str = "utf-8") -> str:
                 format=format,
             )
         )
-    return FORMATS[format](table.with_words(lambda words: spell(words, encoding)), encoding)
+    with marking(str):  # each format escapes the words of cells in its own way
+        return FORMATS[format](table.with_words(lambda words: spell(words, encoding)), encoding)
 
 
 def shown(value: Any, digits: int = DIGITS) -> str:
@@ -147,11 +148,11 @@ def _as_markdown(table: Table, encoding: str) -> str:
     return (
         "\n".join(
             [
-                *([f"**{table.title}**", ""] if table.title else []),
+                *([f"**{table.title.translate(MARKDOWN)}**", ""] if table.title else []),
                 line(table.headings),
                 line(marks[alignment] for alignment in _alignments(table)),
                 *(line(spell(shown(v), encoding) for v in row) for row in table.rows),
-                *(part for note in table.notes for part in ("", note)),
+                *(part for note in table.notes for part in ("", note.translate(MARKDOWN))),
             ]
         )
         + "\n"

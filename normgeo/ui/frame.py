@@ -9,7 +9,8 @@ from pathlib import Path
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from normgeo.base.text import Translation, text, translated
+from normgeo.base.characters import code
+from normgeo.base.text import Translation, marking, text, translated
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures.style.export import KEYBOARD
 from normgeo.settings import Settings
@@ -18,6 +19,7 @@ from normgeo.ui.controls import controls as draw_controls
 
 _INSIDE = "_inside_app"
 _HERE = Path(__file__).parent
+WARNINGS = 5  # about an address; of what is more, only the number is told
 
 PAGES = {
     "home": text("Home"),
@@ -39,7 +41,7 @@ def translation() -> Translation:
 
 def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
-    with translated(translation()):
+    with translated(translation()), marking(code):
         page = _navigation()
         st.session_state[_INSIDE] = True
         try:
@@ -83,9 +85,21 @@ def begin(
         )
         st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _keyboard(key="keyboard", width="content")
-    for problem in problems:
-        st.warning(str(problem), icon=":material/link_off:")
+    _warn(problems)
     return settings
+
+
+def _warn(problems: Sequence[str]) -> None:
+    """Say what could not be used of the address, a few of many."""
+    told = list(problems[:WARNINGS])
+    if more := len(problems) - len(told):
+        told.append(
+            text("The address holds {more:,} more values that could not be used.", more=more)
+            if more > 1
+            else text("The address holds one more value that could not be used.")
+        )
+    for problem in told:
+        st.warning(str(problem), icon=":material/link_off:")
 
 
 def _navigation() -> st.Page:

@@ -3,11 +3,12 @@
 import re
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from normgeo.settings import SETTINGS
 from normgeo.ui.frame import PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,30 @@ def test_first_request_to_a_new_server_may_be_a_deep_link(fresh_server, page, wa
     for other in PATHS:
         expect(page.get_by_role("link", name=other, exact=True)).to_be_visible()
     assert query(page) == {"dataset": ["wine"]}
+
+
+HOSTILE = {
+    "dataset": "[Session expired, log in](http://evil.example/)",
+    "method": "![](http://evil.example/pixel.png) www.evil.example",
+    "family": "<img src=//evil.example><a href=//evil.example>x</a>",
+    "seed": ":red[Danger] :smile: $x^2 http://evil.example$",
+    "` [log in](http://evil.example/) `": "http://evil.example/",
+}
+
+
+def test_what_an_address_says_is_text_and_asks_no_other_host(server, page, wait_settled):
+    """`page` fails by itself where another host is asked."""
+    page.goto(f"{server}/?{urlencode(HOSTILE)}")
+    wait_settled(page)
+    warnings = page.get_by_test_id("stAlert")
+    expect(warnings).to_have_count(len(HOSTILE))
+    said = warnings.locator("code").all_inner_texts()
+    assert [words for words in said if words not in SETTINGS] == [
+        *(repr(value) for name, value in HOSTILE.items() if name in SETTINGS),
+        *(repr(name) for name in HOSTILE if name not in SETTINGS),
+    ]
+    assert warnings.locator("a, img, .katex, [style*='color']").count() == 0
+    assert page.locator("a[href*=evil], img[src*=evil]").count() == 0
 
 
 def test_settings_go_along_and_come_back(server, page, wait_settled):

@@ -87,7 +87,8 @@ def test_second_click_on_a_count_lists_all(shown):
 def test_bad_filter_is_named_and_all_is_listed(shown):
     page = shown("audit", verdict="perhaps")
     assert (
-        "`verdict` must be one of all, holds, holds_if, fails; got 'perhaps'." in (page.warnings[0])
+        "`verdict` must be one of all, holds, holds_if, fails; got `'perhaps'`."
+        in (page.warnings[0])
     )
     assert len(rows(page)) == len(CLAIMS)
 

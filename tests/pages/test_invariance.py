@@ -39,7 +39,7 @@ def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown
     assert start(page) == "3"
     assert "18 of 18 cells agree with the paper" in page.words
     assert "layer norm = batch norm with W and X exchanged" in page.words
-    assert "Constant features are left out of the computation: pixel_0_0" in page.words
+    assert "Constant features are left out of the computation: `pixel_0_0" in page.words
     assert page.query == {}
 
 
@@ -240,17 +240,17 @@ def test_value_against_its_rule_is_refused_in_a_sentence(shown):
     page = shown("invariance", dataset="iris")
     page.app.number_input(key="delta").set_value(0.0).run()
     assert page.query == {"dataset": "iris"}
-    assert page.warnings == ["`delta` must be a number from -100 to 100, not 0; got '0.0'."]
+    assert page.warnings == ["`delta` must be a number from -100 to 100, not 0; got `'0.0'`."]
     assert page.app.number_input(key="delta").value == 3.0
 
 
 def test_bad_values_are_named_and_replaced(shown):
     page = shown("invariance", dataset="cats", delta="0", cell="layer.nonsense", color="red")
     assert len(page.warnings) == 4
-    assert "got 'cats'. The default, digits, is used instead." in page.warnings[0]
-    assert "must be a number from -100 to 100, not 0; got '0'." in page.warnings[1]
-    assert "got 'layer.nonsense'." in page.warnings[2]
-    assert page.warnings[3] == "There is no setting 'color'. It was left out."
+    assert "got `'cats'`. The default, digits, is used instead." in page.warnings[0]
+    assert "must be a number from -100 to 100, not 0; got `'0'`." in page.warnings[1]
+    assert "got `'layer.nonsense'`." in page.warnings[2]
+    assert page.warnings[3] == "There is no setting `'color'`. It was left out."
     assert page.pressed == ["layer.case_rescaling"]
     assert page.figures == ["effect"]
 

@@ -229,5 +229,5 @@ def test_one_and_two_neurons_under_layer_norm_are_explained(shown, neurons):
 def test_bad_value_is_named_and_replaced(shown):
     page = shown("learning_rate", growth="1000", dataset="iris")
     (warning,) = page.warnings
-    assert "`growth` must be a number from 0.125 to 64; got '1000'" in warning
+    assert "`growth` must be a number from 0.125 to 64; got `'1000'`" in warning
     assert start(page) == "1"

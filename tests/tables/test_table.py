@@ -72,7 +72,7 @@ def markdown_cells(line: str) -> list[str]:
     assert line.startswith("| ")
     assert line.endswith(" |")
     cells = re.split(r"(?<!\\) ?\| ?", line)[1:-1]
-    return [re.sub(r"\\([\\`*<|])", r"\1", cell) for cell in cells]
+    return [re.sub(r"\\([\\`*<|\[\]$])", r"\1", cell) for cell in cells]
 
 
 def test_markdown_reads_back_though_cells_hold_its_marks() -> None:

@@ -167,7 +167,7 @@ def _table(result: Noise) -> Table:
         "reason": list(noise.reasons),
     }
     title = text(
-        "Root mean square errors of batch statistics over the neurons, in units of σ; {data}",
+        "Root mean square errors of batch statistics over the neurons, in units of σ; {data!s}",
         data=result.data,
     )
     return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)), title)

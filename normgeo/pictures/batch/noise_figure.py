@@ -148,7 +148,7 @@ def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
     font = {"xref": "x3", "xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
     words.append(note(text("m = 1: σ = 0, no z"), 0, 0.03, **font))
     about = text(
-        "{data}, {H} neurons; {batches} batches of each size; at m = N all are 0",
+        "{data!s}, {H} neurons; {batches} batches of each size; at m = N all are 0",
         data=result.data,
         H=len(noise.sigma),
         batches=noise.batches,

@@ -89,7 +89,7 @@ def compute(settings: Settings, progress: Progress) -> Training:
     if not data.labelled:
         raise Refusal(
             text(
-                "The network is trained to tell classes apart, and {data} has none: choose the "
+                "The network is trained to tell classes apart, and {data!s} has none: choose the "
                 "digits, iris or wine.",
                 data=data.title,
             )
@@ -166,7 +166,7 @@ def _table(result: Training) -> Table:
             rows.append((title, run.batch_size, step, loss, *(v and float(v) for v in test)))
     columns = ("method", "batch", "step", "train_loss", "test_loss", "test_accuracy")
     title = text(
-        "{data}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
+        "{data!s}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
         data=result.data,
         network=result.network,
         rate=result.rate,

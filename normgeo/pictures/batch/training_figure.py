@@ -30,7 +30,7 @@ def figure(result: Training, theme: str) -> go.Figure:
     columns = list(dict.fromkeys(result.sizes))
     lines = _remarks(result.runs)
     title = text(
-        "{data}, {network}; momentum 0.9, η = {rate} for all",
+        "{data!s}, {network}; momentum 0.9, η = {rate} for all",
         data=result.data,
         network=result.network,
         rate=number(result.rate),

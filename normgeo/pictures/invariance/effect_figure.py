@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def _row(values: Array, dataset: Dataset, limit: float, theme: str) -> go.Heatma
     """Return one row of W or X as an image where the features are pixels, as bars elsewhere."""
     if dataset.image_shape is None:
         return go.Bar(
-            x=list(dataset.feature_names),
+            x=list(map(escape, dataset.feature_names)),
             y=values,
             marker_color=THEMES[theme].muted,
             hovertemplate="%{x}: %{y:.4g}<extra></extra>",

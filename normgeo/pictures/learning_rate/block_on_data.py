@@ -52,7 +52,7 @@ def block_on_data(settings: Settings) -> BlockOnData:
     if here.model.family.coupled and here.dataset.H > H:
         raise Refusal(
             text(
-                "{data} has {outputs} classes, so its model needs as many neurons; got "
+                "{data!s} has {outputs} classes, so its model needs as many neurons; got "
                 "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
                 data=here.dataset.title,
                 outputs=here.dataset.H,

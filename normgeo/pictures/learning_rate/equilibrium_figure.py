@@ -36,7 +36,7 @@ def figure(result: Equilibria, theme: str) -> go.Figure:
         text(
             "<b>simulation</b>: a gradient of constant √Γ on the unit sphere, in random directions"
         ),
-        text("<b>real</b>: {data}, {batches}", data=result.data, batches=result.batches),
+        text("<b>real</b>: {data!s}, {batches}", data=result.data, batches=result.batches),
     )
     small = {"size": SIZE - 1}
     captions = [

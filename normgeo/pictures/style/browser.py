@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 
 _NAMES = (
     "chromium",
@@ -48,8 +49,11 @@ def find_browser() -> str | None:
         found = shutil.which(named)
         if found is None:
             raise Refusal(
-                f"BROWSER_PATH must name an executable file; got {named!r}. "
-                "Correct it, or unset it to use an installed browser."
+                text(
+                    "BROWSER_PATH must name an executable file; got {named!r}. "
+                    "Correct it, or unset it to use an installed browser.",
+                    named=named,
+                )
             )
         return found
     on_path = (shutil.which(name) for name in _NAMES)

@@ -100,7 +100,7 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
         }
     )
     margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
-    figure.update_layout(template=template, height=height, margin=margin, title_text=title)
+    figure.update_layout(template=template, height=height, margin=margin, title_text=str(title))
     return figure
 
 

@@ -32,17 +32,18 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
     both = [null.singular_values for null in (exact, result.paper) if null is not None]
     lowest = np.minimum(both[0], both[-1])
     lowest[0] = max(float(values[0]) for values in both)
+    title = text(
+        "<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
+        "N = {N:,}, φ = {phi}; {about}",
+        method=result.normalizer.title,
+        N=exact.which.N,
+        phi=number(exact.which.phi),
+        about=result.caption,
+    )
     drawn.update_layout(
         values_axes(lowest, domain=(0, 1), count=text("number of the eigenvalue, largest first")),
         margin={"l": 8, "r": 8, "t": 66, "b": 44},
         legend={"font": {"size": SIZE - 1}},
-        title_text=text(
-            "<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
-            "N = {N:,}, φ = {phi}; {about}",
-            method=result.normalizer.title,
-            N=exact.which.N,
-            phi=number(exact.which.phi),
-            about=result.caption,
-        ),
+        title_text=str(title),
     )
     return drawn
