@@ -8,7 +8,7 @@ settings = frame.begin("home", text("What does each method average?"), controls=
 left, right = st.columns([720, 480], gap="medium")
 with left:
     results.show("averages", settings)
-    st.caption(text("Section 3, Eq. 2 and 3; section 5, Eq. 5: z = (a − μ)/σ."))
+    st.caption(text("Sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5: z = (a − μ)/σ."))
 with right:
     st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))
     verdict_table.draw_with_legend(

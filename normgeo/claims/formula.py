@@ -173,7 +173,7 @@ CLAIMS = (
             "Layer norm's μ and σ are shared by the neurons of a layer; those of batch and weight "
             "norm are each neuron's own."
         ),
-        text("section 3, Eq. 2 and 3"),
+        text("sections 2 and 3, Eq. 2 and 3"),
         _shared_by_neurons,
         HOLDS,
         "invariance?cell=layer.weight_vector_rescaling",
@@ -182,7 +182,7 @@ CLAIMS = (
     Claim(
         "shared_by_cases",
         text("Layer norm gives each case its own μ and σ; batch norm shares them between cases."),
-        text("sections 1 and 3, Eq. 2 and 3"),
+        text("sections 1 to 3, Eq. 2 and 3"),
         _shared_by_cases,
         HOLDS,
         "batch",

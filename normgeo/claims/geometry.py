@@ -1,4 +1,4 @@
-"""Statements on the metric and the Fisher information: Eq. 8 to 11, sections 5.2.1 and 5.2.2."""
+"""Statements on the metric and the Fisher information: sections 5.2.1 and 5.2.2, Eq. 8 to 11."""
 
 from __future__ import annotations
 

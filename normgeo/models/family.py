@@ -35,7 +35,7 @@ class Family(ABC):
 
     s and y are (N, H): N cases, H outputs. A family states A, f, A'', c, a sampler and its
     support; the rest follows here. Every method raises ValueError for an s that is not a finite
-    (N, H) matrix or is out of the range of floating point. Source: Eq. 10 and 11.
+    (N, H) matrix or is out of the range of floating point. Source: section 5.2.2, Eq. 10 and 11.
 
     Attributes:
         key, title: its names. support: the values of y, to follow "must be".

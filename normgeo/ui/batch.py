@@ -138,7 +138,7 @@ def equation(settings: Settings, drawn: Any) -> None:
                     "instance norm."
                 ),
             ),
-            text("Section 3 and Eq. 2–3 of the paper; Wu and He 2018, Fig. 2."),
+            text("Sections 2 and 3, Eq. 2 and 3 of the paper; Wu and He 2018, Fig. 2."),
         )
 
 

@@ -103,7 +103,7 @@ def labels(settings: Settings, drawn: Any) -> None:
     results.show("labels", settings, again=text("Compute both models"))
     st.latex(
         r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "
-        r"\nabla\!\log P(y|x)^{\mathsf T} \right] \qquad \text{(Eq. 11)}"
+        r"\nabla\!\log P(y|x)^{\mathsf T} \right] \qquad \text{(Eq. 9)}"
     )
     st.markdown(
         text(
@@ -139,7 +139,7 @@ def equation(settings: Settings, drawn: Any) -> None:
         rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)} \qquad "
         + tex.words(
             text(
-                "(Eq. 8 and 9, {family}, case 0, neuron {h})",
+                "(Eq. 10 and 11, {family}, case 0, neuron {h})",
                 family=text(family.title),
                 h=settings.neuron,
             )
@@ -148,7 +148,7 @@ def equation(settings: Settings, drawn: Any) -> None:
     st.caption(
         text(
             "Nats per case, for steps of {share} ‖w‖ of the {name}: the length, the curvature "
-            "in that direction, and the true KL. Section 5.2.1, Eq. 10 and 11.",
+            "in that direction, and the true KL. Section 5.2.1, Eq. 8 and 9.",
             share=number(WRITTEN),
             name=picture.base.name,
         )

@@ -69,7 +69,7 @@ def equation(settings: Settings, drawn: Any) -> None:
                     "length, so a sequence longer than any seen is no special case."
                 ),
             ),
-            text("Section 3.1 and Eq. 4 of the paper."),
+            text("Section 3.1, Eq. 4 of the paper."),
         )
 
 

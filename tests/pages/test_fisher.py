@@ -28,7 +28,7 @@ def test_default_is_standard_beside_batch_norm_on_digits_one_against_the_rest(sh
 
 def test_formula_has_todays_numbers(shown):
     page = shown("fisher", dataset="wine", method="layer")
-    (line,) = [words for words in page.words.splitlines() if "KL ≈ ½ δᵀFδ (Eq. 10)" in words]
+    (line,) = [words for words in page.words.splitlines() if "KL ≈ ½ δᵀFδ (Eq. 8)" in words]
     trace, rest = line.split("½ · 0.1² · ")[2].split("/")
     count, nats = rest.split(" nats")[0].split(" = ")
     assert float(nats) == pytest.approx(0.005 * float(trace) / int(count), rel=0.05)
@@ -93,7 +93,7 @@ def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
     for quadratic, kl in both:
         assert kl == pytest.approx(quadratic, rel=0.3)
     assert both.count([0, 0]) == 1  # along ŵ of batch norm
-    assert "Eq. 8 and 9, Bernoulli, case 0, neuron 0" in page.words
+    assert "Eq. 10 and 11, Bernoulli, case 0, neuron 0" in page.words
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)

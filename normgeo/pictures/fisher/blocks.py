@@ -121,7 +121,7 @@ def _hidden(models: Sequence[ModelBlocks]) -> list[str]:
 
 
 def _cost(models: Sequence[ModelBlocks]) -> str:
-    """What Eq. 10 says of a short step in a direction at random, with today's numbers."""
+    """What the metric, Eq. 8, says of a short step in a direction at random, in numbers."""
     costs = [
         text(
             "½ · {step:g}² · {trace}/{P} = {nats} nats ({method})",
@@ -134,7 +134,7 @@ def _cost(models: Sequence[ModelBlocks]) -> str:
         for each in models
     ]
     return text(
-        "KL ≈ ½ δᵀFδ (Eq. 10): a step of length {step:g} in a direction at random costs "
+        "KL ≈ ½ δᵀFδ (Eq. 8): a step of length {step:g} in a direction at random costs "
         "½ · {step:g}² · tr F/P on average, {costs}.",
         step=STEP,
         costs=listed(costs),
