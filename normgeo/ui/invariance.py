@@ -126,12 +126,11 @@ def blackboard(settings: Settings, picture: Any) -> None:
     except Refusal as error:
         results.explain(error)
         return
-    M = transform.matrix
-    given = {"W": found.before.W, "X": found.before.X}
-    if found.parameters.gamma is None:
+    G, H, gamma = normalizer.groups, len(found.before.W), found.parameters.gamma
+    if gamma is None:
         change = rf"\delta = {tex.number(found.parameters.delta or 1)}"
     else:
-        change = rf"\gamma = {tex.matrix(found.parameters.gamma)}"
+        change = rf"\gamma = {tex.matrix(gamma, G if len(gamma) == H else 1)}"
     st.markdown(
         text(
             "The smallest integers at which {transform} moves the z of {normalizer}:",
@@ -141,10 +140,11 @@ def blackboard(settings: Settings, picture: Any) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        st.latex(r" \qquad ".join(f"{name} = {tex.matrix(A)}" for name, A in given.items()))
-        st.latex(
-            rf"{M} \;\xrightarrow{{\;{change}\;}}\; {M}' = {tex.matrix(getattr(found.after, M))}"
-        )
+        W, X = tex.matrix(found.before.W, G), tex.matrix(found.before.X)
+        st.latex(rf"W = {W} \qquad X = {X}")
+        M = transform.matrix
+        changed = tex.matrix(found.after.W, G) if M == "W" else tex.matrix(found.after.X)
+        st.latex(rf"{M} \;\xrightarrow{{\;{change}\;}}\; {M}' = {changed}")
     with right:
         st.latex(
             rf"\begin{{aligned}} z^2 &= {_squares(found.before, found.place, found.z_squared)} "
@@ -153,6 +153,14 @@ def blackboard(settings: Settings, picture: Any) -> None:
         )
         n, h = found.place
         st.markdown(text("for case {n} and neuron {h}, counted from 0.", n=n, h=h))
+        if tex.SHOWN_GROUPS < G:
+            st.markdown(
+                text(
+                    "The dots stand for {n} more groups of {K} neurons, each like the second one.",
+                    n=G - tex.SHOWN_GROUPS,
+                    K=H // G,
+                )
+            )
 
 
 def floating_point(settings: Settings, picture: Any) -> None:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex as number
 
 __all__ = ["aligned", "matrix", "number", "words"]
 
 
-def matrix(values: Array) -> str:
-    """A matrix, or a row vector, in parentheses."""
-    rows = values.reshape(-1, values.shape[-1])
-    lines = r" \\ ".join(" & ".join(map(number, row)) for row in rows)
-    return rf"\begin{{pmatrix}} {lines} \end{{pmatrix}}"
+SHOWN_GROUPS = 3
+
+
+def matrix(values: Array, groups: int = 1) -> str:
+    """A matrix, or a row vector, in parentheses.
+
+    Of more than `SHOWN_GROUPS` equal groups of rows, or of entries of a vector, dots stand for all
+    between the second and the last.
+    """
+    lines = [" & ".join(map(number, row)) for row in np.atleast_2d(values)]
+    if values.ndim == 1:
+        lines = [number(value) for value in values]
+    if groups > SHOWN_GROUPS:
+        size = len(lines) // groups
+        dots = r"\cdots" if values.ndim == 1 else " & ".join([r"\vdots"] * values.shape[1])
+        lines = [*lines[: 2 * size], dots, *lines[-size:]]
+    joined = (" & " if values.ndim == 1 else r" \\ ").join(lines)
+    return rf"\begin{{pmatrix}} {joined} \end{{pmatrix}}"
 
 
 def words(sentence: str) -> str:

@@ -1,13 +1,16 @@
 """The smallest witness of every "no": true, exact, of a legal shape, and smallest indeed."""
 
 import re
+import tracemalloc
 from fractions import Fraction
 from itertools import product
+from time import process_time
 
 import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify, smallest_witness
+from normgeo.invariance import witness as witnesses
 
 CELLS = {
     f"{'-'.join(words)}-{key}": (GRID[words], TRANSFORMS[key])
@@ -168,7 +171,84 @@ def test_groups_frozen_statistics_and_any_eps_have_theirs(normalizer, key):
         check(witness, normalizer, transform)
 
 
-def test_a_search_among_many_groups_gives_up_in_a_sentence():
+MANY = [
+    ("none", "layer", 3, 0, "weight_vector_rescaling"),
+    ("none", "layer", 3, 0, "weight_matrix_recentering"),
+    ("none", "layer", 2, 0, "weight_vector_offsets"),
+    ("none", "layer", 2, 0, "weight_vector_recentering"),
+    ("layer", "none", 3, 0, "dataset_rescaling"),
+    ("none", "layer", 4, Fraction(1, 2), "dataset_rescaling"),
+]
+
+
+def rows_up_to(length, total):
+    """Every row of integers in {−2, …, 2} whose sizes sum to at most `total`."""
+    if length == 0:
+        yield ()
+        return
+    for first in range(-2, 3):
+        if abs(first) <= total:
+            yield from ((first, *rest) for rest in rows_up_to(length - 1, total - abs(first)))
+
+
+@pytest.mark.parametrize(("center", "scale", "groups", "eps", "key"), MANY)
+def test_with_many_groups_nothing_smaller_moves_z_either(center, scale, groups, eps, key):
+    """The first of all integers in the order of the docstring, all groups looked at together."""
+    normalizer = Normalizer(center, scale, groups=groups, eps=eps)
+    transform = TRANSFORMS[key]
+    witness = smallest_witness(normalizer, transform)
+    check(witness, normalizer, transform)
+    gamma = [] if transform.rescales else list(witness.parameters.gamma)
+    found = [int(value) for value in (*witness.before.W.flat, *witness.before.X.flat, *gamma)]
+    H = 3 * groups
+    assert (len(witness.before.W), witness.before.X.shape) == (H, (1, 1))
+
+    every = np.array(list(rows_up_to(len(found), np.abs(found).sum())), dtype=float)
+    W, X, shift = np.split(every, [H, H + 1], axis=1)
+    W, X = W[..., None], X[..., None]
+    given = {"delta": 2} if transform.rescales else {"gamma": shift}
+    C, v = normalizer.moments(W, X)
+    C1, v1 = normalizer.moments(*transform(W, X, **given))
+    v, v1 = np.broadcast_to(v, C.shape), np.broadcast_to(v1, C.shape)
+    shows = ((v > 1e-9) & (v1 > 1e-9)).all(axis=(1, 2))
+    shows &= (np.abs(C1**2 * v - C**2 * v1) > 1e-9).any(axis=(1, 2))
+    first = min(
+        every[shows].astype(int).tolist(),
+        key=lambda row: (
+            sum(map(abs, row)),
+            sum(value < 0 for value in row),
+            [(1, 2, 0, -1, -2).index(value) for value in row],
+        ),
+    )
+    assert found == first
+
+
+@pytest.mark.parametrize("key", ["weight_vector_rescaling", "dataset_recentering", "case_offsets"])
+def test_each_further_group_adds_one_entry_of_one(key):
+    """No group has a z without an entry, so seven groups hold at least five entries more."""
+    few, many = (
+        smallest_witness(Normalizer("none", "layer", groups=groups), TRANSFORMS[key])
+        for groups in (2, 7)
+    )
+    assert abs(many.before.W).sum() == abs(few.before.W).sum() + 5
+    assert (many.before.X == few.before.X).all()
+
+
+@pytest.mark.parametrize("key", ["case_recentering", "weight_vector_offsets", "case_offsets"])
+def test_many_groups_take_no_more_memory_or_time_than_one(key):
+    normalizer = Normalizer("none", "layer", groups=60, eps=Fraction(1, 8))
+    tracemalloc.start()
+    started = process_time()
+    witness = smallest_witness(normalizer, TRANSFORMS[key])
+    took, (_, peak) = process_time() - started, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    check(witness, normalizer, TRANSFORMS[key])
+    assert peak < 40e6
+    assert took < 20
+
+
+def test_a_search_that_looks_at_too_much_gives_up_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(witnesses, "LARGEST_SEARCH", 1000)
     sentence = (
         "The search for a witness that dataset re-centering moves the z of (layer, layer) has "
         "become too large; got groups=4. Use fewer groups, or the counterexample of `certify`."

@@ -212,6 +212,15 @@ def test_blackboard_is_true(shown):
         assert fraction in moved
 
 
+def test_blackboard_of_many_groups_writes_three_and_says_what_the_others_are(shown):
+    page = shown("invariance", cell="group.weight_vector_offsets", groups="20", tab="blackboard")
+    given, change, _ = (latex.value for latex in page.app.latex)
+    assert given.count(r"\\") == 3 + 3 + 1 + 3 - 1
+    assert given.count(r"\vdots") == 1
+    assert change.count(r"\cdots") == 1
+    assert "The dots stand for 17 more groups of 3 neurons, each like the second one." in page.words
+
+
 def test_own_normalizer_has_its_row(shown):
     page = shown("invariance", tab="own", center="weight", scale="layer", groups="1")
     assert page.signs("own_table") == {"(weight, layer)": "✓✗✗✗✓✓✗✓✗✓"}
