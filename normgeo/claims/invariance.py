@@ -26,6 +26,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 DELTA = 3.0
+FACTOR_AT = {DELTA: text("factor at δ = 3"), -DELTA: text("factor at δ = −3")}
 POSITIVE = text("δ > 0")
 
 
@@ -95,7 +96,7 @@ def _statistics_follow(example: Example) -> Finding:
         tuple(
             each
             for delta, found in factors.items()
-            for each in numbers(text("factor at δ = {delta:g}", delta=delta), found)
+            for each in numbers(text(FACTOR_AT[delta]), found)
         )
         + number(text("μ of weight norm"), no_mean),
     )

@@ -3,13 +3,8 @@
 import csv
 import io
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +28,6 @@ from normgeo.claims.claim import number, numbers
 from normgeo.tables.audit import audit_records, audit_table, counts, listing, shown, summary
 from normgeo.tables.formats import FORMATS, render
 
-ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
@@ -248,26 +242,3 @@ def test_an_interruption_ends_the_line_and_is_one_sentence(
     bar, sentence = err.rpartition("\r")[2].splitlines()
     assert (out, bar) == ("", f"|{'█' * 12}{' ' * 12}| Checked 1 of 2 statements")
     assert sentence == "Interrupted. Every file that was written is whole."
-
-
-def test_the_real_audit_is_as_expected_in_any_encoding() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "normgeo", "audit"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        timeout=300,
-        env={
-            **os.environ,
-            "PYTHONIOENCODING": "ascii",
-            "COLUMNS": "80",
-            "OPENBLAS_NUM_THREADS": "1",
-        },
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    words = done.stdout.decode("ascii")
-    assert f"Of {len(CLAIMS)} statements" in words
-    assert "?" not in words
-    assert re.fullmatch(
-        rf"(\r\|[#\d ]+\| Checked \d+ of {len(CLAIMS)} statements)*\n?", done.stderr.decode()
-    )
