@@ -5,72 +5,59 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.numpy_files import LARGEST, read_numpy, require_at_most
+
+Tell = Callable[[str], object]
+
+SUFFIXES = (".npy", ".npz", ".csv")
+
+LARGEST_TEXT = LARGEST // 4
+"""Bytes of a text that is read: two characters at least become a number of eight bytes."""
 
 
-def read_array(name: str, path: Path) -> Array:
+def read_array(name: str, path: Path, tell: Tell = str) -> Array:
     """Return the array of a file, any shape and type; of an .npz the one called `name`, or its one.
 
-    A .csv has a row of numbers on each line; a first line that is not all numbers is a heading.
+    A .csv has a row of numbers on each line. A first line of names is a heading: none of them is a
+    number or begins as numbers do. Numbers beside names are a slip of the pen, and are refused.
+
+    Args:
+        name: of the array in an .npz. path: of the file.
+        tell: takes a sentence about what was left out, the heading.
 
     Raises:
-        ValueError: another kind of file, or one that holds no such array.
+        ValueError: another kind of file, one that holds no such array, or one of over 512 MB.
         OSError: a file that can't be read.
 
     """
     suffix = path.suffix.lower()
-    if suffix not in READERS:
+    if suffix not in SUFFIXES:
         raise Refusal(
             text(
-                "Arrays are read from files that end in one of {suffixes}; got {path}.",
-                suffixes=", ".join(READERS),
+                "Arrays are read from files that end in one of {suffixes}; got {path!s}.",
+                suffixes=", ".join(SUFFIXES),
                 path=path,
             )
         )
-    return READERS[suffix](name, path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise Refusal(text("{path!s} is no file but a pipe or a device.", path=path))
+    return _csv(path, tell) if suffix == ".csv" else read_numpy(name, path)
 
 
-def _npy(name: str, path: Path) -> Array:
-    with path.open("rb") as file:
-        try:
-            found = np.load(file, allow_pickle=False)
-            if isinstance(found, np.ndarray):
-                return found
-            names = found.files
-            if name in names or len(names) == 1:
-                array: Array = found[name if name in names else names[0]]
-                return array
-        except (ValueError, EOFError, BadZipFile) as error:
-            raise Refusal(
-                text(
-                    "{path} holds no array of numbers as NumPy writes them with `np.save` or "
-                    "`np.savez` ({error}).",
-                    path=path,
-                    error=str(error).rstrip("."),
-                )
-            ) from error
-    raise Refusal(
-        text(
-            "{path} must hold one array, or one with the name {name!r}; it holds {names}.",
-            path=path,
-            name=name,
-            names=", ".join(names) or text("none"),
-        )
-    )
-
-
-def _csv(name: str, path: Path) -> Array:
+def _csv(path: Path, tell: Tell) -> Array:
     import pandas
 
     try:
+        require_at_most(path.stat().st_size, path, LARGEST_TEXT)
         with path.open(encoding="utf-8-sig", newline="") as file:
-            heading = not all(map(_is_number, next(csv.reader(file), [])))
+            first = next(csv.reader(file), [])
+        heading = _is_heading(first, path)
         table = pandas.read_csv(
             path,
             header=None,
@@ -82,20 +69,53 @@ def _csv(name: str, path: Path) -> Array:
         )
     except pandas.errors.EmptyDataError as error:
         raise Refusal(
-            text("{path} holds no line of comma-separated numbers.", path=path)
+            text("{path!s} holds no line of comma-separated numbers.", path=path)
         ) from error
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(_no_text(path, error)) from error
     except pandas.errors.ParserError as error:
         raise Refusal(_misplaced(path, heading) or _no_text(path, error)) from error
     if any(dtype.kind not in "iuf" for dtype in table.dtypes):
         raise Refusal(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
+    if heading:
+        names = ", ".join(first)
+        tell(
+            text(
+                "Line 1 of {path!s} was taken for its heading: {names!s}.",
+                path=path,
+                names=names if len(names) <= 60 else f"{names[:60]}…",
+            )
+        )
     return np.ascontiguousarray(table.to_numpy(np.float64))
+
+
+def _is_heading(entries: list[str], path: Path) -> bool:
+    """Whether a first line holds names; refuses one that holds neither names nor numbers alone."""
+    numbers = [entry for entry in entries if _is_number(entry)]
+    others = [entry for entry in entries if not _is_number(entry)]
+    # A comma at the end of every line, or a column of row labels, has no name.
+    slips = [entry for entry in others if entry.strip() and not _is_name(entry)]
+    if others and (numbers or slips):
+        raise Refusal(
+            text(
+                "The first line of {path!s} must be numbers, or names of which none is or begins "
+                "like a number; it has {other!r}{beside}. Correct it, or leave it out.",
+                path=path,
+                other=(slips or others)[0][:40],
+                beside=text(" beside {number!r}", number=numbers[0][:40]) if numbers else "",
+            )
+        )
+    return bool(others)
+
+
+def _is_name(entry: str) -> bool:
+    start = entry.strip().lstrip("#\"' ")[:1]
+    return start.isalpha() or start == "_"
 
 
 def _no_text(path: Path, problem: object) -> str:
     return text(
-        "{path} is not a text of comma-separated numbers ({problem}).",
+        "{path!s} is not a text of comma-separated numbers ({problem!s}).",
         path=path,
         problem=str(problem).strip(),
     )
@@ -104,27 +124,29 @@ def _no_text(path: Path, problem: object) -> str:
 def _misplaced(path: Path, heading: bool) -> str:
     """Say which line of a file is not numbers, or not as many as the first; "" where none is."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [(n, entries) for n, entries in enumerate(csv.reader(file), start=1) if entries]
-    lines = lines[heading:]
-    for number, entries in lines:
-        bad = [entry for entry in entries if not _is_number(entry)]
-        if bad:
-            return text(
-                "Every value of {path} must be a number, but for a heading on its first line; line "
-                "{line} has {bad!r}.",
-                path=path,
-                line=number,
-                bad=bad[0][:40],
-            )
-        if len(entries) != len(lines[0][1]):
-            return text(
-                "All lines of {path} must have equally many numbers: the first has {first}, line "
-                "{line} has {here}.",
-                path=path,
-                first=len(lines[0][1]),
-                line=number,
-                here=len(entries),
-            )
+        first = 0
+        for number, entries in enumerate(csv.reader(file), start=1):
+            if not entries or (heading and number == 1):
+                continue
+            bad = [entry for entry in entries if not _is_number(entry)]
+            if bad:
+                return text(
+                    "Every value of {path!s} must be a number, but for a heading on its first "
+                    "line; line {line} has {bad!r}.",
+                    path=path,
+                    line=number,
+                    bad=bad[0][:40],
+                )
+            first = first or len(entries)
+            if len(entries) != first:
+                return text(
+                    "All lines of {path!s} must have equally many numbers: the first has {first}, "
+                    "line {line} has {here}.",
+                    path=path,
+                    first=first,
+                    line=number,
+                    here=len(entries),
+                )
     return ""
 
 
@@ -134,6 +156,3 @@ def _is_number(entry: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-READERS: dict[str, Callable[[str, Path], Array]] = {".npy": _npy, ".npz": _npy, ".csv": _csv}
