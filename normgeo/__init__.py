@@ -7,6 +7,11 @@ weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 from typing import Any
 from warnings import warn
 
+from normgeo.base.interruption import leave_quietly
+
+leave_quietly()
+
+# ruff: noqa: E402
 from normgeo.datasets.hold_out import hold_out
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import printable, text
 from normgeo.cli.output import FOR_PROGRAMS, program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings
@@ -37,11 +37,13 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
     from normgeo.pictures.style import export
 
     formats = {path: _format(path) for paths in files.values() for path in paths}
+    for path in formats:
+        export.require_writable(path)
     static = not set(export.STATIC).isdisjoint(formats.values())
     refused: list[ValueError] = []
     with export.browser() if static else nullcontext() as draw_static:
         for i, (picture, paths) in enumerate(files.items(), start=1):
-            names = ", ".join(map(str, paths))
+            names = printable(", ".join(map(str, paths)))
             print(f"[{i}/{len(files)}] {picture.title}: {names}", file=sys.stderr, flush=True)
             try:
                 with Bar() as report:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from normgeo.models.glm import NormalizedGLM
 
 LARGEST = 2048  # parameters: the eigenvectors take the cube of it in operations
+OF_FILES = ("family", "method", "groups", "eps", "statistics")
+"""The settings that decide a model whose weights and inputs are in files."""
+
 LETTERS = {
     "W": text("weights (H, D); then X is needed as well"),
     "X": text("inputs (N, D)"),
@@ -89,7 +94,9 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.symmetry.null_space import expected_dimension, null_space
     from normgeo.tables.fisher import fisher_records, null_table, spectrum_table
 
-    settings = Settings.from_recipe(parse_pairs(options.settings))
+    given = parse_pairs(options.settings)
+    settings = Settings.from_recipe(given)
+    _require_used(given, options)
     model, X, title, notes = _from_files(options, settings) or _from_data(settings)
     F = fisher(model, X, coupling=options.coupling)
     size = F.layout.size if options.all else len(F.layout.weights)
@@ -113,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
         return
     H, D = model.W.shape
     about = text(
-        "{method}, {title}, {family} outputs, H = {H}, D = {D}",
+        "{method}, {title!s}, {family} outputs, H = {H}, D = {D}",
         method=model.normalizer.title,
         title=title,
         family=model.family.title,
@@ -137,6 +144,28 @@ def run(options: argparse.Namespace) -> None:
     print_table(null_table(explanation, what, formula), options.format)
 
 
+def _require_used(given: Iterable[str], options: argparse.Namespace) -> None:
+    """Refuse a setting that changes nothing: who gives it believes that it does."""
+    files = [f"-{letter}" for letter in LETTERS if getattr(options, letter) is not None]
+    used = OF_FILES if files else _of_data()
+    unused = [name for name in given if name not in used]
+    if unused:
+        raise Refusal(
+            text(
+                "{unused} would change nothing with {files}; the settings here are {used}.",
+                unused=", ".join(f"`{name}`" for name in unused),
+                files=", ".join(files) if files else text("a data set"),
+                used=", ".join(used),
+            )
+        )
+
+
+def _of_data() -> tuple[str, ...]:
+    from normgeo.pictures.captions import USES
+
+    return USES
+
+
 def _step(done: int, steps: int) -> str:
     return text("{done} of {all}: spectrum, null space, reasons", done=done, all=steps)
 
@@ -151,6 +180,10 @@ def _from_data(settings: Settings) -> tuple[NormalizedGLM, Array, str, tuple[str
 
     here = model_on_data(independent(settings), "standardized")
     return here.model, here.X, here.dataset.title, here.notes
+
+
+def _tell(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def _from_files(
@@ -172,7 +205,7 @@ def _from_files(
                 given=", ".join(f"-{letter}" for letter in given),
             )
         )
-    found = {letter: read_array(letter, paths[letter]) for letter in given}
+    found = {letter: read_array(letter, paths[letter], _tell) for letter in given}
     for letter in {"b", "g"} & found.keys():
         if found[letter].ndim == 2 and 1 in found[letter].shape:
             found[letter] = found[letter].reshape(-1)  # a row or a column of a .csv

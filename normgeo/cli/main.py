@@ -10,41 +10,71 @@ from __future__ import annotations
 import argparse
 import codecs
 import io
-import os
 import sys
 from collections.abc import Sequence
 
 from normgeo import __version__
 from normgeo.base.characters import spell
+from normgeo.base.interruption import interruptible
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import printable, text
 from normgeo.cli import audit, explorer, figures, fisher, pictures, render, table
-from normgeo.cli.output import program
+from normgeo.cli.output import open_streams, program, silence_streams
 
 COMMANDS = (explorer, table, audit, fisher, render, figures, pictures)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Line ends belong to the formats, and no character may end a command.
         codecs.register_error("spell", _spell)
         sys.stdout.reconfigure(newline="", errors="spell")
-    options = _parser().parse_args(arguments)
     try:
-        options.run(options)
-        sys.stdout.flush()
+        with interruptible():
+            _run(arguments)
+            sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough; the interpreter's own last flush must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has seen enough.
+        silence_streams()
         return 141
     except KeyboardInterrupt:
-        return _say(str(text("Interrupted. Every file that was written is whole.")), 130)
+        return _say(text("Interrupted. Every file that was written is whole."), 130)
     except Refusal as error:
         return _say(_sentence(error), 2)
+    except RecursionError:
+        return _say(text("Something in the request is nested too deeply."), 2)
+    except MemoryError as error:
+        return _say(
+            text(
+                "The memory of this machine does not hold it{why}. Take fewer neurons, features or "
+                "cases.",
+                why=f" ({str(error).rstrip('.')})" if str(error) else "",
+            ),
+            1,
+        )
     except (OSError, RuntimeError) as error:
         return _say(_sentence(error), 1)
     return 0
+
+
+def _run(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        if "\0" in argument:
+            raise Refusal(
+                text(
+                    "No name and no value holds a NUL character; got {argument!r}.",
+                    argument=argument[:60],
+                )
+            )
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit:
+        sys.stdout.flush()  # of help, whose reader may have left
+        raise
+    options.run(options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,13 +104,18 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 
 def _say(sentence: str, status: int) -> int:
-    print(sentence, file=sys.stderr)
+    try:
+        print(str(sentence), file=sys.stderr, flush=True)
+        sys.stdout.flush()
+    except OSError:
+        # The interpreter's own last flush must not complain of a full disk or a closed pipe.
+        silence_streams()
     return status
 
 
 def _sentence(error: Exception) -> str:
     """Return what happened, without the number that the operating system gives it."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or ''}: {error.strerror}.".removeprefix(": ")
+        return f"{printable(str(error.filename or ''))}: {error.strerror}.".removeprefix(": ")
     # An exception's own `str` would be in the language it was raised in.
     return str(error.args[0]) if len(error.args) == 1 else str(error)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 from pathlib import Path
+from typing import TextIO, cast, final
 
+from normgeo.base.text import text
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
 
@@ -15,6 +20,31 @@ def program() -> str:
     """The name that the program was called by."""
     called = Path(sys.argv[0]).name
     return "python -m normgeo" if called == "__main__.py" else "normgeo"
+
+
+@final
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before the program began, as `>&-` does."""
+
+    def write(self, words: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), str(text("standard output")))
+
+
+def open_streams() -> None:
+    """Put a stream in the place of one that Python does not have."""
+    if sys.stdout is None:
+        sys.stdout = cast(TextIO, _Closed())
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
+def silence_streams() -> None:
+    """Write nothing any more: the interpreter itself writes what is left when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def print_table(table: Table, format: str) -> None:

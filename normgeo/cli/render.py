@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ from normgeo.settings import Settings, parse_pairs
 
 if TYPE_CHECKING:
     from normgeo.pictures.picture import Picture
+
+
+LONGEST = 10**6  # characters of a recipe
 
 
 def add(commands: Any) -> None:
@@ -71,22 +75,37 @@ def _recipe(target: str) -> tuple[str, Mapping[str, Any]]:
     if target != "-" and not target.endswith(".json") and not Path(target).is_file():
         return target, {}
     try:
-        recipe = json.loads(sys.stdin.read() if target == "-" else Path(target).read_text("utf-8"))
+        recipe = json.loads(_read(target))
         name, settings = recipe["view"], recipe.get("settings", {})
         fits = isinstance(name, str) and isinstance(settings, dict)
         fits = fits and recipe.keys() <= {"view", "settings", "version"}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Refusal(_no_recipe(target, error)) from error
     if not fits:
         raise Refusal(_no_recipe(target, None))
     return name, settings
 
 
+def _read(target: str) -> str:
+    """Return the text of a recipe; one of over a megabyte is none."""
+    with nullcontext(sys.stdin) if target == "-" else Path(target).open(encoding="utf-8") as file:
+        content = file.read(LONGEST + 1)
+    if len(content) > LONGEST:
+        raise ValueError
+    return content
+
+
 def _no_recipe(target: str, error: Exception | None) -> str:
     return text(
         "A recipe is a JSON object such as "
-        '{{"view": "effect", "settings": {{"delta": 5}}, "version": "0.1.0"}}; {target} is not one'
-        "{why}.",
+        '{{"view": "effect", "settings": {{"delta": 5}}, "version": "0.1.0"}}; {target!s} is not '
+        "one{why}.",
         target=target,
-        why=f" ({error})" if isinstance(error, json.JSONDecodeError) else "",
+        why=_why(error),
     )
+
+
+def _why(error: Exception | None) -> str:
+    if isinstance(error, RecursionError):
+        return text(" (nested too deeply)")
+    return f" ({error})" if isinstance(error, json.JSONDecodeError) else ""

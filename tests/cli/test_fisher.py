@@ -168,6 +168,30 @@ def test_bad_files_are_refused_in_a_sentence(tmp_path: Path, capsys: Captured) -
     assert refused("method=layer", "neurons=1").startswith("A layer mean is taken over")
 
 
+def test_a_setting_that_changes_nothing_is_refused(tmp_path: Path, capsys: Captured) -> None:
+    path = str(tmp_path / "a.npz")
+    np.savez(path, W=np.eye(3), X=np.random.default_rng(0).standard_normal((5, 3)))
+    files = ["-W", path, "-X", path]
+    assert main(["fisher", *files, "dataset=iris", "seed=3", "method=layer"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "`dataset`, `seed` would change nothing with -W, -X; the settings here are family, method, "
+        "groups, eps, statistics.\n",
+    )
+    assert main(["fisher", "rate=3"]) == 2
+    assert capsys.readouterr().err.startswith("`rate` would change nothing with a data set; the")
+    settings = ["family=poisson", "method=batch", "eps=0.1", "statistics=frozen", "groups=2"]
+    assert main(["fisher", *files, *settings]) == 0
+
+
+def test_the_heading_of_a_file_is_told(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "x.csv"
+    np.savetxt(path, [[1, 2, 4], [3, 1, 0], [5, 9, 2]], delimiter=",", header="a,b,c")
+    assert main(["fisher", "method=layer", "-W", str(path), "-X", str(path)]) == 0
+    sentence = f"Line 1 of {path} was taken for its heading: # a, b, c.\n"
+    assert capsys.readouterr().err == sentence * 2
+
+
 def test_saturated_outputs_are_said(tmp_path: Path, capsys: Captured) -> None:
     model, X = wine("weight")
     np.savez(tmp_path / "a.npz", W=model.W, X=X, b=np.full(4, 60.0))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -224,6 +225,8 @@ def test_render_refuses_in_a_sentence(
         ('{"view": 3}', "."),
         ('{"view": "first", "settings": [1]}', "."),
         ('{"view": "first", "setings": {}}', "."),
+        ("[" * 100_000, " (nested too deeply)."),
+        ('{"view": "first"}' + " " * 1_000_000, "."),
     ],
 )
 def test_a_file_that_is_no_recipe_is_refused_in_a_sentence(
@@ -252,6 +255,101 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path: Path, capsys: Capture
     assert capsys.readouterr().err == f"{recipe}: No such file or directory.\n"
     assert main(["render", "first", "-o", page]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"{page}: No such file or directory."
+
+
+@pytest.mark.usefixtures("views")
+def test_only_a_file_that_may_be_changed_is_replaced(tmp_path: Path, capsys: Captured) -> None:
+    read_only, pipe, folder = (tmp_path / f"{name}.html" for name in ("locked", "pipe", "folder"))
+    read_only.write_text("old")
+    read_only.chmod(0o444)
+    folder.mkdir()
+    refused = {
+        read_only: (1, f"{read_only}: it is read-only.\n"),
+        folder: (2, f"Only a file is written over; {folder} is a folder, pipe or device.\n"),
+    }
+    if sys.platform != "win32":
+        os.mkfifo(pipe)
+        refused[pipe] = (2, refused[folder][1].replace("folder.html", "pipe.html"))
+    for path, (status, sentence) in refused.items():
+        assert main(["render", "first", "-o", str(path)]) == status
+        assert capsys.readouterr() == ("", sentence)  # before anything is computed
+    assert read_only.read_text() == "old"
+    assert pipe.is_fifo() == (sys.platform != "win32")
+
+
+@pytest.mark.usefixtures("views")
+def test_a_file_that_is_replaced_stays_as_private_as_it_was(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    page.write_text("old")
+    page.chmod(0o600)
+    assert main(["render", "first", "-o", str(page)]) == 0
+    assert (page.stat().st_mode & 0o777, page.read_text("utf-8")[:9]) == (0o600, "<!DOCTYPE")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (
+            np._core._exceptions._ArrayMemoryError((10**6, 10**6), np.dtype(float)),
+            1,
+            "The memory of this machine does not hold it (Unable to allocate 7.28 TiB for an array "
+            "with shape (1000000, 1000000) and data type float64). Take fewer neurons, features or "
+            "cases.",
+        ),
+        (
+            MemoryError(),
+            1,
+            "The memory of this machine does not hold it. Take fewer neurons, features or cases.",
+        ),
+        (RecursionError("maximum"), 2, "Something in the request is nested too deeply."),
+    ],
+)
+def test_memory_and_recursion_end_in_a_sentence(
+    error: Exception,
+    status: int,
+    sentence: str,
+    views: dict[str, Picture],
+    tmp_path: Path,
+    capsys: Captured,
+) -> None:
+    def fail(settings: Settings, progress: Progress) -> None:
+        raise error
+
+    views["first"] = Picture(replace(views["first"].study, compute=fail), views["first"].draw)
+    assert main(["render", "first", "-o", str(tmp_path / "a.html")]) == status
+    assert capsys.readouterr().err.splitlines()[1:] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["render", "effect", "-o", "a\0.html"],
+        ["render", "a\0.json", "-o", "a.html"],
+        ["fisher", "-W", "w\0.npy", "-X", "x.npy"],
+        ["figures", "a\0"],
+        ["table", "--eps", "\0"],
+    ],
+)
+def test_a_nul_character_is_refused_in_a_sentence(arguments: list[str], capsys: Captured) -> None:
+    assert main(arguments) == 2
+    (bad,) = (argument for argument in arguments if "\0" in argument)
+    sentence = f"No name and no value holds a NUL character; got {bad!r}.\n"
+    assert capsys.readouterr() == ("", sentence)
+
+
+@pytest.mark.usefixtures("views")
+def test_no_word_of_a_command_reaches_the_terminal_as_a_command_of_its_own(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    bell = str(tmp_path / "\x1b]0;title\x07.html")
+    assert main(["render", "first", "-o", bell]) == 0
+    assert main(["render", bell + ".json", "-o", "a.html"]) == 1
+    assert main(["render", bell[:-5], "\x1b[2J", "-o", "a.html"]) == 2
+    assert main(["render", bell[:-5], "-o", "a.html"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == len(err.splitlines()) == 4
+    assert err.replace("\n", "").isprintable()
 
 
 @pytest.mark.usefixtures("views")

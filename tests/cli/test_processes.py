@@ -1,0 +1,71 @@
+"""What only a process shows: closed and full streams, interruptions while it imports."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = "import sys\nfrom normgeo.__main__ import main\nsys.exit(main())\n"
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+
+
+def started(command: str) -> subprocess.Popen[bytes]:
+    """Start a command of the shell, in which `normgeo` is the program."""
+    return subprocess.Popen(
+        ["bash", "-c", command.replace("normgeo", f"exec {sys.executable} -m normgeo")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+
+
+STREAMS = {
+    "normgeo table >&-": (1, "standard output: Bad file descriptor.\n"),
+    "normgeo table >/dev/full": (1, "No space left on device.\n"),
+    "normgeo table --rows x >&- 2>&-": (2, ""),
+}
+
+
+def test_a_closed_or_full_stream_is_one_sentence_or_none() -> None:
+    running = {command: started(command) for command in STREAMS}
+    for command, process in running.items():
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err.decode(), out) == (*STREAMS[command], b""), command
+
+
+def test_help_for_a_reader_that_left_is_no_complaint() -> None:
+    process = started("normgeo table --help")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) in {0, 141}  # argparse forgives a pipe that is closed
+
+
+@pytest.mark.parametrize("way", ["module", "script"])
+def test_an_interruption_of_the_imports_is_no_traceback(way: str, tmp_path: Path) -> None:
+    (tmp_path / "normgeo").write_text(SCRIPT)
+    words = ["-m", "normgeo"] if way == "module" else [str(tmp_path / "normgeo")]
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", *words, "table"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.endswith(b" numpy.version\n"):  # of hundreds of imports, one of the first
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    said = [line for line in err.decode().splitlines() if not line.startswith("import time:")]
+    assert (process.returncode, said, out) == (130, ["Interrupted."], b"")
