@@ -84,12 +84,21 @@ SELECTED: Mapping[str, tuple[Mapping[str, str], str]] = {
 }
 SMALL = {"dataset": "iris"}  # wherever another data set is not what is new
 
-OPEN_PAGES = """
-import json, sys
+# In one process: what the commands print, and what the menus of the pages offer.
+TRY = """
+import contextlib, io, json, sys
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
+from normgeo.__main__ import main
 
-query, titles = json.loads(sys.argv[1]), set()
+query, folder = json.loads(sys.argv[1]), sys.argv[2]
+settings = [f"{key}={value}" for key, value in query.items() if key != "tab"]
+printed = {}
+for command in (["table", "--all"], ["audit"], ["figures", folder, *settings]):
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        assert main(command) == 0, command
+    printed[command[0]] = output.getvalue()
+titles = set()
 for page in sorted(Path("pages").glob("*.py")):
     app = AppTest.from_file("app.py", default_timeout=120)
     for name, value in query.items():
@@ -99,7 +108,7 @@ for page in sorted(Path("pages").glob("*.py")):
     warnings = [w.value for w in app.warning if "`tab`" not in w.value]  # a tab of another page
     assert not warnings, (page, warnings)
     titles |= {option for box in app.selectbox for option in box.options}
-print(json.dumps(sorted(titles)))
+print(json.dumps({**printed, "titles": sorted(titles)}))
 """
 
 
@@ -141,11 +150,8 @@ def test_recipe_reaches_tables_audit_figures_and_pages(
     query = {**SMALL, **settings}
     run(copied, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), ".")
     run(copied, "-m", "ruff", "format", "--config", str(ROOT / "pyproject.toml"), "--check", ".")
-    table = run(copied, "-m", "normgeo", "table", "--all")
-    report = run(copied, "-m", "normgeo", "audit")
-    asked = [f"{key}={value}" for key, value in query.items() if key != "tab"]
-    run(copied, "-m", "normgeo", "figures", str(tmp_path), *asked)
-    titles = json.loads(run(copied, "-c", OPEN_PAGES, json.dumps(query)))
+    said = json.loads(run(copied, "-c", TRY, json.dumps(query), str(tmp_path)))
+    table, report, titles = said["table"], said["audit"], said["titles"]
     assert not name or name in titles
     if title in ("Add a scale", "Add a center"):
         assert f"({settings['center']}, {settings['scale']})" in table
