@@ -1,16 +1,24 @@
 """Serve the application on a free port of this machine, for browser tests and benchmarks."""
 
+import multiprocessing
+import os
+import runpy
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 SECONDS_TO_START = 60
+OPTIONS = (
+    "--server.headless=true",
+    "--server.address=127.0.0.1",
+    "--server.fileWatcherType=none",
+)
 
 
 @contextmanager
@@ -21,10 +29,45 @@ def serving(script: Path, log: Path) -> Iterator[str]:
         RuntimeError: the server did not start; the message holds what it said.
 
     """
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true"]
-    options = ["--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    with answering([*command, *options], "--server.port=", script.parent, log) as url:
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *OPTIONS]
+    with answering(command, "--server.port=", script.parent, log) as url:
         yield url
+
+
+@contextmanager
+def serving_anew(imported: Sequence[str], script: Path, log: Path) -> Iterator[str]:
+    """Do as `serving`, by a process that has imported some modules where it can fork.
+
+    A server that nobody has asked anything is soon there: its libraries are read only once.
+    """
+    forks = "forkserver" in multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if forks else "spawn")
+    if forks:
+        context.set_forkserver_preload(["streamlit.web.cli", *imported])
+    port = _free_port()
+    words = ["streamlit", "run", str(script), *OPTIONS, f"--server.port={port}"]
+    process = context.Process(target=_serve, args=(words, script.parent, log))
+    process.start()
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(url, process.is_alive, log)
+        yield url
+    finally:
+        process.terminate()
+        process.join(5)
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _serve(words: Sequence[str], folder: Path, log: Path) -> None:
+    """Run Streamlit in this process, which prints into a file."""
+    with log.open("wb") as output:
+        for printed in (sys.stdout, sys.stderr):
+            os.dup2(output.fileno(), printed.fileno())
+    os.chdir(folder)
+    sys.argv = list(words)
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 @contextmanager
@@ -53,11 +96,7 @@ def answering(
             **options,
         )
         try:
-            deadline = time.monotonic() + SECONDS_TO_START
-            while not _is_healthy(url):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')}")
-                time.sleep(0.05)
+            _wait_until_healthy(url, lambda: process.poll() is None, log)
             yield url
         finally:
             process.terminate()
@@ -72,6 +111,14 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(url: str, is_alive: Callable[[], bool], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while not _is_healthy(url):
+        if not is_alive() or time.monotonic() > deadline:
+            raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')}")
+        time.sleep(0.05)
 
 
 def _is_healthy(url: str) -> bool:

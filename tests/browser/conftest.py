@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,9 +20,11 @@ from playwright.sync_api import (
 )
 
 from normgeo.pictures.style.browser import find_browser
-from tools.server import serving
+from normgeo.ui.frame import PAGES
+from tools.server import serving, serving_anew
 
 APP = Path(__file__).parents[2] / "app.py"
+MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
 
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
@@ -44,9 +47,9 @@ IS_SETTLED = """() => {
 
 
 @contextmanager
-def running(app: Path, log: Path) -> Iterator[str]:
-    """Serve `app` on a free port; its output goes to `log` and must hold no traceback."""
-    with serving(app, log) as url:
+def running(serve: Callable[..., AbstractContextManager[str]], log: Path) -> Iterator[str]:
+    """Serve the application on a free port; its output goes to `log` and holds no traceback."""
+    with serve(APP, log) as url:
         yield url
     said = log.read_text("utf-8")
     if "Traceback (most recent call last)" in said:
@@ -56,7 +59,7 @@ def running(app: Path, log: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the application, without a slash at its end."""
-    with running(APP, tmp_path_factory.mktemp("server") / "log.txt") as url:
+    with running(serving, tmp_path_factory.mktemp("server") / "log.txt") as url:
         yield url
 
 
@@ -213,7 +216,7 @@ def look_at(
 @pytest.fixture
 def fresh_server(tmp_path: Path, pages: Pages) -> Iterator[str]:
     """The URL of a server that nobody has asked anything yet."""
-    with running(APP, tmp_path / "server-log.txt") as url:
+    with running(partial(serving_anew, MODULES), tmp_path / "server-log.txt") as url:
         yield url
         # A page that outlives its server complains that it is gone.
         pages.close()
