@@ -30,7 +30,9 @@ class Example:
     """A seed and a size: what a claim is computed on is drawn from the one, in the other.
 
     Attributes:
-        seed: of everything that is drawn. cases, features, neurons: N, D and H of small models.
+        seed: of everything that is drawn.
+        cases, features, neurons: N, D and H of small models; half of the neurons, a group, are
+            three or more, as z of two is a sign that jumps.
         digits: how many images of digits. units: of recurrent models.
         certificate: (N, H, D) of exact draws, with H neurons at least in all groups together.
 
@@ -83,7 +85,7 @@ class Example:
 
 EXAMPLES = (
     Example(0),
-    *(Example(seed, 24, 6, 4, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
+    *(Example(seed, 24, 4, 8, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
 )
 """What every claim is computed on, three seeds and two sizes; what is shown is of the first."""
 

@@ -17,6 +17,7 @@ import numpy as np
 from normgeo.base.text import text
 from normgeo.claims import (
     DEPENDS,
+    EXAMPLES,
     FAILS,
     HOLDS,
     HOLDS_IF,
@@ -37,6 +38,13 @@ WORDS = {
 }
 INDENT = 17
 DIGITS = 3  # of a measured value
+EXAMPLES_TOLD = text(
+    "Each is computed on {n} examples, which are of {seeds} seeds and {sizes} sizes. Numbers are "
+    "those of the first, in parentheses their range over all.",
+    n=len(EXAMPLES),
+    seeds=len({example.seed for example in EXAMPLES}),
+    sizes=len({example.cases for example in EXAMPLES}),
+)
 
 
 def listing(audited: Sequence[Audited], room: int) -> str:
@@ -50,7 +58,9 @@ def listing(audited: Sequence[Audited], room: int) -> str:
             for sentence in (*remarks(one), str(text(one.claim.source)), *_quantities(one)):
                 lines += _wrapped(sentence, room)
             lines.append("")
-    return "\n".join([*lines, *_wrapped(str(summary(audited)), room, indent=0)]) + "\n"
+    for sentence in (EXAMPLES_TOLD, summary(audited)):
+        lines += _wrapped(str(sentence), room, indent=0)
+    return "\n".join(lines) + "\n"
 
 
 def audit_table(audited: Sequence[Audited]) -> Table:
@@ -67,7 +77,7 @@ def audit_table(audited: Sequence[Audited]) -> Table:
             for one in audited
         ),
         text("The paper, checked"),
-        notes=(summary(audited),),
+        notes=(summary(audited), EXAMPLES_TOLD),
     )
 
 

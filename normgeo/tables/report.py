@@ -12,6 +12,7 @@ from normgeo.base.text import text
 from normgeo.claims import SIGNS, Audited, Claim
 from normgeo.tables.audit import (
     DIGITS,
+    EXAMPLES_TOLD,
     WORDS,
     by_part,
     by_quantity,
@@ -43,7 +44,9 @@ def page(audited: Sequence[Audited], home: str = "") -> str:
         version=escape(__version__),
     )
     return _TEMPLATES.get_template("page.html").render(
-        summary=summary(audited), origin=origin, **_content(audited, home or None)
+        summary=summary(audited),
+        origin=f"{origin} {EXAMPLES_TOLD}",
+        **_content(audited, home or None),
     )
 
 

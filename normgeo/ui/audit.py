@@ -14,7 +14,7 @@ from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, audit
 from normgeo.pictures.style.printing import to_pdf
 from normgeo.settings import Settings
 from normgeo.tables import report
-from normgeo.tables.audit import audit_records, counts
+from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
 from normgeo.ui import results, url
 from normgeo.ui.export_row import download, why_no_browser
@@ -75,6 +75,7 @@ def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
     chosen = [one for one in audited if wanted in {"", one.verdict}]
     if wrong := [one.claim.key for one in audited if not one.as_expected]:
         st.error(text("Not the known verdicts: {keys}.", keys=", ".join(wrong)))
+    st.caption(EXAMPLES_TOLD)
     _table(data={"html": report.table(chosen)}, key="audit", on_opened_change=_open)
 
 

@@ -25,7 +25,15 @@ from normgeo.claims import (
     Finding,
 )
 from normgeo.claims.claim import number, numbers
-from normgeo.tables.audit import audit_records, audit_table, counts, listing, shown, summary
+from normgeo.tables.audit import (
+    EXAMPLES_TOLD,
+    audit_records,
+    audit_table,
+    counts,
+    listing,
+    shown,
+    summary,
+)
 from normgeo.tables.formats import FORMATS, render
 
 Captured = pytest.CaptureFixture[str]
@@ -76,7 +84,8 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
     assert "growth (decades): layer norm 0.123, standard 2" in flat
     assert "it is so: yes" in flat
     assert flat.startswith("One formula ===")
-    assert flat.endswith(summary(three))
+    assert flat.endswith(f"{EXAMPLES_TOLD} {summary(three)}")
+    assert "computed on 4 examples, which are of 3 seeds and 2 sizes." in flat
 
 
 def test_summary_counts_the_verdicts(three: Sequence[Audited]) -> None:
