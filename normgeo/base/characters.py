@@ -8,7 +8,7 @@ from unicodedata import combining, east_asian_width
 SPELLED = {
     "✓": "yes", "✗": "no", "≈": "~", "±": "+-", "×": "x", "·": "*", "−": "-", "—": "-", "–": "-",
     "…": "...", "’": "'", "′": "'", "≥": ">=", "≤": "<=", "≠": "!=", "√": "sqrt",
-    "ᵀ": "^T", "⊗": "(x)", "≫": ">>", "‖": "||", "°": " degrees",
+    "ᵀ": "^T", "⊗": "(x)", "≫": ">>", "≪": "<<", "‖": "||", "°": " degrees",
     "½": "1/2", "¼": "1/4", "Γ": "Gamma", "Δ": "Delta", "Σ": "Sigma", "α": "alpha", "β": "beta",
     "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu",
     "σ": "sigma", "φ": "phi", "χ": "chi",
@@ -28,7 +28,7 @@ LATEX = str.maketrans({
     "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "−": "$-$", "—": "---", "–": "--",
     "…": r"\dots{}", "′": "$'$", "≥": r"$\ge$", "≤": r"$\le$", "≠": r"$\ne$", "‖": r"$\|$",
     "√": r"$\surd$", "’": "'",
-    "ᵀ": r"$^\top$", "⊗": r"$\otimes$", "≫": r"$\gg$", "½": "$1/2$",
+    "ᵀ": r"$^\top$", "⊗": r"$\otimes$", "≫": r"$\gg$", "≪": r"$\ll$", "½": "$1/2$",
     "¼": "$1/4$", "°": r"$^\circ$",
 })  # fmt: skip
 """What LaTeX reads for a character; ✗ is a word, since × stands for a product."""

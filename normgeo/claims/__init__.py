@@ -19,6 +19,7 @@ from normgeo.claims import (
     limits,
     magnitude,
     practice,
+    recurrence,
     robustness,
     symmetry,
 )
@@ -65,7 +66,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("The norm as a learning rate"): (*doubling.CLAIMS, *learning.CLAIMS),
     text("Decay, and other optimizers"): decay.CLAIMS,
     text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
-    text("Batches and sequences"): practice.CLAIMS,
+    text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS),
 }
 """The claims under what they speak of."""
 

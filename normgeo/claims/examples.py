@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
 
@@ -13,6 +13,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
 
 ROUNDING = 1e-9
 
@@ -99,6 +100,17 @@ def _digits() -> tuple[Array, Array]:
 def with_weights(model: NormalizedGLM, W: Array) -> NormalizedGLM:
     """Return the model with other weights (H, D), its biases and gains as they are."""
     return model.unpack(model.layout.pack(W, model.b, model.g))
+
+
+def with_eps(normalizer: Normalizer, eps: float) -> Normalizer:
+    """Return the normalizer with another ε, as it is where its scale takes none."""
+    return replace(normalizer, eps=eps) if normalizer.scaling.takes_eps else normalizer
+
+
+def softened(model: NormalizedGLM, eps: float) -> NormalizedGLM:
+    """Return the model with another ε, its parameters as they are."""
+    normalizer = with_eps(model.normalizer, eps)
+    return NormalizedGLM(normalizer, model.family, model.W, model.b, model.g, phi=model.phi)
 
 
 def moved(before: Array, after: Array) -> float:

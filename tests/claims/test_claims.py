@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 
 import normgeo.dynamics.exponential_schedule
+import normgeo.models.jacobian_norms
 import normgeo.normalizers.batch_statistics
 from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
 from normgeo.base.progress import Stop
@@ -35,10 +37,12 @@ from normgeo.claims import (
     limits,
     magnitude,
     practice,
+    recurrence,
     symmetry,
 )
 from normgeo.claims.claim import number, numbers, plain, shared
 from normgeo.claims.table_1 import PAPER_TABLE_1
+from normgeo.dynamics.gradient_descent import Momentum
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.gain_metric import PRINTED
 from normgeo.models.families import FAMILIES, Bernoulli, Categorical, Poisson
@@ -92,7 +96,7 @@ def batch_center_forgets_the_mean(patch: Patch) -> None:
     "case_rescaling",
     "two_neurons",
     "two_neurons_blind",
-    "doubled_vector",
+    "one_case",
 )
 def layer_norm_is_batch_norm(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["batch"])
@@ -103,12 +107,7 @@ def layer_norm_is_weight_norm(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["weight"])
 
 
-@breaks("gradients_over_time")
-def layer_norm_is_no_norm(patch: Patch) -> None:
-    swap(patch, "layer", NORMALIZERS["standard"])
-
-
-@breaks("weight_matrix_rescaling")
+@breaks("weight_matrix_rescaling", "rescaled_steps", "grow_or_shrink", "stable_recurrence")
 def layer_norm_only_centers(patch: Patch) -> None:
     swap(patch, "layer", GRID["layer", "none"])
 
@@ -123,7 +122,7 @@ def layer_norm_does_not_center(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["rms"])
 
 
-@breaks("equation_7", "rescaled_steps", "input_scaling")
+@breaks("equation_7", "input_scaling")
 def layer_norm_has_an_epsilon(patch: Patch) -> None:
     swap(patch, "layer", replace(NORMALIZERS["layer"], eps=0.1))
 
@@ -199,6 +198,35 @@ def verdicts_forget_epsilon(patch: Patch) -> None:
         return certify(example, *asked)
 
     patch.setattr(limits, "certify", without_eps)
+
+
+@breaks("epsilon")
+def data_forget_epsilon(patch: Patch) -> None:
+    patch.setattr(limits, "with_eps", lambda normalizer, eps: normalizer)
+
+
+@breaks("gradients_over_time")
+def a_change_of_the_state_is_turned_and_no_more(patch: Patch) -> None:
+    patch.setattr(
+        normgeo.models.jacobian_norms,
+        "jacobian",
+        lambda past, t: np.eye(past.recurrence.neurons)[None].repeat(2, axis=0),
+    )
+
+
+@breaks("stable_recurrence")
+def gradients_neither_grow_nor_fade(patch: Patch) -> None:
+    patch.setattr(recurrence, "_gradients", lambda example: {"all": 0.0})
+
+
+@breaks("any_length")
+def a_later_step_is_another_function(patch: Patch) -> None:
+    run = recurrence.run_recurrence
+    patch.setattr(
+        recurrence,
+        "run_recurrence",
+        lambda layer, X, h0=None, **how: run(layer, X if h0 is None else 2 * X, h0, **how),
+    )
 
 
 @breaks("frozen")
@@ -319,7 +347,7 @@ def gain_is_forgotten(patch: Patch) -> None:
     patch.setattr(ModelLinearization, "_scaled", lambda self, U: U)
 
 
-@breaks("doubled_block")
+@breaks("doubled_block", "doubled_vector")
 def weight_scale_is_a_root_of_the_length(patch: Patch) -> None:
     variance = WeightScale.variance
     patch.setattr(WeightScale, "variance", lambda self, *args: np.sqrt(variance(self, *args)))
@@ -341,7 +369,7 @@ def _multiplied(adjoint: Any, factor: Callable[[Any], Any]) -> Any:
     return lambda self, U, at: adjoint(self, U * factor(at.sigma), at)
 
 
-@breaks("gradient_orthogonal", "norm_grows")
+@breaks("gradient_orthogonal", "norm_grows", "growth_by_rule")
 def gradient_keeps_a_radial_part(patch: Patch) -> None:
     patch.setattr(AveragingScale, "adjoint", lambda self, U, at: (U / at.sigma, None))
 
@@ -363,7 +391,7 @@ def nothing_is_learned(patch: Patch) -> None:
 @breaks("equilibrium")
 def decay_settles_elsewhere(patch: Patch) -> None:
     simulate = decay.simulate_balance
-    patch.setattr(decay, "simulate_balance", lambda norm: replace(simulate(norm=norm), decay=0.12))
+    patch.setattr(decay, "simulate_balance", lambda **how: replace(simulate(**how), decay=0.12))
 
 
 @breaks("twin")
@@ -371,7 +399,29 @@ def rates_of_the_twin_do_not_grow(patch: Patch) -> None:
     patch.setattr(normgeo.dynamics.exponential_schedule, "Exponential", lambda rate, ratio: rate)
 
 
-@breaks("turn_by_rule", "growth_by_rule")
+@breaks("turn_by_rule")
+def momentum_forgets_the_size_of_a_gradient_after_the_first(patch: Patch) -> None:
+    def start(self: Momentum, decays: Any) -> Any:
+        steps = count()
+
+        def update(theta: Any, gradient: Any, rates: Any) -> Any:
+            later = gradient / np.linalg.norm(gradient) if next(steps) else gradient
+            return theta - rates * later
+
+        return update
+
+    patch.setattr(Momentum, "start", start)
+
+
+@breaks("growth_by_rule")
+def momentum_remembers_the_weights_themselves(patch: Patch) -> None:
+    def start(self: Momentum, decays: Any) -> Any:
+        return lambda theta, gradient, rates: theta - rates * (gradient + 0.01 * theta)
+
+    patch.setattr(Momentum, "start", start)
+
+
+@breaks("turn_by_rule")
 def every_optimizer_is_gradient_descent(patch: Patch) -> None:
     for key in OPTIMIZERS:
         patch.setitem(OPTIMIZERS, key, OPTIMIZERS["gradient_descent"])
