@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # names: `normgeo/__init__.py` imports what it lists, and nothing but its version is imported of it.
 PACKAGES = (
     ("normgeo.base",),
-    ("normgeo.datasets", "normgeo.normalizers"),
+    ("normgeo.datasets", "normgeo.normalizers", "normgeo.workers"),
     ("normgeo.invariance", "normgeo.models"),
     ("normgeo.fisher",),
     ("normgeo.symmetry", "normgeo.dynamics"),
@@ -39,6 +39,9 @@ HOMES = {
     "kaleido": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
     "pandas": re.compile(r"normgeo\.datasets\."),
+    "loky": re.compile(r"normgeo\.workers\."),
+    "cloudpickle": re.compile(r"normgeo\.workers\."),
+    "psutil": re.compile(r"normgeo\.workers\."),
 }
 ONLY_INSIDE_FUNCTIONS = {"sklearn", "pandas", "kaleido"}
 

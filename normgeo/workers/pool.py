@@ -1,0 +1,176 @@
+"""The workers of a server, and the line in front of them."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Hashable, Sequence
+from threading import Condition, Thread
+from typing import Any, final
+
+import cloudpickle
+from loky import cpu_count
+
+from normgeo.base.text import in_use, text
+from normgeo.workers.line import Line
+from normgeo.workers.process import WorkerProcess
+from normgeo.workers.run import Limits, Run
+
+LOOK = 1.0  # seconds between two looks at an idle worker
+
+
+@final
+class Pool:
+    """Carries out computations in worker processes, one for each core, fair to all visitors.
+
+    A worker is started when it is needed or by `start`, and replaced when it has died or has
+    grown; all end with the server.
+
+    Args:
+        size: how many workers; by default one for each core that this process may use.
+        prepare: functions that each worker calls before its first run.
+        limits: of runs and workers.
+
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        prepare: Sequence[Callable[[], object]] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        self.size = size or cpu_count()
+        self.limits = limits or Limits()
+        self._prepare = tuple(prepare)
+        self._condition = Condition()
+        self._line: Line[Run] = Line()
+        self._open: dict[Hashable, Run] = {}
+        self._workers: dict[int, WorkerProcess] = {}
+        self._slots = self._idle = 0
+        self._closed = False
+        atexit.register(self.close)
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the workers that there are."""
+        return [worker.pid for worker in tuple(self._workers.values())]
+
+    def start(self, workers: int | None = None) -> None:
+        """Start workers ahead of need, all of them by default, without waiting for them."""
+        with self._condition:
+            for _ in range(self._slots, min(workers or self.size, self.size)):
+                self._add_slot()
+
+    def ask(
+        self,
+        visitor: Hashable,
+        key: Hashable,
+        compute: Callable[..., Any],
+        *arguments: Any,
+        on_end: Callable[[Run], object] | None = None,
+    ) -> Run:
+        """Return the run of a key: the one that is under way, or a new one at the end of the line.
+
+        Args:
+            visitor: who asks; must `Run.stay` again and again, or the run is given up.
+            key: equal for equal computations. compute: called with the arguments and a
+                `Progress`; both are pickled.
+            on_end: called with the run when it has ended, before those who wait hear of it.
+
+        """
+        with self._condition:
+            run = self._open.get(key)
+            if run is None or run.stopping or run.ended:
+                task = cloudpickle.dumps((compute, arguments, in_use()))
+                run = self._open[key] = Run(key, visitor, task, on_end)
+                self._line.add(visitor, run)
+                if self._idle < len(self._line) and self._slots < self.size:
+                    self._add_slot()
+                self._condition.notify()
+            run.join(visitor)
+            return run
+
+    def before(self, run: Run) -> int:
+        """Return how many computations are to end or to begin before a run begins; 0 if it has."""
+        with self._condition:
+            self._drop_unwanted()
+            if run not in self._line:
+                return 0
+            before, busy = self._line.before(run), self._slots - self._idle
+            free = self.size - busy
+            return 0 if before < free else before + busy
+
+    def close(self) -> None:
+        """End all workers; nothing is computed any more."""
+        atexit.unregister(self.close)
+        with self._condition:
+            self._closed = True
+            self._condition.notify_all()
+        for slot in tuple(self._workers):
+            self._end(slot)
+
+    def _add_slot(self) -> None:
+        slot, self._slots = self._slots, self._slots + 1
+        self._idle += 1
+        Thread(target=self._serve, args=(slot,), name=f"worker {slot}", daemon=True).start()
+
+    def _serve(self, slot: int) -> None:
+        """Carry out runs, in one process after the other, until the pool is closed."""
+        while not self._closed:
+            why = self._provide(slot)
+            # Now and then a look at a worker that waits; where none can be started, no new try
+            # before there is a need.
+            run = self._next(None if why else LOOK)
+            if run is None:
+                continue
+            if why and (why := self._provide(slot)):
+                run.end(why=why)
+            else:
+                worker = self._workers[slot]
+                worker.carry_out(run, self.limits)
+                if worker.memory > self.limits.kept_bytes:
+                    self._end(slot)
+            with self._condition:
+                self._idle += 1
+                self._forget(run)
+
+    def _provide(self, slot: int) -> str:
+        """See to it that there is a worker; return why there is none, or ""."""
+        worker = self._workers.get(slot)
+        if worker is not None and worker.alive:
+            return ""
+        self._end(slot)
+        try:
+            worker = self._workers[slot] = WorkerProcess(self._prepare)
+        except OSError as error:
+            return text("No process could be started for this computation: {why!s}.", why=error)
+        if worker.wait_ready() and not self._closed:
+            return ""
+        self._end(slot)
+        return text("The process for this computation ended while it was started.")
+
+    def _end(self, slot: int) -> None:
+        worker = self._workers.pop(slot, None)
+        if worker is not None:
+            worker.end()
+
+    def _next(self, seconds: float | None) -> Run | None:
+        """Wait for the run whose turn it is; None where there is none by then."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._closed or len(self._line), seconds)
+            self._drop_unwanted()
+            if self._closed or not len(self._line):
+                return None
+            self._idle -= 1
+            return self._line.take()
+
+    def _drop_unwanted(self) -> None:
+        for run in self._line:
+            if not run.wanted(self.limits.moment):
+                self._line.drop(run)
+                self._forget(run)
+                run.stopping = True
+                run.end()
+
+    def _forget(self, run: Run) -> None:
+        if self._open.get(run.key) is run:
+            del self._open[run.key]

@@ -1,0 +1,153 @@
+"""A worker as the server sees it: a process that is started, watched and ended."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import final
+
+import psutil
+from loky.backend import get_context
+
+from normgeo.base.budget import memory
+from normgeo.base.text import text
+from normgeo.workers.run import Defect, Limits, Run
+from normgeo.workers.worker import STOP, At, Failed, Message, Ready, Returned, serve
+
+BETWEEN = 0.1  # seconds between two looks at a run
+SECONDS_TO_START = 60.0
+
+# Threads of several workers would fight each other for the cores.
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB")
+}
+
+
+@final
+class WorkerProcess:
+    """A process that carries out one run at a time.
+
+    It does not import the main module, which is a page (loky; the standard library's would).
+
+    Args:
+        prepare: what it calls before its first run, pickled.
+
+    Raises:
+        OSError: the system does not start it.
+
+    """
+
+    def __init__(self, prepare: Sequence[Callable[[], object]] = ()) -> None:
+        context = get_context("loky")
+        tasks, self._tasks = context.Pipe(duplex=False)
+        self._messages, messages = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=serve, args=(tasks, messages, prepare), daemon=True, env=ONE_THREAD
+        )
+        try:
+            self._process.start()
+        finally:
+            # Of two ends in two processes, each sees when the other one is gone.
+            tasks.close()
+            messages.close()
+        self.pid: int = self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        return bool(self._process.is_alive())
+
+    @property
+    def memory(self) -> float:
+        """The bytes of memory that the process holds (resident); 0 where it is gone."""
+        try:
+            return float(psutil.Process(self.pid).memory_info().rss)
+        except psutil.Error:
+            return 0.0
+
+    def wait_ready(self) -> bool:
+        """Wait until it takes tasks; return whether it does."""
+        try:
+            return self._messages.poll(SECONDS_TO_START) and isinstance(self._receive(), Ready)
+        except (EOFError, OSError):
+            return False
+
+    def carry_out(self, run: Run, limits: Limits) -> None:
+        """Compute a run, and tell it how it ended; end the process where that is the way out."""
+        try:
+            self._tasks.send_bytes(run.task)
+            self._watch(run, limits)
+        except (EOFError, OSError):
+            self.end()
+            run.end(
+                why=text(
+                    "The process that computed this was ended from outside, as happens where a "
+                    "machine runs out of memory. Nothing else was lost, and there is a new one: "
+                    "compute it again."
+                )
+            )
+        except Exception:
+            self.end()
+            run.end(error=Defect(traceback.format_exc()))
+
+    def _watch(self, run: Run, limits: Limits) -> None:
+        last = monotonic() + limits.seconds
+        patience = float("inf")
+        why = ""
+        while True:
+            if self._messages.poll(BETWEEN):
+                message = self._receive()
+                if isinstance(message, At):
+                    run.done, run.steps = message
+                elif isinstance(message, Returned):
+                    run.end(result=message.result, whole=message.whole, why=why)
+                    return
+                elif isinstance(message, Failed):
+                    run.end(error=message.refusal or Defect(message.traceback))
+                    return
+            now = monotonic()
+            if self.memory > limits.bytes:
+                self.end()
+                run.end(why=_too_large(limits))
+                return
+            if not run.stopping and (now > last or not run.wanted(limits.moment)):
+                run.stopping = True
+                why = _too_long(limits) if now > last else ""
+                patience = now + limits.patience
+                self._tasks.send_bytes(STOP)
+            if now > patience:
+                self.end()
+                run.end(why=why)
+                return
+
+    def _receive(self) -> Message:
+        message: Message = pickle.loads(self._messages.recv_bytes())
+        return message
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        with suppress(OSError):
+            self._process.terminate()
+        self._process.join(5)
+        self._tasks.close()
+        self._messages.close()
+
+
+def _too_long(limits: Limits) -> str:
+    return text(
+        "This computation reached the limit of {seconds:g} s and was stopped there. Ask for fewer "
+        "neurons, steps or groups, or use Python or the command line, which have no such limit.",
+        seconds=limits.seconds,
+    )
+
+
+def _too_large(limits: Limits) -> str:
+    return text(
+        "This computation was ended because its process held more than {most} of memory. Ask for "
+        "fewer neurons, steps or groups, or use Python or the command line, which have no such "
+        "limit.",
+        most=memory(limits.bytes),
+    )

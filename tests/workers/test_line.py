@@ -1,0 +1,77 @@
+"""The line: fair to visitors, and it knows each one's place."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normgeo.workers.line import Line
+
+
+def line_of(*arrivals: str) -> Line[str]:
+    """Items named by their visitor and number, in the order in which they arrive."""
+    line: Line[str] = Line()
+    for item in arrivals:
+        line.add(item[0], item)
+    return line
+
+
+def all_of(line: Line[str]) -> list[str]:
+    return [line.take() for _ in range(len(line))]
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "taken"),
+    [
+        ("a1 a2 a3 b1 c1", "a1 b1 c1 a2 a3"),
+        ("a1 a2 a3 b1 b2 b3", "a1 b1 a2 b2 a3 b3"),
+        ("c1 b1 a1 a2 c2", "c1 b1 a1 a2 c2"),
+    ],
+)
+def test_visitors_take_turns(arrivals, taken):
+    assert all_of(line_of(*arrivals.split())) == taken.split()
+
+
+def test_newcomer_waits_for_the_round_but_not_for_all_of_another():
+    line = line_of("a1", "a2", "a3", "b1")
+    assert [line.take(), line.take()] == ["a1", "b1"]
+    line.add("c", "c1")
+    assert all_of(line) == ["a2", "c1", "a3"]
+
+
+def test_stream_of_newcomers_holds_nobody_up():
+    line = line_of("a1", "a2")
+    taken = []
+    for number in range(4):
+        line.add(f"new {number}", f"n{number}")
+        taken.append(line.take())
+    assert taken == ["a1", "n0", "a2", "n1"]
+
+
+def test_dropped_items_cost_their_visitor_nothing():
+    """Who moves a slider ten times while they wait is not ten turns behind."""
+    line = line_of("z0", "a0")
+    line.take()
+    for number in range(1, 10):
+        line.drop(f"a{number - 1}")
+        line.add("a", f"a{number}")
+    line.add("b", "b1")
+    line.add("b", "b2")
+    assert all_of(line) == ["a9", "b1", "b2"]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=20), st.data())
+def test_items_are_taken_in_rounds_and_know_their_place(visitors, data):
+    line: Line[tuple[str, int]] = Line()
+    items = [(visitor, arrival) for arrival, visitor in enumerate(visitors)]
+    for item in items:
+        line.add(item[0], item)
+    for item in data.draw(st.lists(st.sampled_from(items), unique=True) if items else st.just([])):
+        line.drop(item)
+        items.remove(item)
+
+    def own_items_before(item: tuple[str, int]) -> int:
+        return sum(other < item for other in items if other[0] == item[0])
+
+    expected = sorted(items, key=lambda item: (own_items_before(item), item[1]))
+    assert [line.before(item) for item in expected] == list(range(len(items)))
+    assert all_of(line) == expected
