@@ -1,6 +1,8 @@
 """What all tests share."""
 
+import logging
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -23,3 +25,15 @@ def pytest_report_header() -> str:
 def rng() -> np.random.Generator:
     """A generator that gives the same numbers in every run."""
     return np.random.default_rng(20160721)
+
+
+@pytest.fixture(autouse=True)
+def defects() -> Iterator[list[logging.LogRecord]]:
+    """What pages logged as mistakes of the program; a test that expects one takes it away."""
+    logged: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = logged.append  # type: ignore[method-assign]
+    logging.getLogger("normgeo").addHandler(handler)
+    yield logged
+    logging.getLogger("normgeo").removeHandler(handler)
+    assert [logging.Formatter().format(record) for record in logged] == []

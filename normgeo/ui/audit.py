@@ -8,17 +8,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from normgeo.base.progress import Progress
+from normgeo.base.budget import MEGABYTE, Cost
 from normgeo.base.text import text
-from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, audit
+from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited
 from normgeo.pictures.style.printing import to_pdf
 from normgeo.settings import Settings
 from normgeo.tables import report
-from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
+from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, checked, counts
 from normgeo.tables.formats import render
 from normgeo.ui import results, url
 from normgeo.ui.export_row import download, why_no_browser
 
+COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)
 _HERE = Path(__file__).parent
 
 VERDICTS = {"all": "", "holds": HOLDS, "holds_if": HOLDS_IF, "fails": FAILS}
@@ -36,14 +37,13 @@ def show(settings: Settings) -> bool:
     Returns:
         Whether there is an audit; it may have been stopped before its first claim.
 
-    Raises:
-        RuntimeError: a check that cannot be computed.
-
     """
     found = results.found(
         "audit",
-        check,
+        checked,
         Settings(),
+        what=text("The audit"),
+        cost=lambda settings: COST,
         words=text("Checked {done} of {steps} statements"),
         again=text("Check all statements"),
     )
@@ -54,11 +54,6 @@ def show(settings: Settings) -> bool:
         st.info(done, icon=":material/info:")
     draw(found.result, settings)
     return True
-
-
-def check(settings: Settings, progress: Progress) -> tuple[Audited, ...]:
-    """The audit as `results.found` computes it; the settings change nothing."""
-    return tuple(audit(progress))
 
 
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:

@@ -14,8 +14,9 @@ from normgeo.base.text import Translation, marking, text, translated
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures.style.export import KEYBOARD
 from normgeo.settings import Settings
-from normgeo.ui import url
+from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
+from normgeo.ui.defects import Explained
 
 _INSIDE = "_inside_app"
 _HERE = Path(__file__).parent
@@ -45,7 +46,8 @@ def run() -> None:
         page = _navigation()
         st.session_state[_INSIDE] = True
         try:
-            page.run()
+            with Explained():
+                page.run()
         finally:
             st.session_state[_INSIDE] = False
 
@@ -123,11 +125,13 @@ def _require_app() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _prepare_process() -> None:
-    """Once a process: one BLAS thread, as those of several sessions fight; a frozen heap.
+    """Once a process: workers, one BLAS thread, as those of sessions fight; a frozen heap.
 
     Streamlit collects garbage after each run: what is imported by now need not be searched again.
     Loading data imports the last heavy libraries, and with them their threads.
     """
+    if not st.get_option("global.appTest"):
+        results.POOL.start()
     DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()

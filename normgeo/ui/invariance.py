@@ -12,7 +12,6 @@ import numpy as np
 import streamlit as st
 
 from normgeo.base.numbers import RAISED
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
@@ -23,6 +22,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 from normgeo.ui import results, tex, verdict_table
 from normgeo.ui.controls import controls
+from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs
 from normgeo.ui.verdict_table import verdict
 
@@ -121,10 +121,10 @@ def blackboard(settings: Settings, picture: Any) -> None:
         st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
         return
     eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
-    try:
+    found = None
+    with Explained():
         found = witness(replace(normalizer, eps=eps), transform)
-    except Refusal as error:
-        results.explain(error)
+    if found is None:
         return
     G, H, gamma = normalizer.groups, len(found.before.W), found.parameters.gamma
     if gamma is None:

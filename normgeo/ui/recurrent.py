@@ -6,12 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.recurrences import FirstStep, first_step
 from normgeo.settings import Settings
 from normgeo.ui import results, tex
+from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points
 
 
@@ -90,11 +90,9 @@ def zero(settings: Settings, drawn: Any) -> None:
 
 
 def _first(settings: Settings) -> FirstStep | None:
-    try:
+    with Explained():
         return first_step(settings)
-    except Refusal as error:
-        results.explain(error)
-        return None
+    return None
 
 
 def _signed(value: float) -> str:

@@ -1,27 +1,35 @@
 """Pictures on a page: computed once for all sessions, with a bar and a stop where it takes longer.
 
-A computation runs in the script itself. When somebody clicks, Streamlit starts the script anew
-beside the old one, which ends at its next word to the page: at the bar. "Stop" asks it to end with
-what it has, and the new script waits for that. Whole results and their figures are kept.
+What is short by its estimated cost is computed in the page's script, at once. What is long goes
+to a worker process, and the script waits for it; when somebody clicks, Streamlit starts the script
+anew, and it finds the run again. Whole results, refusals and figures are kept.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Event, Lock
-from time import monotonic
+from functools import partial
+from importlib import import_module
+from threading import Lock
 from typing import Any, final
+from uuid import uuid4
 
 import streamlit as st
 
-from normgeo.base.progress import Progress, Stop
+from normgeo.base.budget import MEGABYTE, PAGES, Cost
+from normgeo.base.cache import Cache
+from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import Translation, in_use, text
+from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.picture import small
 from normgeo.settings import Settings
-from normgeo.ui import export_row
+from normgeo.ui import export_row, waiting
+from normgeo.ui.defects import Explained
+from normgeo.workers.pool import Pool
+from normgeo.workers.run import Run
 
 Compute = Callable[[Settings, Progress], Any]
 Key = tuple[Compute, Settings, Translation]
@@ -29,15 +37,8 @@ Key = tuple[Compute, Settings, Translation]
 AGAIN = text("Compute again")
 STEP = "Step {done:,} of {steps:,}"
 
-_RUNS = "_runs"
-LARGEST = 96  # results that are kept
-MOMENT = 0.3  # seconds before there is a bar
-BETWEEN = 0.1  # seconds between two words to the page
-_PATIENCE = 10.0  # seconds for a stopped computation to return what it has
-KEPT: OrderedDict[Key, Found] = OrderedDict()
-"""What was computed, the least recently shown first."""
-# A lecture hall that asks for one result waits for the first who did, and finds it.
-_LOCKS: dict[Key, Lock] = {}
+LONGEST = 0.4  # seconds of a computation in the script itself
+_ASKED, _VISITOR = "_asked", "_visitor"
 
 
 @final
@@ -48,23 +49,52 @@ class Found:
     result: Any
     stopped: bool
     figures: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _lock: Any = field(default_factory=Lock)
 
     def figure(self, name: str, theme: str) -> Any:
-        """The figure of a picture, made once for each theme."""
-        if (name, theme) not in self.figures:
-            self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
-        return self.figures[name, theme]
+        """The figure of a picture, made once for each theme, whoever asks meanwhile."""
+        with self._lock:
+            if (name, theme) not in self.figures:
+                self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
+            return self.figures[name, theme]
+
+
+KEPT: Cache[Key, Found] = Cache(bytes=256 * MEGABYTE)
+"""What was computed, for all sessions."""
+
+
+POOL = Pool(
+    # Imports take seconds: they are done before the first computation waits for them.
+    prepare=(
+        partial(import_module, "normgeo.pictures"),
+        partial(import_module, "normgeo.tables.audit"),
+        DATASETS[Settings.dataset].load,
+    ),
+)
+"""The workers of this server; they begin with `POOL.start`, or when they are needed."""
 
 
 @final
 @dataclass(eq=False)
-class _Run:
-    """A computation that a session asked for, as old and new scripts share it."""
+class _Asked:
+    """What a session asked for, as its scripts share it.
+
+    Attributes:
+        run: its run by a worker; None before it begins, and where the script itself computes.
+        stopped: whether this session stopped it. part: what there is then.
+
+    """
 
     key: Key
-    stop: Event = field(default_factory=Event)
-    ended: Event = field(default_factory=Event)
+    run: Run | None = None
+    stopped: bool = False
     part: Found | None = None
+
+    def stop(self) -> None:
+        """End the run, unless others wait for it."""
+        self.stopped = True
+        if self.run is not None:
+            self.run.leave(_visitor())
 
 
 def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) -> Any:
@@ -78,28 +108,26 @@ def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) 
         The result, stopped or whole; None where there is no picture yet, or none at all.
 
     """
-    there = of_picture(name, settings, start=start, again=again)
-    if there is None:
-        return None
-    try:
+    with Explained():
+        there = of_picture(name, settings, start=start, again=again)
+        if there is None:
+            return None
         figure = there.figure(name, settings.theme)
-    except Refusal as error:
-        explain(error)
-        return None
-    picture = PICTURES[name]
-    with st.container(key=f"view_{name}"):
-        st.plotly_chart(
-            figure,
-            key=f"figure_{name}",
-            theme=None,
-            alt=picture.description(there.result),
-            config={
-                "displaylogo": False,
-                "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},
-            },
-        )
-        export_row.draw(picture, settings, there.result, figure)
-    return there.result
+        picture = PICTURES[name]
+        with st.container(key=f"view_{name}"):
+            st.plotly_chart(
+                figure,
+                key=f"figure_{name}",
+                theme=None,
+                alt=picture.description(there.result),
+                config={
+                    "displaylogo": False,
+                    "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},
+                },
+            )
+            export_row.draw(picture, settings, there.result, figure)
+        return there.result
+    return None
 
 
 def of_picture(
@@ -108,12 +136,18 @@ def of_picture(
     """The result of a picture, for its numbers; says why where there is none."""
     picture = PICTURES[name]
     used = Settings(**{use: getattr(settings, use) for use in picture.uses})
-    try:
+    with Explained():
         # Pictures of one computation share its result.
-        return found(name, picture.study.compute, used, start=start, again=again)
-    except Refusal as error:
-        explain(error)
-        return None
+        return found(
+            name,
+            picture.study.compute,
+            used,
+            what=picture.title,
+            cost=picture.cost,
+            start=start,
+            again=again,
+        )
+    return None
 
 
 def found(
@@ -121,6 +155,8 @@ def found(
     compute: Compute,
     settings: Settings,
     *,
+    what: str,
+    cost: Callable[[Settings], Cost] = small,
     words: str = STEP,
     start: str = "",
     again: str = AGAIN,
@@ -128,144 +164,112 @@ def found(
     """What a computation gives, kept or computed now.
 
     Args:
-        name: of the widgets. compute: (settings, progress) → result. settings: all that it uses.
+        name: of the widgets. settings: all that the computation uses.
+        compute: (settings, progress) → result; a worker imports the module that it is in, which
+            must not be a page's.
+        what: its title. cost: settings → what it takes, which decides where it runs.
         words: beside the bar, of {done} and {steps}.
         start: the label of a button that starts it; without one it starts by itself.
         again: the label of the button that starts over what was stopped; "" for none.
 
     Raises:
-        ValueError: there is no result for these settings, in a sentence.
+        Refusal: there is no result for these settings, or it would take too much.
 
     """
     key = compute, settings, in_use()
-    run = _run_of(key)
-    if run is None and not start:
-        run = _start(key)
-    there = _known(key, run)
-    asked = there is None and run is not None and not run.stop.is_set()
-    label = start if there is None and start else again
-    if label and (there is None or there.stopped) and (start or not asked):
+    there, asked, why = KEPT.get(key), _asked_for(key), ""
+    if there is not None:
+        _all_asked().pop(compute, None)
+    elif asked is not None:
+        there, why = _left_of(asked)
+    elif not start:
+        _ask(key)
+        asked = _asked_for(key)
+    waits = there is None and asked is not None and not why
+    label = start if there is None and start and not why else again
+    if label and (there is None or there.stopped) and (start or not waits):
         st.button(
             str(text(label)),
             key=f"start_{name}",
             on_click=_ask,
             args=(key,),
-            disabled=asked,
+            disabled=waits,
             type="primary",
         )
-    slot = st.empty()
-    if asked and run is not None:
-        try:
-            there = _computed(run, _Watch(run, name, words, slot))
-        finally:
-            slot.empty()
-        if start:
-            st.rerun()  # without its button
+    if why:
+        st.info(str(why), icon=":material/info:")
+    if waits and asked is not None:
+        PAGES.require(expected := cost(settings), what)
+        if expected.seconds <= LONGEST:
+            there = KEPT.found(key, lambda: Found(compute(settings, Progress()), stopped=False))
+        else:
+            _wait(asked, name, words)
+            there = None if start else KEPT.get(key)
+        if there is None or start:
+            st.rerun()  # with another button, or without one
     return there
 
 
-def explain(error: Refusal) -> None:
-    """Say in one calm sentence why there is no picture."""
-    st.info(str(error), icon=":material/info:")
+def _wait(asked: _Asked, name: str, words: str) -> None:
+    """Begin a run or find it again, and show how far it is until it has ended."""
+    compute, settings, _ = key = asked.key
+    if asked.run is None:
+        asked.run = POOL.ask(_visitor(), key, compute, settings, on_end=partial(_keep, key))
+    waiting.until_ended(asked.run, POOL, _visitor(), name, words, asked.stop)
 
 
-def _runs() -> dict[Compute, _Run]:
-    """The computations of this session, one of each kind."""
-    runs: dict[Compute, _Run] = st.session_state.setdefault(_RUNS, {})
-    return runs
+def _keep(key: Key, run: Run) -> None:
+    """Keep what a run ended with, for all sessions, and even where nobody waits for it now."""
+    if isinstance(run.error, Refusal):
+        KEPT.keep(key, run.error)
+    elif run.whole:
+        KEPT.keep(key, Found(run.result, stopped=False))
 
 
-def _start(key: Key) -> _Run:
-    run = _runs()[key[0]] = _Run(key)
-    return run
+def _left_of(asked: _Asked) -> tuple[Found | None, str]:
+    """What there is of a run that ended here, and a sentence where there is less than all."""
+    run = asked.run
+    if run is None or not (run.ended or asked.stopped):
+        return None, ""
+    if asked.stopped and not run.ended:
+        if run.wanted(POOL.limits.moment):
+            return None, text(
+                "Stopped here. Others wait for the same computation, so it goes on for them."
+            )
+        run.wait(POOL.limits.patience)
+    if run.error is not None:
+        _all_asked().pop(asked.key[0], None)
+        raise run.error
+    if run.result is not None:
+        asked.part = asked.part or Found(run.result, stopped=not run.whole)
+        return asked.part, run.why
+    if asked.stopped:
+        return None, text("Stopped before there was anything to show.")
+    if not run.why:
+        asked.run = None  # It was given up while nobody looked; now somebody does.
+    return None, run.why
+
+
+def _visitor() -> str:
+    """What tells this session from others."""
+    name: str = st.session_state.setdefault(_VISITOR, uuid4().hex)
+    return name
+
+
+def _all_asked() -> dict[Compute, _Asked]:
+    """What this session asked for last, one of each kind."""
+    asked: dict[Compute, _Asked] = st.session_state.setdefault(_ASKED, {})
+    return asked
+
+
+def _asked_for(key: Key) -> _Asked | None:
+    asked = _all_asked().get(key[0])
+    return asked if asked is not None and asked.key == key else None
 
 
 def _ask(key: Key) -> None:
-    _start(key)
-
-
-def _run_of(key: Key) -> _Run | None:
-    run = _runs().get(key[0])
-    return run if run is not None and run.key == key else None
-
-
-def _known(key: Key, run: _Run | None) -> Found | None:
-    """The kept result, or what a stopped computation has."""
-    if run is not None and run.stop.is_set() and key not in KEPT:
-        run.ended.wait(_PATIENCE)
-        return run.part
-    there = KEPT.get(key)
-    if there is not None:
-        KEPT[key] = there
-        KEPT.move_to_end(key)
-    return there
-
-
-def _computed(run: _Run, watch: _Watch) -> Found:
-    """Compute, or wait for another session that computes the same."""
-    compute, settings, _ = run.key
-    lock = _LOCKS.setdefault(run.key, Lock())
-    try:
-        while not lock.acquire(timeout=BETWEEN):
-            watch.wait()
-        try:
-            there = KEPT.get(run.key)
-            if there is None:
-                result = compute(settings, Progress(watch))
-                there = Found(result, watch.stopped)
-                _keep(run, there)
-        finally:
-            _LOCKS.pop(run.key, None)
-            lock.release()
-    finally:
-        run.ended.set()
-    if watch.interruption is not None:
-        raise watch.interruption
-    return there
-
-
-def _keep(run: _Run, there: Found) -> None:
-    if there.stopped:
-        run.part = there
-        return
-    KEPT[run.key] = there
-    while len(KEPT) > LARGEST:
-        KEPT.popitem(last=False)
-
-
-@final
-class _Watch:
-    """A report that draws a bar from time to time, and notices that the script must end."""
-
-    def __init__(self, run: _Run, name: str, words: str, slot: Any) -> None:
-        self.stopped = False
-        self.interruption: BaseException | None = None
-        self._run, self._name, self._words, self._slot = run, name, words, slot
-        self._bar: Any = None
-        self._next = monotonic() + MOMENT
-
-    def __call__(self, done: int, steps: int) -> None:
-        if done < steps and monotonic() >= self._next:
-            try:
-                self._tell(done / steps, text(self._words, done=done, steps=steps))
-            except BaseException as interruption:
-                # Streamlit's own, which ends this script: first what was computed is kept.
-                self.interruption = interruption
-        if done < steps and (self.interruption is not None or self._run.stop.is_set()):
-            self.stopped = True
-            raise Stop
-
-    def wait(self) -> None:
-        """Tell that another session computes the same; raises where the script must end."""
-        self._tell(0.0, text("Waiting for another computation to end"))
-
-    def _tell(self, share: float, words: str) -> None:
-        if self._bar is None:
-            with self._slot.container(
-                horizontal=True, vertical_alignment="center", key=f"progress_{self._name}"
-            ):
-                self._bar = st.progress(share, str(words), width=420)
-                st.button(str(text("Stop")), key=f"stop_{self._name}", on_click=self._run.stop.set)
-        else:
-            self._bar.progress(share, str(words))
-        self._next = monotonic() + BETWEEN
+    """Begin to ask, and wait no more for the same with other settings."""
+    before = _all_asked().get(key[0])
+    if before is not None:
+        before.stop()
+    _all_asked()[key[0]] = _Asked(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -40,6 +41,12 @@ def read(page: str, tabs: Iterable[str] = ()) -> tuple[Settings, tuple[str, ...]
     if _REFUSED in state:
         problems = *problems, str(state.pop(_REFUSED))
     return settings, problems
+
+
+def address() -> str:
+    """The page that is shown and its query, for the log."""
+    state = st.session_state
+    return f"/{state.get(_PAGE, '')}?{urlencode(state.get(_LAST, {}))}"
 
 
 def change(**values: Any) -> None:

@@ -232,6 +232,7 @@ def assert_words_of_a_run_apart(page: Page, tab: str) -> None:
 
 def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?steps=10000")
+    page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for(timeout=60_000)
     page.get_by_role("button", name="Stop").click()
     wait_settled(page)
     expect(page.get_by_role("button", name="Train again")).to_be_visible()

@@ -1,5 +1,7 @@
 """The Recurrent page in Chromium: one slider for both halves, stopping, links, fit."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -57,7 +59,8 @@ def test_activation_is_picked_in_the_heading(recurrent, wait_settled):
 
 def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, wait_settled):
     page.goto(f"{server}/recurrent?length=256&neurons=64&seed=9")
-    page.get_by_role("button", name="Stop").click(timeout=20_000)
+    page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for(timeout=60_000)
+    page.get_by_role("button", name="Stop").click()
     page.locator(".st-key-figure_recurrence .main-svg").first.wait_for(timeout=20_000)
     wait_settled(page)
     assert "of 12 radii" in captions(page)

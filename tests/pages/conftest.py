@@ -1,7 +1,6 @@
 """Pages without a browser: what they show, found by key."""
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from normgeo.base.cache import Cache
 from normgeo.ui import results
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -85,10 +85,16 @@ class Shown:
         return "\n".join(note["text"] for note in notes)
 
 
+@pytest.fixture(autouse=True)
+def in_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test of what a page shows need not wait for a process to start: all is computed at once."""
+    monkeypatch.setattr(results, "LONGEST", float("inf"))
+
+
 @pytest.fixture
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> OrderedDict[Any, Any]:
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Cache[Any, results.Found]:
     """All sessions of a process share what was computed: this test begins with nothing."""
-    kept: OrderedDict[Any, Any] = OrderedDict()
+    kept: Cache[Any, results.Found] = Cache(bytes=1e9)
     monkeypatch.setattr(results, "KEPT", kept)
     return kept
 

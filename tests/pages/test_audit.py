@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from normgeo import tables
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Finding
 from normgeo.claims.claim import number
 from normgeo.settings import Settings
-from normgeo.ui import audit
-from normgeo.ui.audit import LABELS, VERDICTS, check, records
+from normgeo.tables.audit import checked
+from normgeo.ui.audit import LABELS, VERDICTS, records
+from normgeo.ui.defects import SORRY
 from normgeo.ui.results import Found
 
 QUESTION = "Where is the paper exact, and where not?"
@@ -26,7 +28,7 @@ def done(nothing_kept):
         Audited(claim, Finding(*found[claim.expected], number("measured", 0.25)))
         for claim in CLAIMS.values()
     )
-    nothing_kept[check, Settings(), str] = Found(done, stopped=False)
+    nothing_kept.keep((checked, Settings(), str), Found(done, stopped=False))
     return done
 
 
@@ -107,22 +109,26 @@ def test_records_hold_all_claims_whatever_is_listed(done):
 def test_alarm_is_told_on_the_page(shown, nothing_kept, done):
     first, *others = done
     wrong = Audited(replace(first.claim, expected=FAILS, condition=""), first.finding)
-    nothing_kept[check, Settings(), str] = Found((wrong, *others), stopped=False)
+    nothing_kept.keep((checked, Settings(), str), Found((wrong, *others), stopped=False))
     page = shown("audit")
     assert [error.value for error in page.app.error] == [
         f"Not the known verdicts: {first.claim.key}."
     ]
 
 
-def test_check_that_cannot_be_done_is_a_sentence(shown, monkeypatch, nothing_kept):
+def test_check_that_cannot_be_done_is_a_defect(shown, monkeypatch, nothing_kept, defects):
     def broken(progress):
         raise RuntimeError("The check of 'table_1' could not be done: no.")
         yield
 
     nothing_kept.clear()
-    monkeypatch.setattr(audit, "audit", broken)
+    monkeypatch.setattr(tables.audit, "audit", broken)
     page = shown("audit")
-    assert [e.value for e in page.app.error] == ["The check of 'table_1' could not be done: no."]
+    assert [e.value for e in page.app.error] == [SORRY]
+    (logged,) = defects
+    defects.clear()
+    assert logged.getMessage() == "A page has a defect: /audit?"
+    assert "could not be done: no." in str(logged.exc_info[1])
 
 
 def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done):
@@ -133,7 +139,7 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
         runs.append(1)
         yield from progress.over(done)
 
-    monkeypatch.setattr(audit, "audit", slowly)
+    monkeypatch.setattr(tables.audit, "audit", slowly)
     for _ in range(2):
         page = shown("audit")
         assert len(rows(page)) == len(CLAIMS)

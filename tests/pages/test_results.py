@@ -1,29 +1,42 @@
-"""What pages compute: once for all sessions, with a bar where it takes longer, and a stop."""
+"""What pages compute: once for all sessions; where it takes longer in a worker, with a bar."""
 
-from collections.abc import Callable
-from typing import Any
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
 
+import cloudpickle
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from normgeo.base.budget import Cost
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import PICTURES
-from normgeo.ui import frame, results
+from normgeo.settings import Settings
+from normgeo.ui import frame, results, waiting
+from normgeo.ui.defects import SORRY
+from normgeo.workers.pool import Pool
 
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.usefixtures("nothing_kept")
 
+SHORT, LONG = Cost(seconds=0.1), Cost(seconds=10.0)
 
-def script(compute):
+
+def script(compute, cost, start):
     import streamlit as st
 
     from normgeo.settings import Settings
     from normgeo.ui import results
+    from normgeo.ui.defects import Explained
 
-    try:
-        found = results.found("sum", compute, Settings())
-    except ValueError as error:
-        results.explain(error)
-    else:
+    with Explained():
+        found = results.found(
+            "sum", compute, Settings(), what="The sum", cost=lambda settings: cost, start=start
+        )
         st.markdown("nothing" if found is None else f"{found.result}, {found.stopped}")
 
 
@@ -32,7 +45,7 @@ class Sum:
 
     def __init__(self) -> None:
         self.runs = 0
-        self.at_step: Callable[[int], Any] = lambda step: None
+        self.at_step: Callable[[int], object] = lambda step: None
 
     def __call__(self, settings, progress):
         self.runs += 1
@@ -43,13 +56,23 @@ class Sum:
         return total
 
 
+def count(settings, progress):
+    """Count until it is stopped."""
+    step = 0
+    while progress.tell(step, 10**9):
+        step += 1
+        time.sleep(0.001)
+    return step
+
+
 @pytest.fixture
 def compute() -> Sum:
     return Sum()
 
 
-def opened(compute) -> AppTest:
-    app = AppTest.from_function(script, kwargs={"compute": compute}, default_timeout=20).run()
+def opened(compute, cost=SHORT, start="") -> AppTest:
+    options = {"compute": compute, "cost": cost, "start": start}
+    app = AppTest.from_function(script, kwargs=options, default_timeout=60).run()
     assert [error.message for error in app.exception] == []
     return app
 
@@ -58,38 +81,70 @@ def said(app: AppTest) -> list[str]:
     return [element.value for element in app.markdown]
 
 
-@pytest.fixture
-def bars(monkeypatch) -> list[tuple[float, str]]:
-    """What every bar tells, in its order."""
-    told: list[tuple[float, str]] = []
+def told(app: AppTest) -> list[str]:
+    return [element.value for element in app.info]
 
-    class Bar:
-        def __init__(self, share, words, **_) -> None:
-            self.progress(share, words)
 
-        def progress(self, share, words) -> None:
-            told.append((share, words))
-
-    monkeypatch.setattr(results.st, "progress", Bar)
-    return told
+@pytest.fixture(scope="module")
+def one_worker() -> Iterator[Pool]:
+    pool = Pool(1)
+    pool.start()
+    yield pool
+    pool.close()
 
 
 @pytest.fixture
-def stop(monkeypatch) -> Callable[[], None]:
-    """Clicks the button beside the bar."""
-    clicks: dict[str, Callable[[], None]] = {}
-    draw = results.st.button
+def pool(monkeypatch, one_worker) -> Pool:
+    """Long computations go to a worker."""
+    monkeypatch.setattr(results, "POOL", one_worker)
+    monkeypatch.setattr(results, "LONGEST", 1.0)
+    return one_worker
+
+
+class Bars:
+    """What every bar tells, in its order; `at_word` does something at each."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.at_word: Callable[[str], object] = lambda words: None
+        self.click: Callable[[], None] = lambda: None
+
+    def progress(self, share: float, words: str) -> None:
+        assert 0 <= share < 1
+        self.told.append(words)
+        self.at_word(words)
+
+
+@pytest.fixture
+def bars(monkeypatch) -> Bars:
+    bars, draw = Bars(), waiting.st.button
+
+    def bar(share, words, **options):
+        bars.progress(share, words)
+        return bars
 
     def button(label, *, key, on_click, **options):
-        clicks[key] = on_click
+        if key == "stop_sum":
+            bars.click = on_click
         return draw(label, key=key, on_click=on_click, **options)
 
-    monkeypatch.setattr(results.st, "button", button)
+    monkeypatch.setattr(waiting.st, "progress", bar)
+    monkeypatch.setattr(waiting.st, "button", button)
+    return bars
 
-    def click() -> None:
-        clicks["stop_sum"]()
 
-    return click
+@pytest.fixture
+def asked(monkeypatch, pool) -> list[object]:
+    """The keys that a pool is asked for."""
+    keys: list[object] = []
+    ask = pool.ask
+
+    def counted(visitor, key, *arguments, **options):
+        keys.append(key)
+        return ask(visitor, key, *arguments, **options)
+
+    monkeypatch.setattr(pool, "ask", counted)
+    return keys
 
 
 def test_second_session_finds_what_the_first_one_computed(compute):
@@ -97,67 +152,182 @@ def test_second_session_finds_what_the_first_one_computed(compute):
     assert compute.runs == 1
 
 
-def test_quick_computation_has_no_bar(compute, bars):
-    opened(compute)
-    assert bars == []
+def test_cost_decides_where_a_computation_runs(pool, bars):
+    pid = int(said(opened(lambda settings, progress: os.getpid(), LONG))[0].split(",")[0])
+    assert pid in pool.pids
+    assert said(opened(lambda settings, progress: os.getpid(), SHORT)) == [f"{os.getpid()}, False"]
 
 
-def test_longer_computation_tells_every_step_but_the_last(compute, bars, monkeypatch):
-    monkeypatch.setattr(results, "MOMENT", 0)
-    monkeypatch.setattr(results, "BETWEEN", 0)
-    opened(compute)
-    assert bars == [(n / 10, f"Step {n} of 10") for n in range(1, 10)]
+def test_short_computation_does_not_wait_for_long_ones(pool, bars):
+    run = pool.ask("another visitor", "long", count, None)
+    assert said(opened(Sum())) == ["55, False"]
+    assert not run.ended
+    run.leave("another visitor")
 
 
-def test_stopped_computation_shows_what_it_has_until_it_is_started_again(
-    compute, bars, stop, monkeypatch
-):
-    monkeypatch.setattr(results, "MOMENT", 0)
-    compute.at_step = lambda step: step == 4 and stop()
-    app = opened(compute)
-    assert said(app) == ["10, True"]
+def test_quick_computation_has_no_bar(pool, bars):
+    opened(lambda settings, progress: 1, LONG)
+    assert bars.told == []
+
+
+def test_longer_computation_tells_its_steps_and_stops_with_what_it_has(pool, bars, asked):
+    bars.at_word = lambda words: words.startswith("Step") and len(bars.told) > 3 and bars.click()
+    app = opened(count, LONG)
+    steps = [int(words.split()[1].replace(",", "")) for words in bars.told if "Step" in words]
+    assert steps == sorted(steps)
+    assert bars.told[-1] == f"Step {steps[-1]:,} of 1,000,000,000"
+    ((counted, stopped),) = (words.split(", ") for words in said(app))
+    assert int(counted) >= steps[-1]
+    assert stopped == "True"
+    part = said(app)
     app.run()
-    assert said(app) == ["10, True"]
-    assert compute.runs == 1
-    assert said(opened(Sum())) == ["55, False"], "another computation is not stopped"
-    compute.at_step = lambda step: None
+    assert said(app) == part
+    assert len(asked) == 1
+    assert app.button(key="start_sum").label == "Compute again"
+    assert said(opened(Sum(), LONG)) == ["55, False"], "another computation is not stopped"
+
+
+def test_part_of_one_session_is_not_kept_for_another(pool, bars, asked, nothing_kept):
+    bars.at_word = lambda words: bars.click()
+    app = opened(count, LONG)
+    assert len(nothing_kept) == 0
+    app.button(key="start_sum").click().run()
+    assert len(asked) == 2
+
+
+def test_script_that_is_started_anew_finds_its_run(pool, bars, asked):
+    def click_elsewhere(words):
+        if len(bars.told) == 2:
+            waiting.st.rerun()
+        if len(bars.told) > 4:
+            bars.click()
+
+    bars.at_word = click_elsewhere
+    assert [words.endswith("True") for words in said(opened(count, LONG))] == [True]
+    assert len(asked) == 1
+
+
+def test_bar_tells_the_place_in_line(pool, bars):
+    others = [pool.ask(visitor, visitor, count, None) for visitor in ("other", "third")]
+
+    def leave(words):
+        for run in others:
+            run.stay(run.visitor)
+        first = next((run for run in others if not run.ended), None)
+        if first is not None and words != "Computing" and len(bars.told) > 1:
+            first.leave(first.visitor)
+            while not first.ended:
+                time.sleep(0.01)
+
+    for run in others:
+        run.stay(run.visitor)
+    bars.at_word = leave
+    assert said(opened(Sum(), LONG)) == ["55, False"]
+    assert bars.told[0] == "Waiting: 2 computations before yours"
+    assert "Waiting: 1 computation before yours" in bars.told
+
+
+def test_who_stops_leaves_the_run_to_others_who_wait(pool, bars, asked):
+    def stop_while_another_waits(words):
+        if len(bars.told) == 2:  # its button is there
+            pool.ask("another visitor", asked[0], count)
+            bars.click()
+            waiting.st.rerun()
+
+    bars.at_word = stop_while_another_waits
+    app = opened(count, LONG)
+    assert told(app) == [
+        "Stopped here. Others wait for the same computation, so it goes on for them."
+    ]
+    assert app.button(key="start_sum").label == "Compute again"
+    run = pool.ask("another visitor", asked[0], count)
+    assert not run.ended
+    run.leave("another visitor")
+
+
+def test_killed_worker_is_told_and_the_run_starts_again(pool, bars):
+    def kill(words):
+        if words.startswith("Step"):
+            os.kill(pool.pids[0], 9)
+            bars.at_word = lambda words: None
+
+    bars.at_word = kill
+    app = opened(count, LONG)
+    (sentence,) = told(app)
+    assert sentence.startswith("The process that computed this was ended from outside")
+    bars.at_word = lambda words: words.startswith("Step") and bars.click()
+    app.button(key="start_sum").click().run()
+    assert told(app) == []
+    assert [words.endswith("True") for words in said(app)] == [True]
+
+
+def test_reason_for_no_result_is_kept_and_told_every_time(compute, pool, asked):
+    def refuse(settings, progress):
+        raise Refusal(text("There is no sum."))
+
+    for _ in range(2):
+        app = opened(refuse, LONG)
+        for _ in range(2):
+            assert told(app) == ["There is no sum."]
+            app.run()
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("cost", [SHORT, LONG])
+def test_any_other_error_is_a_defect_that_the_log_shows(cost, pool, defects):
+    def divide(settings, progress):
+        return 1 // 0
+
+    app = opened(divide, cost)
+    assert [error.value for error in app.error] == [SORRY]
+    assert told(app) == said(app) == []
+    (logged,) = defects
+    defects.clear()
+    assert "1 // 0" in logging.Formatter().format(logged)
+    assert "ZeroDivisionError" in logging.Formatter().format(logged)
+
+
+def test_computation_beyond_the_budget_does_not_begin(compute):
+    (sentence,) = told(opened(compute, Cost(bytes=1e6, seconds=1e4)))
+    assert sentence.startswith("The sum would take about 10,000 s of one processor and 1 MB")
+    assert compute.runs == 0
+
+
+def test_computation_with_a_button_waits_for_it(pool, bars):
+    def slow(settings, progress):
+        time.sleep(0.5)
+        return 55
+
+    disabled = []
+    app = opened(slow, LONG, start="Add them")
+    assert said(app) == ["nothing"]
+    assert [button.label for button in app.button] == ["Add them"]
+    bars.at_word = disabled.append
     app.button(key="start_sum").click().run()
     assert said(app) == ["55, False"]
-    assert app.get("button") == []
-
-
-def test_part_of_one_session_is_not_kept_for_another(compute, bars, stop, monkeypatch):
-    monkeypatch.setattr(results, "MOMENT", 0)
-    compute.at_step = lambda step: step == 4 and stop()
-    opened(compute)
-    compute.at_step = lambda step: None
-    assert said(opened(compute)) == ["55, False"]
-
-
-def test_reason_for_no_result_is_told_every_time(compute):
-    def refuse(step):
-        raise ValueError(text("There is no sum."))
-
-    compute.at_step = refuse
-    app = opened(compute)
-    for _ in range(2):
-        assert [info.value for info in app.info] == ["There is no sum."]
-        app.run()
+    assert list(app.button) == []
 
 
 def test_oldest_results_are_forgotten(monkeypatch, nothing_kept):
-    monkeypatch.setattr(results, "LARGEST", 2)
-    first, second, third = Sum(), Sum(), Sum()
+    class Large(Sum):
+        def __call__(self, settings, progress):
+            return super().__call__(settings, progress) * np.ones(10_000)
+
+    monkeypatch.setattr(nothing_kept, "bytes", 200_000)
+    first, second, third = Large(), Large(), Large()
     for compute in (first, second, first, third, first):
         opened(compute)
     assert [compute.runs for compute in (first, second, third)] == [1, 1, 1]
-    assert [key[0] for key in nothing_kept] == [third, first]
+    opened(second)
+    assert second.runs == 2
 
 
 def test_pictures_of_one_computation_share_its_result(shown, nothing_kept):
     shown("recurrent", length="8")
-    assert PICTURES["recurrence"].study.compute is PICTURES["radii"].study.compute
-    (found,) = nothing_kept.values()
+    study = PICTURES["recurrence"].study
+    assert study.compute is PICTURES["radii"].study.compute
+    used = {use: getattr(Settings(length=8), use) for use in study.uses}
+    found = nothing_kept.get((study.compute, Settings(**used), str))
     assert {name for name, _ in found.figures} == {"recurrence", "radii"}
 
 
@@ -171,4 +341,4 @@ def test_figures_are_kept_in_the_language_of_their_words(shown, nothing_kept, mo
 
     monkeypatch.setattr(frame, "translation", lambda: in_brackets)
     shown("home")
-    assert [key[2] for key in nothing_kept] == [str, in_brackets]
+    assert len(nothing_kept) == 2

@@ -1,0 +1,45 @@
+"""What a page says where there is nothing to show: the reason, or that the program made a mistake.
+
+Only a `Refusal` is explained. Any other exception is a defect: the log gets its traceback and the
+address, and the page says so in one sentence.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import final
+
+import streamlit as st
+
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.ui import url
+
+LOG = logging.getLogger("normgeo")
+SORRY = text(
+    "Something went wrong here: a mistake of the program, not yours. It was logged on the server "
+    "with the settings of this page; with other settings, or after Reset, the page works again."
+)
+
+
+@final
+class Explained:
+    """A block that may end early: the page says why, and goes on after it.
+
+    Streamlit's own ends of a script (a click, a stop) are no `Exception` and pass.
+
+    """
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: object
+    ) -> bool:
+        """Explain a refusal, and log a defect; return whether that is all there is to do."""
+        if isinstance(error, Refusal):
+            st.info(str(error), icon=":material/info:")
+        elif isinstance(error, Exception):
+            LOG.error("A page has a defect: %s", url.address(), exc_info=error)
+            st.error(str(SORRY), icon=":material/error:")
+        return isinstance(error, Exception)

@@ -1,0 +1,61 @@
+"""What stands on a page while a worker computes: its place in the line, a bar, and a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.workers.pool import Pool
+from normgeo.workers.run import Run
+
+MOMENT = 0.3  # seconds before there is a bar
+BETWEEN = 0.1  # seconds between two words to the page
+
+
+def until_ended(
+    run: Run, pool: Pool, visitor: str, name: str, words: str, stop: Callable[[], None]
+) -> None:
+    """Show how far a run is until it has ended.
+
+    A word to the page is also where Streamlit ends a script that somebody does not wait for any
+    more; the run goes on, for the script that takes its place.
+
+    Args:
+        run: of the pool. visitor: who waits. name: of the widgets.
+        words: beside the bar, of {done} and {steps}. stop: what the button does.
+
+    """
+    slot, bar = st.empty(), None
+    run.stay(visitor)
+    ended = run.wait(MOMENT)
+    while not ended:
+        share, sentence = _state(run, pool, words)
+        if bar is None:
+            bar = _drawn(slot, name, share, sentence, stop)
+        else:
+            bar.progress(share, sentence)
+        run.stay(visitor)
+        ended = run.wait(BETWEEN)
+    slot.empty()
+
+
+def _state(run: Run, pool: Pool, words: str) -> tuple[float, str]:
+    """Return the share that is done, and a sentence."""
+    before = pool.before(run)
+    if before == 1:
+        return 0.0, str(text("Waiting: 1 computation before yours"))
+    if before:
+        return 0.0, str(text("Waiting: {n} computations before yours", n=before))
+    if not run.steps:
+        return 0.0, str(text("Computing"))
+    return run.done / run.steps, str(text(words, done=run.done, steps=run.steps))
+
+
+def _drawn(slot: Any, name: str, share: float, sentence: str, stop: Callable[[], None]) -> Any:
+    with slot.container(horizontal=True, vertical_alignment="center", key=f"progress_{name}"):
+        bar = st.progress(share, sentence, width=420)
+        st.button(str(text("Stop")), key=f"stop_{name}", on_click=stop)
+    return bar
