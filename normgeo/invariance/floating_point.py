@@ -97,15 +97,26 @@ def sweep(
 def _standardized(
     normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
 ) -> tuple[Array, str]:
-    """Return z and why it is no number somewhere, or ''."""
-    C, v = normalizer.moments(W, X, reference)
+    """Return z and why it is no number somewhere, or ''.
+
+    From v in the type itself: what it cannot hold is what the sweep is about.
+    """
+    kind = np.result_type(W, X)
+    limits = np.finfo(kind)
+    try:
+        C, v = normalizer.moments(W, X, reference)
+    except Refusal:
+        tiny = limits.tiny
+        return W, text(
+            "underflow: σ² is below the smallest normal {kind}, {tiny:.3g}", kind=kind, tiny=tiny
+        )
     if not (np.isfinite(C).all() and np.isfinite(v).all()):
         return C, text(
             "overflow: σ² or a − μ exceeds the largest {kind}, {largest:.3g}",
-            kind=C.dtype,
-            largest=np.finfo(C.dtype).max,
+            kind=kind,
+            largest=limits.max,
         )
     if not np.all(v > 0):
-        return C, text("underflow: σ² is below the smallest {kind} and rounds to 0", kind=C.dtype)
+        return C, text("σ = 0: rounded to {kind}, a = μ wherever σ is shared", kind=kind)
     z: Array = C / np.sqrt(v)
     return z, ""

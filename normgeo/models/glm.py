@@ -243,7 +243,9 @@ class NormalizedGLM(Constant):
 
     def over(self, X: ArrayLike) -> FixedCases:
         """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
-        return self.normalizer.over(X, len(self.W), self.reference)
+        inputs = real_array("X", X, 2)
+        wide = inputs.astype(np.result_type(inputs, self.W), copy=False)
+        return self.normalizer.over(wide, len(self.W), self.reference)
 
     def linearize_over(self, cases: FixedCases) -> ModelLinearization:
         """Return `linearize` over cases that `over` prepared, for a model of the same kind."""

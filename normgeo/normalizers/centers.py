@@ -5,66 +5,99 @@ A center is a linear projection before the product of inputs and weights,
     C = A − μ = X̃ W̃ᵀ,
 
 so it is its own derivative. Arrays may carry leading axes (stacks of W or X) and any element
-type with + − × and division by an integer: floats of every width, `Fraction`, degrees.
+type with + − × and division by an integer: floats of every width, `Fraction`, degrees. Every mean
+is taken off twice: the second pass removes the rounding of the first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
+
+import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.normalizers.statistic import Statistic, group_size
 
 
-def without_mean(M: Array, axis: int) -> Array:
-    """M minus its mean along an axis."""
-    centered: Array = M - M.mean(axis=axis, keepdims=True)
-    return centered
+def without(M: Array, mean: Callable[[Array], Array | None]) -> Array:
+    """M minus a mean of its own, which broadcasts against it, taken off twice.
+
+    A mean is known to the rounding of what it was taken from. Where that is far larger than what
+    is left, the second pass takes off what the rounding of the first has left behind; on exact
+    numbers it takes off 0.
+    """
+    for _ in range(2):
+        taken = mean(M)
+        if taken is None:
+            return M
+        M = M - taken
+    return M
 
 
-def without_group_mean(W: Array, groups: int) -> Array:
-    """W (…, H, D) minus the mean row of each of G equal groups of rows."""
+def mean_along(M: Array, axis: int) -> Array:
+    """The mean along an axis, which stays; as `M.mean` without what that does beside."""
+    mean: Array = np.add.reduce(M, axis=axis, keepdims=True) / M.shape[axis]
+    return mean
+
+
+def group_means(W: Array, groups: int) -> Array:
+    """The mean row of each of G equal groups of the rows of W (…, H, D), (…, G, D)."""
     if groups == 1:
-        return without_mean(W, axis=-2)
+        return mean_along(W, -2)
     *stack, H, D = W.shape
-    K = group_size(H, groups)
-    return without_mean(W.reshape(*stack, groups, K, D), axis=-2).reshape(W.shape)
+    rows = W.reshape(*stack, groups, group_size(H, groups), D)
+    means: Array = mean_along(rows, -2)[..., 0, :]
+    return means
+
+
+def _to_neurons(means: Array, neurons: int) -> Array:
+    """Rows, one for each group (…, G, D), as they stand against the H neurons."""
+    groups = means.shape[-2]
+    return means if groups == 1 else np.repeat(means, neurons // groups, axis=-2)
+
+
+def _with(M: Array, mean: Callable[[Array], Array | None]) -> Array:
+    taken = mean(M)
+    return M if taken is None else M + taken
 
 
 class Center(Statistic):
     """The projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ.
 
-    A class states those that are not the identity: along the neurons, along the features, or over
-    the cases, where it says what is taken off every case (`mean_case`).
+    A class states what they take off: a mean case off every case, a mean row off every row of
+    weights, or off every row of weights its own mean. What it does not state is not taken off.
 
     Attributes:
         subtracts: whether there is a mean at all.
         neuron_dimensions_lost: how many of the K dimensions of a group of neurons
             `project_neurons` takes away. feature_dimensions_lost: the same of D features.
+        offset: the mean of a frozen center, (1, H), which does not depend on W and X.
 
     """
 
     subtracts: bool = True
     neuron_dimensions_lost: int = 0
     feature_dimensions_lost: int = 0
+    offset: Array | None = None
 
     @property
     def quantity(self) -> str:
         """What is taken."""
         return text("mean")
 
-    def project_neurons(self, W: Array, groups: int = 1) -> Array:
-        """W (…, H, any) projected along the neurons; linear and self-adjoint."""
-        return W
-
-    def project_features(self, W: Array) -> Array:
-        """W (…, any, D) projected along the features; linear and self-adjoint."""
-        return W
-
     def mean_case(self, X: Array) -> Array | None:
-        """What is taken off every case of X (…, N, D), (…, 1, D); None for nothing."""
+        """What is taken off every case of X (…, N, D), (…, 1, D)."""
+        return None
+
+    def mean_neuron(self, W: Array, groups: int = 1) -> Array | None:
+        """What is taken off every row of a group of W (…, H, any), (…, G, any)."""
+        return None
+
+    def mean_feature(self, W: Array) -> Array | None:
+        """What is taken off all entries of each row of W (…, any, D), (…, any, 1)."""
         return None
 
     @property
@@ -72,19 +105,53 @@ class Center(Statistic):
         """Whether W̃ is not W itself."""
         return self.neuron_dimensions_lost + self.feature_dimensions_lost > 0
 
+    def project_neurons(self, W: Array, groups: int = 1) -> Array:
+        """W (…, H, any) projected along the neurons; linear and self-adjoint."""
+        return without(W, lambda M: self._mean_row(M, groups))
+
+    def project_features(self, W: Array) -> Array:
+        """W (…, any, D) projected along the features; linear and self-adjoint."""
+        return without(W, self.mean_feature)
+
     def project_weights(self, W: Array, groups: int = 1) -> Array:
         """W̃ (…, H, D)."""
         return self.project_features(self.project_neurons(W, groups))
 
     def project_inputs(self, X: Array) -> Array:
         """X̃ (…, N, D)."""
-        mean = self.mean_case(X)
-        return X if mean is None else X - mean
+        return without(X, self.mean_case)
+
+    def weight_sizes(self, W: Array, groups: int = 1) -> Array:
+        """|W| (…, H, D), with the mean of |W| where that of W is taken off: rounding is of it."""
+        rows = _with(np.abs(W), lambda M: self._mean_row(M, groups))
+        return _with(rows, self.mean_feature)
+
+    def input_sizes(self, X: Array) -> Array:
+        """|X| (…, N, D), with the mean of |X| where that of X is taken off: rounding is of it."""
+        return _with(np.abs(X), self.mean_case)
+
+    def mean(self, W: Array, X: Array, groups: int = 1) -> Array:
+        """μ, which broadcasts against A (…, N, H), from the means that are taken off."""
+        H = W.shape[-2]
+        mu = np.zeros((1, 1), dtype=W.dtype)
+        rows = self.mean_neuron(W, groups)
+        if rows is not None:
+            # One product for a group: its neurons have one mean, to the last bit.
+            mu = mu + _to_neurons((X @ rows.mT).mT, H).mT
+        own = self.mean_feature(self.project_neurons(W, groups))
+        if own is not None:
+            mu = mu + X.sum(axis=-1, keepdims=True) * own.mT
+        shared = self.mean_over_cases(W, X, groups)
+        return mu if shared is None else mu + shared
 
     def mean_over_cases(self, W: Array, X: Array, groups: int = 1) -> Array | None:
         """The part of μ that is averaged over the cases, (…, 1, H); None where there is none."""
         mean = self.mean_case(X)
         return None if mean is None else mean @ self.project_weights(W, groups).mT
+
+    def _mean_row(self, W: Array, groups: int) -> Array | None:
+        rows = self.mean_neuron(W, groups)
+        return None if rows is None else _to_neurons(rows, W.shape[-2])
 
     def freeze(self, mean: Array | None) -> Center:
         """The center of test time: a constant (1, H) in place of the mean over the cases."""
@@ -100,7 +167,7 @@ class Center(Statistic):
 
     def subtract_frozen(self, C: Array) -> Array:
         """C minus the mean that does not depend on W and X; only a frozen center has one."""
-        return C
+        return C if self.offset is None else C - self.offset
 
     def own_neuron(self) -> Center:
         """The center that keeps each neuron's effect on itself only (Eq. 14)."""
@@ -123,8 +190,7 @@ class BatchCenter(Center):
     shared_by_cases = True
 
     def mean_case(self, X: Array) -> Array | None:
-        mean: Array = X.mean(axis=-2, keepdims=True)
-        return mean
+        return mean_along(X, -2)
 
 
 @final
@@ -135,8 +201,8 @@ class LayerCenter(Center):
     shared_by_neurons = True
     neuron_dimensions_lost = 1
 
-    def project_neurons(self, W: Array, groups: int = 1) -> Array:
-        return without_group_mean(W, groups)
+    def mean_neuron(self, W: Array, groups: int = 1) -> Array | None:
+        return group_means(W, groups)
 
 
 @final
@@ -149,8 +215,8 @@ class WeightCenter(Center):
     key, title, over, dual = "weight", text("features (weight)"), text("the features"), "weight"
     feature_dimensions_lost = 1
 
-    def project_features(self, W: Array) -> Array:
-        return without_mean(W, axis=-1)
+    def mean_feature(self, W: Array) -> Array | None:
+        return mean_along(W, -1)
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
         if features > 1:
@@ -167,20 +233,25 @@ class FrozenCenter(Center):
     """A center whose mean over the cases is a constant (1, H): C = X W̃ᵀ − m (test time)."""
 
     of: Center
-    mean: Array
+    offset: Array
     shared_by_neurons: bool
     neuron_dimensions_lost: int
     feature_dimensions_lost: int
+
+    def mean_neuron(self, W: Array, groups: int = 1) -> Array | None:
+        return self.of.mean_neuron(W, groups)
+
+    def mean_feature(self, W: Array) -> Array | None:
+        return self.of.mean_feature(W)
+
+    def mean_over_cases(self, W: Array, X: Array, groups: int = 1) -> Array | None:
+        return self.offset
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
         return self.of.project_neurons(W, groups)
 
     def project_features(self, W: Array) -> Array:
         return self.of.project_features(W)
-
-    def subtract_frozen(self, C: Array) -> Array:
-        centered: Array = C - self.mean
-        return centered
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
         # The cases are those of the reference, which a σ of theirs answers for.

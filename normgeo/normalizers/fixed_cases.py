@@ -24,6 +24,8 @@ from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.scales import Scale
 from normgeo.normalizers.statistic import group_size
 
+TINY = np.finfo(np.float64).tiny
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,13 @@ class FixedCases:
         with np.errstate(over="ignore", invalid="ignore"):
             return cls(center, scale, groups, added, neurons, X, center.project_inputs(X))
 
+    def of_type(self, kind: np.dtype[Any]) -> FixedCases:
+        """The same, computed in a floating-point type."""
+        if self.X.dtype == kind:
+            return self
+        X = self.X.astype(kind)
+        return self.of(self.center, self.scale, self.groups, self.added, self.neurons, X)
+
     def require_defined(self) -> Self:
         """Itself, unless z is undefined for all weights at these sizes.
 
@@ -78,16 +87,24 @@ class FixedCases:
         part = self.of(self.center, self.scale, self.groups, self.added, self.neurons, X)
         return part.require_defined()
 
-    def moments(self, W_centered: Array) -> tuple[Array, Array]:
-        """C = X̃ W̃ᵀ (…, N, H) less a frozen mean, and v + ε, for W̃ of any element type."""
+    def centered(self, W_centered: Array) -> Array:
+        """C = X̃ W̃ᵀ (…, N, H) less a frozen mean, for W̃ of any element type."""
         # Each neuron's cases side by side in memory: what follows broadcasts and averages over the
         # neurons, and NumPy is several times slower at that where the short axis is the inner one.
-        C = self.center.subtract_frozen((W_centered @ self.X_centered.mT).mT)
+        return self.center.subtract_frozen((W_centered @ self.X_centered.mT).mT)
+
+    def moments(self, W_centered: Array) -> tuple[Array, Array]:
+        """C (…, N, H) and v + ε, for W̃ of any element type."""
+        C = self.centered(W_centered)
         v = self.scale.variance(C, W_centered, self.groups)
         if self.added:
             # A float would silently turn exact numbers into floats, and a Fraction the reverse.
             v = v + (Fraction(self.added) if v.dtype == object else float(self.added))
         return C, v
+
+    def deviation(self, C: Array, W_centered: Array) -> Array:
+        """σ = √(v + ε) of floats."""
+        return self.scale.deviation(C, W_centered, self.groups, float(self.added))
 
     def linearize(self, W: ArrayLike) -> Linearization:
         """Z at W (H, D), with its derivative.
@@ -107,67 +124,112 @@ class FixedCases:
                     shape=weights.shape,
                 )
             )
-        with np.errstate(over="ignore", invalid="ignore"):
+        kind = np.result_type(weights, self.X, np.float32)
+        if kind != self.X.dtype:
+            return self.of_type(kind).linearize(weights)
+        weights = weights.astype(kind, copy=False)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             W_centered = self.center.project_weights(weights, self.groups)
-            C, v = self.moments(W_centered)
-            if not (np.isfinite(C).all() and np.isfinite(v).all()):
-                raise overflow(weights, self.X)
-            self._check_scale(weights, v)
-        sigma = np.sqrt(v)
-        z = C / sigma
+            C = self.centered(W_centered)
+            sigma = self.deviation(C, W_centered)
+            self._check_scale(weights, sigma)
+            z = C / sigma
+        if not (np.isfinite(z).all() and np.isfinite(sigma).all()):
+            raise overflow(weights, self.X, kind)
         return Linearization(
             self.center, self.scale, z, sigma, W_centered, self.X_centered, self.groups
         )
 
-    @cached_property
-    def longest(self) -> Array:
-        """The largest ‖x_n‖."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            longest: Array = _lengths(self.X).max()
-        return longest
+    def deviation_of_sizes(self, W: Array) -> Array:
+        """What σ would be at W (H, D) if nothing canceled: it has this much rounding, times u.
 
-    def _check_scale(self, W: Array, v: Array) -> None:
-        """Refuse a σ that is zero, or that is only the rounding of what it was averaged from."""
-        zero = v <= 0
-        if self.scale.divides and not self.added:
-            # |a_nh| ≤ max ‖x‖·‖w_h‖ (Cauchy–Schwarz) spares the product A nearly always.
-            if (v > self._rounding(W, self.longest * _lengths(W)[None], v.dtype)).all():
+        C is replaced by √Σ_d (x w)², of the sizes of the numbers that X̃ and W̃ are differences
+        of: so far does the rounding of each, which is independent, move C.
+        """
+        if self.scale.frozen:
+            known = self.scale.sigma_of_sizes
+            return np.zeros((1, 1)) if known is None else known
+        cases, rows = self.center.input_sizes(self.X), self.center.weight_sizes(W, self.groups)
+        x, w = (np.maximum(M.max(axis=-1, keepdims=True), TINY) for M in (cases, rows))
+        sizes: Array = np.sqrt((cases / x) ** 2 @ ((rows / w) ** 2).mT) * x * w.mT
+        if self.center.offset is not None:
+            sizes = sizes + np.abs(self.center.offset)
+        return self.scale.deviation(sizes, rows, self.groups)
+
+    @property
+    def rounding(self) -> float:
+        """A σ of k u times what it would be if nothing canceled, or less, is refused.
+
+        k = 64, so that six bits are left: there the rounding of W and X alone moves z by a
+        hundredth. A sum of D products asks for √D, where that is more, and two passes leave (nu)²
+        of a mean of n numbers, which counts for many numbers of single precision.
+        """
+        (N, D), H = self.X.shape, self.neurons
+        unit = float(np.finfo(self.X.dtype).eps) / 2
+        k: float = max(64, D**0.5, unit * max(N, H) ** 2)
+        return k * unit
+
+    @cached_property
+    def _largest_deviation(self) -> Array:
+        """A bound of `deviation_of_sizes` for weights up to 1, as quick as it is rough."""
+        H, D = self.neurons, self.X.shape[1]
+        largest = 8 * D**0.5 * float(np.abs(self.X).max())
+        sizes, rows = (np.full(shape, size) for shape, size in (((1, H), largest), ((H, D), 4.0)))
+        return self.scale.deviation(sizes, rows, self.groups)
+
+    def _check_scale(self, W: Array, sigma: Array) -> None:
+        """Refuse a σ that is zero, or that may be the rounding of what it was averaged from."""
+        if not self.scale.divides:
+            return
+        if not self.scale.frozen and self.center.offset is None:
+            # Spares the product of the sizes nearly always.
+            bound = float(np.abs(W).max()) * self._largest_deviation
+            least = np.maximum(self.rounding * bound, np.finfo(sigma.dtype).tiny)
+            if (sigma > least).all():
                 return
-            rounding = self._rounding(W, self.X @ W.T, v.dtype)
-            if not np.isfinite(rounding).all():
-                raise overflow(W, self.X)
-            zero = v <= rounding
-        if zero.any():
+        of_sizes = self.deviation_of_sizes(W)
+        if not np.isfinite(of_sizes).all():
+            raise overflow(W, self.X, sigma.dtype)
+        least = self.rounding * of_sizes
+        if (sigma <= least).any():
+            place = self.scale.zero_place(sigma <= least)
+            if sigma.all():
+                place = text("{place} to within rounding", place=place)
             raise Refusal(
                 text(
                     "σ must not vanish, but {place}, so there is nothing to divide by. Change "
                     "that row, drop it, or use a larger eps with a batch or layer scale.",
-                    place=self.scale.zero_place(zero),
+                    place=place,
                 )
             )
-
-    def _rounding(self, W: Array, A: Array, kind: np.dtype[Any]) -> Array:
-        """The v below which there is only rounding, for uncentered summed inputs A (…, H)."""
-        # NumPy sums float16 in float32.
-        unit = float(np.finfo(np.result_type(kind, np.float32)).eps) / 2
-        uncentered = self.scale.uncentered(A, W, self.groups)
-        rounding: Array = (max(*self.X.shape, len(W)) * unit) ** 2 * uncentered
-        return rounding
+        require_normal(sigma, sigma, "σ")
 
 
-def overflow(W: Array, X: Array) -> Refusal:
+def require_normal(values: Array, sigma: Array, name: str) -> None:
+    """Refuse values, σ or σ², that a σ above 0 leaves with fewer digits than their type has."""
+    tiny = np.finfo(values.dtype).tiny
+    small = (values < tiny) & (sigma > 0)
+    if small.any():
+        raise Refusal(
+            text(
+                "{name} must not be below the smallest normal number of {kind}, {tiny:.3g}; got "
+                "σ = {sigma:.3g}. Scale W or X up, or use a wider type.",
+                name=name,
+                kind=values.dtype,
+                tiny=tiny,
+                sigma=np.broadcast_to(sigma, small.shape)[small].min(),
+            )
+        )
+
+
+def overflow(W: Array, X: Array, kind: np.dtype[Any]) -> Refusal:
     """The error of summed inputs that are too large for their type."""
     return Refusal(
         text(
-            "The summed inputs or their squares overflow {kind}: the largest |x| is {x:.3g} and "
-            "the largest |w| {w:.3g}. Scale them down or use a wider type.",
-            kind=np.result_type(W, X),
+            "The summed inputs overflow {kind}: the largest |x| is {x:.3g} and the largest |w| "
+            "{w:.3g}. Scale them down or use a wider type.",
+            kind=kind,
             x=np.abs(X).max(),
             w=np.abs(W).max(),
         )
     )
-
-
-def _lengths(rows: Array) -> Array:
-    lengths: Array = np.sqrt(np.einsum("rd,rd->r", rows, rows))
-    return lengths

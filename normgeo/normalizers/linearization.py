@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import final
 
+import numpy as np
+
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -51,12 +53,12 @@ class Linearization:
             ValueError: both are None.
 
         """
-        dW_centered = None if dW is None else self.center.project_weights(dW, self.groups)
-        parts = []
-        if dW_centered is not None:
+        dW_centered, parts = None, []
+        if dW is not None:
+            dW_centered = self.center.project_weights(self._wide(dW), self.groups)
             parts.append(self.centered_inputs @ dW_centered.T)
         if dX is not None:
-            parts.append(self.center.project_inputs(dX) @ self.centered_weights.T)
+            parts.append(self.center.project_inputs(self._wide(dX)) @ self.centered_weights.T)
         if not parts:
             raise Refusal(
                 text("`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none.")
@@ -83,6 +85,10 @@ class Linearization:
         scale = self.scale.own_neuron(self.center.neuron_dimensions_lost)
         own = replace(self, center=self.center.own_neuron(), scale=scale)
         return OwnNeuronLinearization(own)
+
+    def _wide(self, change: Array) -> Array:
+        """A change in the type of z, if that is the wider one."""
+        return change.astype(np.result_type(change, self.z), copy=False)
 
     def _to_weights(self, R: Array, extra: Array | None) -> Array:
         dW_centered = R.T @ self.centered_inputs

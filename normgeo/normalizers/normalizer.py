@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS, Center
-from normgeo.normalizers.fixed_cases import FixedCases, overflow
+from normgeo.normalizers.fixed_cases import FixedCases, overflow, require_normal
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.scales import SCALES, Scale
 from normgeo.normalizers.statistic import group_size
@@ -222,37 +222,64 @@ class Normalizer:
             reference: the batch (W₀, X₀) of frozen statistics.
 
         Returns:
-            C (…, N, H) and v, which broadcasts against it.
+            C (…, N, H) and v, which broadcasts against it, of the type of W and X; infinite where
+            that holds no number as large.
+
+        Raises:
+            ValueError: a v above 0 that its type holds with fewer digits, or as 0.
 
         """
-        cases = self._over(X, W.shape[-2], reference)
-        return cases.moments(cases.center.project_weights(W, self.groups))
+        kind = np.result_type(W, X)
+        reference = reference if self.statistics == "frozen" else None
+        if kind.kind == "f":
+            X, reference = _promoted(kind, X, reference)
+            W = W.astype(X.dtype, copy=False)
+        center, scale = self._statistics(reference)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            cases = FixedCases.of(center, scale, self.groups, self.eps, W.shape[-2], X)
+            W_centered = center.project_weights(W, self.groups)
+            C, v = cases.moments(W_centered)
+            if kind.kind != "f":
+                return C, v
+            numerator, square = C.astype(kind, copy=False), v.astype(kind, copy=False)
+            if (square < np.finfo(kind).tiny).any():
+                _, scale = self._statistics(reference, with_sigma=True)
+                sigma = scale.deviation(C, W_centered, self.groups, float(cases.added))
+                require_normal(square, sigma, "σ²")
+        return numerator, square
 
     def normalize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
     ) -> Normalized:
         """Return A, μ, σ and z for weights W (H, D) and cases X (N, D) (Eq. 5).
 
+        They have the type of W and X, and are computed in it; of half precision, in single.
+
         Raises:
-            ValueError: bad shapes or numbers, or a σ that vanishes, with the place.
+            ValueError: bad shapes or numbers, an overflow, a σ that vanishes or is rounding, with
+                the place.
 
         """
         weights, inputs = weights_and_inputs(W, X)
-        at = self._over_checked(inputs, weights.shape, reference).linearize(weights)
-        with np.errstate(over="ignore", invalid="ignore"):
-            A = inputs @ weights.T
-        if not np.isfinite(A).all():
-            raise overflow(weights, inputs)
-        # No center has no rounding either.
-        mu = A - at.z * at.sigma if self.centering.subtracts else np.zeros_like(A)
-        return Normalized(A, mu, at.sigma, at.z)
+        kind = np.result_type(weights, inputs)
+        cases = self._over_checked(inputs, weights, reference)
+        at, working = cases.linearize(weights), cases.X.dtype
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            w, x = weights.astype(working, copy=False), cases.X
+            A = x @ w.T
+            mu = cases.center.mean(w, x, self.groups) + np.zeros_like(A)
+            result = Normalized(*(M.astype(kind, copy=False) for M in (A, mu, at.sigma, at.z)))
+        if not all(np.isfinite(M).all() for M in result):
+            raise overflow(weights, inputs, kind)
+        require_normal(result.sigma, at.sigma, "σ")
+        return result
 
     def linearize(
         self, W: ArrayLike, X: ArrayLike, reference: tuple[Array, Array] | None = None
     ) -> Linearization:
         """Return the derivative of z at W (H, D) and X (N, D); raises as `normalize` does."""
         weights, inputs = weights_and_inputs(W, X)
-        return self._over_checked(inputs, weights.shape, reference).linearize(weights)
+        return self._over_checked(inputs, weights, reference).linearize(weights)
 
     def over(
         self, X: ArrayLike, neurons: int, reference: tuple[Array, Array] | None = None
@@ -264,7 +291,8 @@ class Normalizer:
 
         """
         inputs = real_array("X", X, 2)
-        return self._over_checked(inputs, (neurons, inputs.shape[1]), reference)
+        weights = np.empty((neurons, inputs.shape[1]), inputs.dtype)
+        return self._over_checked(inputs, weights, reference)
 
     def over_test_time(
         self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None
@@ -282,25 +310,30 @@ class Normalizer:
         """
         center, scale = self.centering.freeze(mean), self.scaling
         if variance is not None:
-            scale = scale.freeze(variance, variance)
+            scale = scale.freeze(variance)
         inputs = real_array("X", X, 2)
         cases = FixedCases.of(center, scale, self.groups, self.eps, neurons, inputs)
         return cases.require_defined()
 
     def _over_checked(
-        self, X: Array, shape: tuple[int, ...], reference: tuple[Array, Array] | None
+        self, X: Array, W: Array, reference: tuple[Array, Array] | None
     ) -> FixedCases:
-        """Finite cases, for weights of a shape (H, D)."""
-        if reference is not None and self.statistics == "frozen":
-            reference = _checked_reference(reference, shape)
-        return self._over(X, shape[0], reference).require_defined()
+        """Finite cases, for weights (H, D) of the shape and type of W."""
+        reference = reference if self.statistics == "frozen" else None
+        if reference is not None:
+            reference = _checked_reference(reference, W.shape)
+        X, reference = _promoted(np.result_type(W, X), X, reference)
+        center, scale = self._statistics(reference, with_sigma=True)
+        cases = FixedCases.of(center, scale, self.groups, self.eps, len(W), X)
+        return cases.require_defined()
 
-    def _over(self, X: Array, neurons: int, reference: tuple[Array, Array] | None) -> FixedCases:
-        center, scale = self._statistics(reference)
-        return FixedCases.of(center, scale, self.groups, self.eps, neurons, X)
+    def _statistics(
+        self, reference: tuple[Array, Array] | None, *, with_sigma: bool = False
+    ) -> tuple[Center, Scale]:
+        """The two words as objects, frozen to the reference where asked for.
 
-    def _statistics(self, reference: tuple[Array, Array] | None) -> tuple[Center, Scale]:
-        """The two words as objects, frozen to the reference where asked for."""
+        `with_sigma` measures the σ of a reference in floats, and its rounding, not v alone.
+        """
         center, scale = self.centering, self.scaling
         if self.statistics != "frozen":
             return center, scale
@@ -312,12 +345,25 @@ class Normalizer:
                 )
             )
         W0, X0 = reference
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             cases = FixedCases.of(center, scale, self.groups, 0, W0.shape[-2], X0)
-            _, v = cases.moments(center.project_weights(W0, self.groups))
-            uncentered = scale.uncentered(X0 @ W0.mT, W0, self.groups)
+            W0_centered = center.project_weights(W0, self.groups)
+            C, v = cases.moments(W0_centered)
             mean = center.mean_over_cases(W0, X0, self.groups)
-        return center.freeze(mean), scale.freeze(v, uncentered)
+            if not with_sigma:
+                return center.freeze(mean), scale.freeze(v)
+            sigma, sizes = cases.deviation(C, W0_centered), cases.deviation_of_sizes(W0)
+        return center.freeze(mean), scale.freeze(v, sigma, sizes)
+
+
+def _promoted(
+    kind: np.dtype[Any], X: Array, reference: tuple[Array, Array] | None
+) -> tuple[Array, tuple[Array, Array] | None]:
+    """Cases and a reference in the type that holds them all and `kind`, float32 at least."""
+    working = np.result_type(kind, np.float32, *(reference or ()))
+    if reference is not None:
+        reference = reference[0].astype(working), reference[1].astype(working)
+    return X.astype(working, copy=False), reference
 
 
 def _checked_reference(

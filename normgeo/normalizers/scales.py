@@ -1,14 +1,15 @@
 """The scale of a normalizer: what is averaged over to form the variance v = σ² of Eq. 5.
 
-The scale is the only non-linear step, z = C/σ. Arrays may carry leading axes, and `variance`
-takes any element type with + − × and division by an integer (see `centers`).
+The scale is the only non-linear step, z = C/σ. Arrays may carry leading axes, and `variance`, of
+degree 2 in (C, W̃), takes any element type with + − × and division by an integer (see `centers`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from functools import cache
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -31,11 +32,15 @@ class Scale(Statistic):
 
     Attributes:
         divides: whether σ is anything but 1. takes_eps: whether ε is added to v.
+        frozen: whether σ is a constant. sigma_of_sizes: what that would be if nothing canceled,
+            None where it is not known.
 
     """
 
     divides: bool = True
     takes_eps: bool = False
+    frozen: bool = False
+    sigma_of_sizes: Array | None = None
 
     @property
     def quantity(self) -> str:
@@ -61,13 +66,29 @@ class Scale(Statistic):
         Meant for scales that are not `shared_by_neurons`: the others have no such row.
         """
 
-    def uncentered(self, A: Array, W: Array, groups: int = 1) -> Array:
-        """What `variance` would be without a center: a v far below it is rounding."""
-        return self.variance(A, W, groups)
+    def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
+        """σ = √(v + ε) of floats, which broadcasts against C, without an overflow of v.
 
-    def freeze(self, v: Array, uncentered: Array) -> Scale:
-        """The scale of test time: v a constant, if it is taken over the cases."""
-        return FrozenScale(v, uncentered, self.takes_eps) if self.shared_by_cases else self
+        v is of degree 2 in (C, W̃), so where it is too large or too small for its type, C and W̃
+        are first scaled by a power of two, which rounds nothing: LAPACK's way to a norm.
+        """
+        v = self.variance(C, W_centered, groups) + added
+        low, high, power = _squares_between(v.dtype)
+        sigma = np.sqrt(v)
+        if low < v.min() and v.max() < high:
+            return sigma
+        for factor, there in ((power, v <= low), (1 / power, ~(v < high))):
+            scaled = self.variance(C * factor, W_centered * factor, groups)
+            sigma = np.where(there, np.sqrt(scaled + added * factor * factor) / factor, sigma)
+        return sigma
+
+    def freeze(
+        self, v: Array, sigma: Array | None = None, sigma_of_sizes: Array | None = None
+    ) -> Scale:
+        """The scale of test time, if it is taken over the cases: constants for v and for σ."""
+        if not self.shared_by_cases:
+            return self
+        return FrozenScale(v, sigma, sigma_of_sizes, self.takes_eps)
 
     def own_neuron(self, dimensions_lost: int) -> Scale:
         """The scale that keeps each neuron's effect on itself only (Eq. 14).
@@ -226,14 +247,17 @@ class FrozenScale(Scale):
     """v is a constant from a reference batch (test time)."""
 
     constant: Array
-    constant_uncentered: Array
+    sigma: Array | None
+    sigma_of_sizes: Array | None
     takes_eps: bool = True
+    frozen = True
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
         return self.constant
 
-    def uncentered(self, A: Array, W: Array, groups: int = 1) -> Array:
-        return self.constant_uncentered
+    def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
+        sigma: Array = np.sqrt(self.constant) if self.sigma is None else self.sigma
+        return np.hypot(sigma, sigma.dtype.type(added**0.5)) if added else sigma
 
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
         change: Array = dC / at.sigma
@@ -268,6 +292,18 @@ class OwnNeuronLayerScale(AveragingScale):
     def average(self, U: Array, groups: int = 1) -> Array:
         own: Array = U / (group_size(U.shape[-1], groups) - self.dimensions_lost)
         return own
+
+
+@cache
+def _squares_between(kind: np.dtype[Any]) -> tuple[float, float, float]:
+    """Squares that keep their digits, from and to; and a power of two that brings others there.
+
+    Below the first, parts of a sum that count are lost or lose digits.
+    """
+    limits = np.finfo(kind)
+    lowest = int(limits.minexp) + 2 * int(limits.nmant)
+    power: int = 2 * int(limits.maxexp) // 3
+    return 2.0**lowest, float(limits.max) / 2**10, 2.0**power
 
 
 SCALES: dict[str, Scale] = {

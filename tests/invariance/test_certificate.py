@@ -561,7 +561,7 @@ def test_the_rounding_of_a_recentering_grows_with_gamma(words, key):
     change = swept(words, key, [1.0, 1e2, 1e4, 1e6], np.float32).change
     assert change[0] < 1e-5
     assert (change[1:] > 10 * change[:-1]).all()
-    assert change[-1] > 0.05
+    assert change[-1] > 0.01  # M + γ is rounded; a mean that is taken off twice adds nothing
 
 
 def test_half_precision_batch_norm_overflows_at_large_factors_and_says_so():
@@ -581,7 +581,7 @@ def test_single_precision_overflows_and_underflows_at_20_decades_and_says_so():
     assert np.isnan(result.change).tolist() == [True, True, False, False, True]
     assert result.reasons == (
         "underflow: δ is no float32",
-        "underflow: σ² is below the smallest float32 and rounds to 0",
+        "underflow: σ² is below the smallest normal float32, 1.18e-38",
         "",
         "",
         "overflow: σ² or a − μ exceeds the largest float32, 3.4e+38",

@@ -399,8 +399,8 @@ def test_divergence_ends_a_run_with_its_step_and_keeps_what_it_has(few):
     step, reason = run.ended
     assert step == len(run.train_loss) + 1
     assert reason == (
-        "The summed inputs or their squares overflow float64: the largest |x| is 2.78e+239 and the "
-        "largest |w| 5.67e+119. Scale them down or use a wider type. A smaller `rate` may avoid it."
+        "The summed inputs overflow float64: the largest |x| is 2.78e+239 and the largest |w| "
+        "5.67e+119. Scale them down or use a wider type. A smaller `rate` may avoid it."
     )
     assert np.isfinite(run.train_loss).all()
     assert np.isfinite(run.network.pack()).all()

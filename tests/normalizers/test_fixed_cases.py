@@ -74,7 +74,7 @@ def test_weights_of_another_layer_are_refused(rng):
 
 
 class Counted(AveragingScale):
-    """A scale that notes the shape of the summed inputs whose rounding is asked for."""
+    """A scale that notes the shapes of what σ is asked for."""
 
     def __init__(self, of):
         self.of, self.seen = of, []
@@ -82,20 +82,20 @@ class Counted(AveragingScale):
     def average(self, U, groups=1):
         return self.of.average(U, groups)
 
-    def uncentered(self, A, W, groups=1):
-        self.seen.append(A.shape)
-        return self.of.uncentered(A, W, groups)
+    def deviation(self, C, W_centered, groups=1, added=0.0):
+        self.seen.append(C.shape)
+        return super().deviation(C, W_centered, groups, added)
 
 
 def products(W, X, normalizer):
-    """How often the uncentered product was looked at beyond its bound."""
+    """How often the product of the sizes was formed, beyond its bound and C."""
     scale = Counted(normalizer.scaling)
     replace(normalizer.over(X, len(W)), scale=scale).linearize(W)
-    return scale.seen.count((len(X), len(W)))
+    return scale.seen.count((len(X), len(W))) - 1
 
 
 @pytest.mark.parametrize("key", ["batch", "layer"])
-def test_uncentered_product_is_formed_only_near_rounding(key, rng):
+def test_product_of_the_sizes_is_formed_only_near_rounding(key, rng):
     W, X = rng.normal(size=(4, 5)), rng.normal(size=(9, 5))
     assert products(W, X, NORMALIZERS[key]) == 0
     # A feature that no neuron weighs, in thousands of millions of millions: ‖x‖ says nothing of a.

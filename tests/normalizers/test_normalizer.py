@@ -480,19 +480,26 @@ REFUSED_INPUT = {
         np.empty((0, 3)),
         "`X` must not be empty; got an array of shape (0, 3).",
     ),
-    "overflowing squares": (
+    "overflowing summed inputs": (
         ("layer", "layer"),
         EYE * 1e200,
-        EYE,
-        "The summed inputs or their squares overflow float64: the largest |x| is 1 and the "
-        "largest |w| 1e+200. Scale them down or use a wider type.",
+        EYE * 1e200,
+        "The summed inputs overflow float64: the largest |x| is 1e+200 and the largest |w| 1e+200. "
+        "Scale them down or use a wider type.",
     ),
-    "overflowing squares before the center": (
+    "overflowing summed inputs that the center makes equal": (
         ("batch", "batch"),
-        [[1.0]],
-        [[1.5e154], [1.5e154 * (1 + 1e-3)], [1.5e154]],
-        "The summed inputs or their squares overflow float64: the largest |x| is 1.5e+154 and "
-        "the largest |w| 1. Scale them down or use a wider type.",
+        [[1e160]],
+        [[1e150], [1e150 * (1 + 1e-3)], [1e150]],
+        "The summed inputs overflow float64: the largest |x| is 1e+150 and the largest |w| 1e+160. "
+        "Scale them down or use a wider type.",
+    ),
+    "a standard deviation below the normal numbers": (
+        ("batch", "batch"),
+        [[1e-160]],
+        [[1e-150], [2e-150], [4e-150]],
+        "σ must not be below the smallest normal number of float64, 2.23e-308; got σ = 1.25e-310. "
+        "Scale W or X up, or use a wider type.",
     ),
 }
 
@@ -511,18 +518,18 @@ def test_an_overflow_of_the_summed_inputs_alone_is_refused_too():
     W, X = np.ones((1, 1), np.float16) * 250, np.full((3, 1), 300, np.float16)
     X[1] = 301
     sentence = (
-        "The summed inputs or their squares overflow float16: the largest |x| is 301 and the "
-        "largest |w| 250. Scale them down or use a wider type."
+        "The summed inputs overflow float16: the largest |x| is 301 and the largest |w| 250. "
+        "Scale them down or use a wider type."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         GRID["batch", "none"].normalize(W, X)
 
 
-def test_an_eps_that_the_type_rounds_to_zero_does_not_hide_a_zero_variance():
+def test_an_eps_below_rounding_does_not_hide_a_zero_variance():
     half = np.ones((3, 1), np.float16)
-    sentence = VANISHES.format("neuron 0 has a = μ in every case")
+    sentence = VANISHES.format("neuron 0 has a = μ in every case to within rounding")
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        Normalizer("batch", "batch", eps=1e-10).normalize(half[:1], half)
+        Normalizer("batch", "batch", eps=1e-12).normalize(half[:1], half)
 
 
 def test_eps_gives_a_constant_summed_input_the_value_zero():
