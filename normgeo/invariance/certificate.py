@@ -146,7 +146,7 @@ def certify(
     size = _certificate_shape(normalizer, shape)
     drawn = _Draw.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
     ideal = replace(normalizer, eps=Fraction(0))
-    actual = replace(normalizer, eps=Fraction(asked.eps))
+    actual = replace(normalizer, eps=asked.exact_eps)
 
     without_eps = drawn.moved(ideal, transform)
     witness = drawn.moved(actual, transform) if asked.eps else without_eps

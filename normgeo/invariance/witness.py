@@ -100,7 +100,7 @@ def smallest_witness(normalizer: Normalizer, transform: Transform) -> Witness:
                 change=transform.label,
             )
         )
-    search = _Search(replace(normalizer, eps=Fraction(normalizer.eps)), transform)
+    search = _Search(replace(normalizer, eps=normalizer.exact_eps), transform)
     for shapes in search.shapes():
         witness = search.smallest([shape for shape in shapes if search.may_move(shape)])
         if witness is not None:

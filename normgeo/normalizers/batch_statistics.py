@@ -23,6 +23,7 @@ from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.normalizers.centers import mean_along, without
 from normgeo.normalizers.normalizer import Normalizer
 
 ONE_CASE = text(
@@ -96,18 +97,23 @@ def batch_noise(
         raise Refusal(
             text("`batches` must be a whole number from 2 up; got {batches}.", batches=batches)
         )
-    mean, spread = values.mean(axis=0), np.ptp(values, axis=0)
-    if not spread.all():
+    same = (values == values[0]).all(axis=0)
+    if same.any():
         raise Refusal(
             text(
                 "Neuron {h} has the same summed input in every case, so σ = 0 and there is no "
                 "noise to measure. Leave it out.",
-                h=np.flatnonzero(spread == 0)[0],
+                h=np.flatnonzero(same)[0],
             )
         )
-    sigma = values.std(axis=0)
-    unit = (values - mean) / sigma
-    kurtosis = (unit**4).mean(axis=0)
+    # In units of a power of two next to the largest, squares neither overflow nor underflow.
+    exponent = np.frexp(np.abs(values).max(axis=0))[1]
+    scaled = np.ldexp(values, -exponent)
+    centered = without(scaled, lambda M: mean_along(M, 0))
+    deviation = np.sqrt((centered**2).mean(axis=0))
+    mean, sigma = (np.ldexp(unit, exponent) for unit in (scaled.mean(axis=0), deviation))
+    unit = centered / deviation
+    kurtosis = np.maximum((unit**4).mean(axis=0), 1.0)  # below 1 it is rounding (Jensen)
     rows = []
     for m in Progress.of(progress).over(asked.tolist()):
         moments = np.array(
@@ -175,7 +181,7 @@ def batch_drift(
         progress: told (sizes done, sizes); a stop keeps the sizes that are done.
 
     Raises:
-        ValueError: bad arguments, frozen statistics, or z undefined on all cases.
+        ValueError: bad arguments, frozen statistics, or z undefined or 0 on all cases.
 
     """
     if normalizer.statistics == "frozen":
@@ -191,8 +197,16 @@ def batch_drift(
         )
     weights, inputs = weights_and_inputs(W, X)
     asked = _checked_sizes(sizes, len(inputs))
-    frozen = normalizer.normalize(weights, inputs).z
-    scale = np.sqrt((frozen**2).mean())
+    over = normalizer.over(inputs, len(weights))
+    at = over.linearize(weights)
+    frozen, scale = at.z, _rms(at.z.ravel())
+    if scale <= over.rounding * _rms((over.sizes(weights) / at.sigma).ravel()):
+        raise Refusal(
+            text(
+                "The change of z is measured against z, which must not be 0 everywhere; all summed "
+                "inputs equal their means here, to within rounding. Use other cases or weights."
+            )
+        )
     change, reasons = [], []
     for m in Progress.of(progress).over(asked.tolist()):
         squares, reason = [], ""

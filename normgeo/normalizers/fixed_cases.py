@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Rational
 from typing import Any, Self, final
 
 import numpy as np
@@ -99,7 +100,7 @@ class FixedCases:
         v = self.scale.variance(C, W_centered, self.groups)
         if self.added:
             # A float would silently turn exact numbers into floats, and a Fraction the reverse.
-            v = v + (Fraction(self.added) if v.dtype == object else float(self.added))
+            v = v + (exact_number(self.added) if v.dtype == object else float(self.added))
         return C, v
 
     def deviation(self, C: Array, W_centered: Array) -> Array:
@@ -140,21 +141,24 @@ class FixedCases:
             self.center, self.scale, z, sigma, W_centered, self.X_centered, self.groups
         )
 
-    def deviation_of_sizes(self, W: Array) -> Array:
-        """What σ would be at W (H, D) if nothing canceled: it has this much rounding, times u.
+    def sizes(self, W: Array) -> Array:
+        """What C (N, H) would be at W (H, D) if nothing canceled: it has this much rounding, × u.
 
-        C is replaced by √Σ_d (x w)², of the sizes of the numbers that X̃ and W̃ are differences
-        of: so far does the rounding of each, which is independent, move C.
+        √Σ_d (x w)², of the sizes of the numbers that X̃ and W̃ are differences of: so far does the
+        rounding of each, which is independent, move C.
         """
-        if self.scale.frozen:
-            known = self.scale.sigma_of_sizes
-            return np.zeros((1, 1)) if known is None else known
         cases, rows = self.center.input_sizes(self.X), self.center.weight_sizes(W, self.groups)
         x, w = (np.maximum(M.max(axis=-1, keepdims=True), TINY) for M in (cases, rows))
         sizes: Array = np.sqrt((cases / x) ** 2 @ ((rows / w) ** 2).mT) * x * w.mT
-        if self.center.offset is not None:
-            sizes = sizes + np.abs(self.center.offset)
-        return self.scale.deviation(sizes, rows, self.groups)
+        return sizes if self.center.offset is None else sizes + np.abs(self.center.offset)
+
+    def deviation_of_sizes(self, W: Array) -> Array:
+        """What σ would be at W (H, D) if nothing canceled."""
+        if self.scale.frozen:
+            known = self.scale.sigma_of_sizes
+            return np.zeros((1, 1)) if known is None else known
+        rows = self.center.weight_sizes(W, self.groups)
+        return self.scale.deviation(self.sizes(W), rows, self.groups)
 
     @property
     def rounding(self) -> float:
@@ -203,6 +207,13 @@ class FixedCases:
                 )
             )
         require_normal(sigma, sigma, "σ")
+
+
+def exact_number(value: float | Fraction) -> Fraction:
+    """A real number as a fraction; a `Fraction` of a NumPy integer would keep its 64 bits."""
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(float(value))
 
 
 def require_normal(values: Array, sigma: Array, name: str) -> None:

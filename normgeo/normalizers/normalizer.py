@@ -20,7 +20,7 @@ from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS, Center
-from normgeo.normalizers.fixed_cases import FixedCases, overflow, require_normal
+from normgeo.normalizers.fixed_cases import FixedCases, exact_number, overflow, require_normal
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.scales import SCALES, Scale
 from normgeo.normalizers.statistic import group_size
@@ -159,6 +159,11 @@ class Normalizer:
     def added_eps(self) -> float | Fraction:
         """ε where the scale takes it, else 0."""
         return self.eps if self.scaling.takes_eps else 0
+
+    @property
+    def exact_eps(self) -> Fraction:
+        """ε as a fraction, of the very number that it is."""
+        return exact_number(self.eps)
 
     @property
     def dual(self) -> Normalizer | None:

@@ -19,12 +19,12 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import whole_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.normalizers.centers import without
 from normgeo.normalizers.statistic import group_size
-
-LARGEST = 1e150  # squares of it are finite floats
 
 
 @final
@@ -172,6 +172,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
             )
         )
     array = real_array("values", values, np.ndim(values)).astype(np.float64)
+    whole_number("groups", groups, 1, by_type=True)
     if groups != 1 and not sharing.takes_groups:
         raise Refusal(
             text(
@@ -181,27 +182,21 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
                 name=sharing.title,
             )
         )
-    if np.abs(array).max() > LARGEST:
-        raise Refusal(
-            text(
-                "Entries of `values` must not exceed {limit:g} in size, so that their squares are "
-                "finite floats; got {largest:.3g}. Scale them down.",
-                limit=LARGEST,
-                largest=np.abs(array).max(),
-            )
-        )
     N, C = array.shape[:2]
     G = C if sharing.channels_apart else groups
     blocks = array.reshape(N, G, group_size(C, G), -1)
     over = (2, 3) if sharing.within_case else (0, 2, 3)
-    mean = blocks.mean(axis=over, keepdims=True)
-    centered = blocks - mean
-    sigma = np.sqrt((centered * centered).mean(axis=over, keepdims=True))
+    size = np.abs(blocks).max(axis=over, keepdims=True)
+    # In units of a power of two next to the largest of them, squares are of size 1.
+    exponent = np.frexp(size)[1]
+    centered = without(np.ldexp(blocks, -exponent), lambda M: M.mean(axis=over, keepdims=True))
+    deviation = np.sqrt((centered * centered).mean(axis=over, keepdims=True))
+    mean = np.ldexp(np.ldexp(blocks, -exponent).mean(axis=over, keepdims=True), exponent)
     # σ of equal numbers is their rounding, not always 0.
     entries = blocks.size // mean.size
-    size = np.abs(blocks).max(axis=over, keepdims=True)
-    vanishes = sigma <= entries * np.finfo(np.float64).eps / 2 * size
-    z = np.where(vanishes, 0.0, centered / np.where(vanishes, 1.0, sigma))
+    vanishes = deviation <= entries * np.finfo(np.float64).eps / 2
+    z = np.where(vanishes, 0.0, centered / np.where(vanishes, 1.0, deviation))
+    sigma = np.ldexp(deviation, exponent)
     labels = np.broadcast_to(np.arange(mean.size).reshape(mean.shape), blocks.shape)
     kept = [("cases", N)] if sharing.within_case else []
     if sharing.channels_apart:

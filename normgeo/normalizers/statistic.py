@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from normgeo.base.arguments import whole_number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
@@ -12,9 +13,10 @@ def group_size(neurons: int, groups: int) -> int:
     """K = H/G, the number of neurons that share a layer statistic.
 
     Raises:
-        ValueError: groups that do not divide the neurons.
+        ValueError: groups that do not divide the neurons, or no number of groups.
 
     """
+    whole_number("groups", groups, 1, by_type=True)
     if neurons % groups:
         raise Refusal(
             text(

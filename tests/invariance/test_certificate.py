@@ -454,6 +454,20 @@ def test_without_that_refusal_too_small_a_shape_gives_a_false_yes(name, key, sha
     assert not certify(NORMALIZERS[name], TRANSFORMS[key]).invariant
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64])
+def test_an_eps_of_any_real_type_is_the_number_that_it_is(kind):
+    eps = kind(1) if kind is np.int64 else kind(1e-5)
+    verdict = certify(NORMALIZERS["layer"], TRANSFORMS["case_rescaling"], eps=eps)
+    assert verdict.only_without_eps
+    assert (
+        verdict.witness.ratio
+        == certify(
+            NORMALIZERS["layer"], TRANSFORMS["case_rescaling"], eps=Fraction(float(eps))
+        ).witness.ratio
+    )
+    assert type(Normalizer("layer", "layer", eps=eps).exact_eps.numerator) is int
+
+
 @pytest.mark.parametrize("eps", [-1.0, float("nan"), float("inf")])
 def test_an_eps_that_is_no_eps_is_refused(eps):
     sentence = f"`eps` must be a finite number from 0 up; got {eps!r}."

@@ -328,9 +328,12 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
             lambda rng: shared_statistics("group", np.eye(4), groups=3),
         ),
         (
-            "Entries of `values` must not exceed 1e+150 in size, so that their squares are finite "
-            "floats; got 1e+200. Scale them down.",
-            lambda rng: shared_statistics("batch", [[1e200, 0], [0, 1]]),
+            "`groups` must be a whole number from 1 up; got 0.",
+            lambda rng: shared_statistics("group", np.eye(4), groups=0),
+        ),
+        (
+            "`groups` must be a whole number from 1 up; got 2.5.",
+            lambda rng: shared_statistics("group", np.eye(4), groups=2.5),
         ),
         (
             "Images must be at least as large as the filters, 3 × 3; got 2 × 5 pixels.",
@@ -374,7 +377,8 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
         "axes",
         "groups",
         "divide",
-        "overflow",
+        "no-groups",
+        "half-a-group",
         "filters",
         "one-case",
         "range",
@@ -388,3 +392,69 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
 def test_bad_arguments_are_named(sentence, call, rng):
     with says(sentence):
         call(rng)
+
+
+# Numbers at the ends of their type.
+
+SIZES = (1.0, 1e-300, 1e200, 1e300, 5e-324 * 2**40)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_statistics_of_very_large_and_very_small_numbers_are_those_of_others_times_a_factor(size):
+    """Each channel has a size of its own; μ and σ times a power of two, z the same."""
+    factor = 2.0 ** round(math.log2(size))
+    values = np.random.default_rng(0).integers(-9, 9, (6, 4)) / 8.0
+    scaled = values * np.array([1.0, factor, 1.0, factor])
+    found, plain = (shared_statistics("batch", M) for M in (scaled, values))
+    np.testing.assert_allclose(found.z, plain.z, rtol=1e-14)
+    np.testing.assert_allclose(found.sigma[1::2] / factor, plain.sigma[1::2], rtol=1e-11)
+    np.testing.assert_allclose(found.mean[1::2] / factor, plain.mean[1::2], rtol=1e-11)
+
+
+@pytest.mark.parametrize("size", SIZES[:4])
+def test_noise_of_very_large_and_very_small_numbers_is_that_of_others_times_a_factor(size):
+    factor = 2.0 ** round(math.log2(size))
+    A = np.random.default_rng(1).standard_normal((40, 3))
+    found, plain = (
+        batch_noise(M, np.random.default_rng(2), sizes=[2, 8], batches=20) for M in (A * factor, A)
+    )
+    for name in ("mean_error", "sigma_error", "predicted_sigma_error", "sigma", "mean"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(plain, name) * factor, rtol=1e-13, err_msg=name
+        )
+    np.testing.assert_allclose(found.kurtosis, plain.kurtosis, rtol=1e-13)
+
+
+def test_kurtosis_of_two_cases_is_1_and_their_noise_is_a_number():
+    """(a − μ)⁴/σ⁴ = 1 in both; a hair below 1, the root of κ − 1 would be none."""
+    for seed in range(50):
+        A = np.random.default_rng(seed).standard_normal((2, 4)) * 10.0 ** (seed % 7)
+        noise = batch_noise(A, np.random.default_rng(0), sizes=[2], batches=2)
+        assert (noise.kurtosis >= 1).all()
+        assert noise.kurtosis == pytest.approx(np.ones(4), abs=1e-12)
+        assert (noise.predicted_sigma_error >= 0).all()
+
+
+def test_offset_of_the_summed_inputs_changes_no_noise(summed):
+    far = batch_noise(summed[:, :1] + 2.0**40, np.random.default_rng(0), sizes=[8], batches=20)
+    near = (summed[:, :1] + 2.0**40) - 2.0**40  # exactly what the sum has kept
+    expected = batch_noise(near, np.random.default_rng(0), sizes=[8], batches=20)
+    np.testing.assert_allclose(far.sigma, expected.sigma, rtol=1e-13)
+    np.testing.assert_allclose(far.sigma_error, expected.sigma_error, rtol=1e-10)
+
+
+@pytest.mark.parametrize("words", [("batch", "none"), ("batch", "weight")])
+def test_drift_of_equal_cases_is_refused_for_there_is_no_z(words, rng):
+    sentence = (
+        "The change of z is measured against z, which must not be 0 everywhere; all summed inputs "
+        "equal their means here, to within rounding. Use other cases or weights."
+    )
+    with says(sentence):
+        batch_drift(GRID[words], rng.standard_normal((3, 4)), np.full((9, 4), 0.1), rng)
+
+
+def test_drift_of_equal_cases_is_none_for_a_method_that_does_not_see_the_batch(rng):
+    W = rng.standard_normal((3, 4))
+    for key in ("standard", "weight", "layer"):
+        drift = batch_drift(NORMALIZERS[key], W, np.full((9, 4), 0.1), rng, batches=2)
+        assert np.nanmax(drift.change) < 1e-15
