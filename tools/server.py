@@ -14,11 +14,7 @@ from pathlib import Path
 from typing import Any
 
 SECONDS_TO_START = 60
-OPTIONS = (
-    "--server.headless=true",
-    "--server.address=127.0.0.1",
-    "--server.fileWatcherType=none",
-)
+OPTIONS = ("--server.headless=true", "--server.fileWatcherType=none")
 
 
 @contextmanager

@@ -35,6 +35,16 @@ def add(commands: Any) -> None:
         action="store_true",
         help=str(text("serve the explorer and say where it is, without opening a browser")),
     )
+    parser.add_argument(
+        "--classroom",
+        action="store_true",
+        help=str(
+            text(
+                "let everybody in this network open it too, and say the address to type; "
+                "otherwise only this machine can"
+            )
+        ),
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -42,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         ValueError: no port. OSError: a port that can't be had. RuntimeError: something is not
-            installed.
+            installed, or a classroom without a network.
 
     """
     words = ["streamlit", "run", str(_folder() / "app.py")]
@@ -57,10 +67,39 @@ def run(options: argparse.Namespace) -> None:
                 command=f"{sys.executable} -m pip install streamlit",
             )
         )
+    if options.classroom:
+        # With an address to tell, Streamlit asks no other host what this one is called outside.
+        words += ["--server.address=0.0.0.0", f"--browser.serverAddress={network_address()}"]
+        print(
+            text("Everybody in this network can open the explorer, at the address below."),
+            file=sys.stderr,
+            flush=True,
+        )
     # Streamlit's settings are those of the folder it is started in.
     os.chdir(_folder())
     sys.argv = words
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def network_address() -> str:
+    """Return the address by which other machines of the network know this one.
+
+    Raises:
+        RuntimeError: it is in no network.
+
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: the system says which of its addresses it would send from.
+            probe.connect(("192.0.2.1", 9))
+            address = str(probe.getsockname()[0])
+        except OSError:
+            address = "127.0.0.1"
+    if address.startswith("127."):
+        raise RuntimeError(
+            text("This machine is in no network: connect it first, or leave out --classroom.")
+        )
+    return address
 
 
 def _folder() -> Path:

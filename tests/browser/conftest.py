@@ -20,6 +20,7 @@ from playwright.sync_api import (
 )
 
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.ui.frame import PAGES
 from tools.server import serving, serving_anew
 
@@ -80,7 +81,9 @@ def chromium() -> Path:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
     """For tests that cut the network."""
-    browser = playwright.chromium.launch(executable_path=chromium)
+    browser = playwright.chromium.launch(
+        executable_path=chromium, chromium_sandbox=in_sandbox(str(chromium))
+    )
     yield browser
     browser.close()
 
@@ -145,7 +148,10 @@ def new_pages(
     def window(name: str, **options: object) -> BrowserContext:
         if name not in windows:
             windows[name] = playwright.chromium.launch_persistent_context(
-                tmp_path_factory.mktemp(name), executable_path=chromium, **options
+                tmp_path_factory.mktemp(name),
+                executable_path=chromium,
+                chromium_sandbox=in_sandbox(str(chromium)),
+                **options,
             )
         return windows[name]
 

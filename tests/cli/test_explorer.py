@@ -50,6 +50,39 @@ def test_open_takes_a_port_and_may_leave_the_browser_alone(
     assert words[3:] == [f"--server.port={port}", "--server.headless=true"]
 
 
+def test_a_classroom_is_told_the_address_to_type(
+    started: list[tuple[Path, list[str]]], monkeypatch: Patch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(explorer, "network_address", lambda: "192.0.2.7")
+    assert main(["open", "--classroom"]) == 0
+    ((_, words),) = started
+    assert words[3:] == ["--server.address=0.0.0.0", "--browser.serverAddress=192.0.2.7"]
+    sentence = "Everybody in this network can open the explorer, at the address below.\n"
+    assert capsys.readouterr() == ("", sentence)
+
+
+@pytest.mark.parametrize("own", ["127.0.0.1", None])
+def test_a_classroom_needs_a_network(
+    own: str | None,
+    started: list[tuple[Path, list[str]]],
+    monkeypatch: Patch,
+    capsys: Captured,
+) -> None:
+    class Probe(socket.socket):
+        def connect(self, address: object) -> None:
+            if own is None:
+                raise OSError(101, "Network is unreachable")
+
+        def getsockname(self) -> tuple[str | None, int]:
+            return own, 0
+
+    monkeypatch.setattr(socket, "socket", Probe)
+    assert main(["open", "--classroom"]) == 1
+    sentence = "This machine is in no network: connect it first, or leave out --classroom.\n"
+    assert capsys.readouterr() == ("", sentence)
+    assert started == []
+
+
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "80x", "", "8501.0", "٨٥٠١"])
 def test_bad_port_is_refused_in_a_sentence(
     port: str, started: list[tuple[Path, list[str]]], capsys: Captured

@@ -9,6 +9,7 @@ from threading import Lock
 
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.static import BrowserMissing
 
 # Every browser takes about 200 MB.
@@ -39,7 +40,7 @@ def to_pdf(html: str) -> bytes:
             browser,
             "--headless",
             "--disable-gpu",
-            "--no-sandbox",
+            *([] if in_sandbox(browser) else ["--no-sandbox"]),
             "--no-first-run",
             "--no-pdf-header-footer",
             f"--user-data-dir={folder}/profile",

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.sandbox import in_sandbox
 
 STATIC = ("png", "svg", "pdf")
 WIDTH, HEIGHT, SCALE = 960, 540, 2
@@ -55,7 +56,7 @@ def browser() -> Iterator[Draw]:
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)
     with _TURN, _event_loop() as run:
         # MathJax would be fetched from another host; no figure needs it.
-        chromium = Kaleido(path=path, mathjax=False)
+        chromium = Kaleido(path=path, mathjax=False, enable_sandbox=in_sandbox(path))
         try:
             try:
                 run(chromium.open())
