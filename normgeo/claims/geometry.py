@@ -41,7 +41,8 @@ def _mean_and_covariance(example: Example) -> Finding:
         first[family.title] = max(
             moved((mean * V).sum(axis=1), np.reshape(slope, -1)), moved(mean, family.mean(s))
         )
-        second[family.title] = moved(along, phi * change)
+        known = family.covariance_times(s, V)
+        second[family.title] = max(moved(along, phi * change), moved(along, phi * known))
     errors = [*first.values(), *second.values()]
     return plain(
         max(errors) < CLOSE,

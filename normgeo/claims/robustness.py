@@ -52,6 +52,7 @@ def _input_scaling(example: Example) -> Finding:
             text("factor of the Gaussian metric at 2x"),
             {method: found["gaussian"] for method, found in ratios.items()},
         )
+        + by_family(text("factor at 2x of weight norm"), ratios["weight"])
         + by_method(text("nearer to 1 than without norm, in every family"), robust),
     )
 
@@ -105,7 +106,10 @@ CLAIMS = (
         HOLDS_IF,
         "fisher?tab=magnitude",
         condition=text("the scale averages over cases or neurons, as in batch and layer norm"),
-        remark=text("There the factor is 1; weight norm's is 4, as that of a standard model."),
+        remark=text(
+            "There the factor is 1. Weight norm's metric follows the inputs, as a standard one "
+            "does: by their square for Gaussian outputs, otherwise up or down."
+        ),
     ),
     Claim(
         "standard_input_scaling",
