@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ def descend(
     decay: float = 0.0,
     batch_size: int | None = None,
     seed: int = 0,
+    block: int | None = None,
+    checkpoint_bytes: float = CHECKPOINT_BYTES,
     progress: Report | Progress | None = None,
 ) -> Trajectory:
     """Train a model from its own parameters, and measure every step.
@@ -70,6 +73,8 @@ def descend(
             order for each epoch; the last of an epoch has what is left over, and a single case
             without a z is left out. None for all cases at once.
         seed: of the mini-batches.
+        block: the one to measure; None for all of them.
+        checkpoint_bytes: of all θ that are kept on the way, besides the first and the last.
         progress: told (step, steps) from step 0 on; a stop ends the run with what it has.
 
     Raises:
@@ -93,6 +98,8 @@ def descend(
 
     blocks = Blocks.of(model.normalizer, len(model.W))
     blocks.require_direction(model.W)
+    if block is not None:
+        blocks = blocks.only(whole_number("block", block, 0, len(blocks.neurons) - 1))
     objective = Objective.of(model, X, y)
     batches, notes = _batches(objective, batch_size, seed)
     t = np.arange(steps + 1)
@@ -107,7 +114,8 @@ def descend(
     update = rule.start(np.where(is_weight, decay, 0.0))
     theta = model.pack().astype(np.float64)
     point = _Point(theta, next(batches).at(theta))
-    stride = -(-len(t) * point.theta.nbytes // CHECKPOINT_BYTES)
+    fitting = real_number("checkpoint_bytes", checkpoint_bytes, least=0) // theta.nbytes
+    stride = ceil(len(t) / fitting) if fitting else len(t)
     loss, turns, kept = [point.at.loss], [], {0: point.theta}
     taken = Steps(_walk(batches, blocks, update, point, etas), steps, progress)
     for step, (point, turn) in taken:

@@ -23,11 +23,11 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.dynamics.descent import descend
+from normgeo.dynamics.descent import CHECKPOINT_BYTES, descend
 from normgeo.dynamics.schedules import Exponential
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.blocks import angles_between
+from normgeo.normalizers.blocks import Blocks, angles_between
 
 
 @final
@@ -38,8 +38,8 @@ class DecayAsSchedule:
     Attributes:
         decayed, scheduled: the two runs, over B blocks.
         kept: the steps at which they were compared, (C,): those that both keep.
-        angles: between the w̃ of the two, radians, (C, B).
-        growth: ‖w̃‖ of the scheduled run over that of the decayed one, (C, B).
+        angles: between the w̃ of the two, radians, (C, B) for all blocks.
+        growth: ‖w̃‖ of the scheduled run over that of the decayed one, for the measured blocks.
         tolerance: the angle from which the two are said to have parted, radians.
 
     """
@@ -76,6 +76,8 @@ def decay_as_schedule(
     batch_size: int | None = None,
     seed: int = 0,
     tolerance: float = 1e-9,
+    block: int | None = None,
+    checkpoint_bytes: float = CHECKPOINT_BYTES,
     progress: Report | Progress | None = None,
 ) -> DecayAsSchedule:
     """Run gradient descent with weight decay beside descent with the schedule of theory.
@@ -85,6 +87,7 @@ def decay_as_schedule(
             takes.
         rate: η. decay: λ > 0, with ηλ < 1. steps, batch_size, seed: as in `descend`.
         tolerance: the angle in radians from which the two are said to have parted.
+        block, checkpoint_bytes: as in `descend`, of each run.
         progress: told (steps done, steps of both runs); a stop ends both with what they have.
 
     Raises:
@@ -124,6 +127,8 @@ def decay_as_schedule(
             decay=shrink,
             batch_size=batch_size,
             seed=seed,
+            block=block,
+            checkpoint_bytes=checkpoint_bytes,
             progress=progress.part(place, 2),
         )
         for place, eta, shrink in (
@@ -132,6 +137,12 @@ def decay_as_schedule(
         )
     )
     shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)
-    U, V = decayed.vectors()[first], scheduled.vectors()[second]
+    U, V = (_vectors(run)[places] for run, places in ((decayed, first), (scheduled, second)))
     growth = scheduled.norms[shared] / decayed.norms[shared]
     return DecayAsSchedule(decayed, scheduled, shared, angles_between(U, V), growth, tolerance)
+
+
+def _vectors(run: Trajectory) -> Array:
+    """Return w̃ of every block at the steps in `kept`, (C, B, K·D)."""
+    W = run.parameters[:, run.start.layout.weights].reshape(-1, *run.start.W.shape)
+    return Blocks.of(run.start.normalizer, len(run.start.W)).vectors(W)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -39,7 +39,7 @@ class Trajectory:
         angles: by which each step turned each block, radians, (T, B); 0 for a block of zeros.
         radial: w̃·G/(‖w̃‖‖G‖), (T, B), which theory says is 0.
         kept: the steps whose θ is kept, (C,): every k-th and the last, with the least k for
-            which they fit 64 MiB. parameters: their θ, (C, P).
+            which they fit `checkpoint_bytes`. parameters: their θ, (C, P).
         diverged: the step that left the range of floating point or had no z, or None.
         notes: sentences about what was done.
 
@@ -122,6 +122,21 @@ class Trajectory:
                 )
             )
         return self.start.unpack(self.parameters[place[0]])
+
+    def of_block(self, block: int) -> Trajectory:
+        """Return what was measured of one block, with none of the θ on the way kept."""
+        one = [block]
+        return replace(
+            self,
+            blocks=self.blocks.only(block),
+            norms=self.norms[:, one],
+            gradient_norms=self.gradient_norms[:, one],
+            step_norms=self.step_norms[:, one],
+            angles=self.angles[:, one],
+            radial=self.radial[:, one],
+            kept=self.kept[:0],
+            parameters=self.parameters[:0].copy(),
+        )
 
     def vectors(self) -> Array:
         """Return w̃ of each block at the steps in `kept`, (C, B, K·D)."""

@@ -19,7 +19,7 @@ from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.operator import WhichFisher, fisher
+from normgeo.fisher.operator import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 
 UNCHANGED = 1e-9
@@ -140,18 +140,15 @@ def gain_metric(
 
 def _exact(model: NormalizedGLM, X: Array) -> Array:
     """Return the Fisher information along the gains, or along ŵ where there are none, (H, H)."""
-    layout = model.layout
-    directions = np.zeros((layout.size, layout.neurons))
+    layout, at = model.layout, model.linearize(X)
+    # Each direction moves the output of its own neuron alone, so one product has them all.
+    together = np.zeros(layout.size)
     if layout.has_gain:
-        directions[layout.gains] = np.eye(layout.neurons)
+        together[layout.gains] = 1.0
     else:
-        unit = np.eye(layout.neurons)[:, None, :] * _unit_rows(model.W).T
-        directions[layout.weights] = unit.reshape(-1, layout.neurons)
-    F = fisher(model, X)
-    if model.family.coupled:
-        return F.restrict(directions)
-    # Independent outputs: each direction moves its own output alone, so one product has them all.
-    metric: Array = np.diag(directions.T @ F.matvec(directions.sum(axis=1)))
+        together[layout.weights] = _unit_rows(model.W).reshape(-1)
+    products = model.family.covariance_products(at.s, at.jvp(together))
+    metric: Array = products / (len(at.s) * model.phi)
     return metric
 
 
@@ -174,12 +171,7 @@ def _printed(
 ) -> Array:
     """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
     u, s, family = form(model, X), model.natural_parameter(X), model.family
-    if not family.coupled:
-        diagonal: Array = np.diag((u * u * family.covariance_diagonal(s)).mean(axis=0) / model.phi)
-        return diagonal
-    covariance = family.covariance_operator(s)
-    columns = [(u * covariance(u * unit)).mean(axis=0) for unit in np.eye(u.shape[1])]
-    metric: Array = np.stack(columns, axis=1) / model.phi
+    metric: Array = family.covariance_products(s, u) / (len(s) * model.phi)
     return metric
 
 

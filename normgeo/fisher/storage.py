@@ -68,7 +68,9 @@ class ProductStorage(Storage):
     def restrict(self, V: Array) -> Array:
         # From the changes of s, one pass for each vector: a null direction gives its ds², not
         # the rounding errors of a product with F.
-        ds = np.stack([self.structure.at.jvp(v) for v in V.T])
+        ds = np.empty((V.shape[1], *self.structure.at.s.shape))
+        for place, v in enumerate(V.T):
+            ds[place] = self.structure.at.jvp(v)
         flat = ds.reshape(len(ds), -1)
         restricted: Array = np.stack([flat @ self.covariance_times(d).reshape(-1) for d in ds])
         return self._factor * restricted

@@ -134,7 +134,7 @@ def apply_change(
             changed.append(transform(W, X, delta=strength, index=index))
         else:
             changed.append(transform(W, X, gamma=strength * np.asarray(gamma), index=index))
-    rows = [transform.changed(*both)[index] for both in changed]
+    rows = np.array([transform.changed(*both)[index] for both in changed])
     methods = {}
     for key, normalizer in normalizers.items():
         base = normalizer.normalize(W, X, (W, X))
@@ -149,13 +149,12 @@ def apply_change(
             after.append(replace(_case(result, case), change=float(moved)))
         verdict = certify(normalizer, transform)
         methods[key] = BeforeAndAfter(normalizer, verdict, _case(base, case), tuple(after))
-    row = transform.changed(W, X)[index]
-    return AppliedChange(
-        transform, np.asarray(strengths, float), case, index, row, np.array(rows), methods
-    )
+    row = transform.changed(W, X)[index].copy()
+    return AppliedChange(transform, np.asarray(strengths, float), case, index, row, rows, methods)
 
 
 def _case(result: Normalized, case: int) -> Moments:
     shape = result.z.shape
-    values = (np.broadcast_to(value, shape)[case] for value in result)
+    # Copies: a row of an array would keep all cases in memory.
+    values = (np.broadcast_to(value, shape)[case].copy() for value in result)
     return Moments(*values)

@@ -206,6 +206,12 @@ class Categorical(Family):
 
         return apply
 
+    def _covariance_products(self, s: Floats, U: Floats) -> Floats:
+        weighted = self._mean(s) * U
+        products = -(weighted.T @ weighted)
+        np.fill_diagonal(products, (U * U * self._variance(s)).sum(axis=0))
+        return products
+
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         top, odds, others = _odds(s)
         d = d - np.take_along_axis(d, top, -1)

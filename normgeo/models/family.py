@@ -100,6 +100,13 @@ class Family(ABC):
         products = d * self.covariance_operator(s)(d)
         return np.asarray(products.sum(axis=-1)) if self.coupled else products
 
+    def _covariance_products(self, s: Floats, U: Floats) -> Floats:
+        if self.coupled:
+            covariance = self.covariance_operator(s)
+            columns = [(U * covariance(U * unit)).sum(axis=0) for unit in np.eye(U.shape[1])]
+            return np.stack(columns, axis=1)
+        return np.diag((U * U * self._variance(s)).sum(axis=0))
+
     def _check_natural(self, s: Floats) -> None:
         largest = np.abs(s).max()
         if largest > LARGEST:
@@ -148,6 +155,12 @@ class Family(ABC):
         directions = np.asarray(V, dtype=np.float64)
         _same_shape("V", directions, np.shape(s))
         return self.covariance_operator(s)(directions)
+
+    def covariance_products(self, s: ArrayLike, U: ArrayLike) -> Floats:
+        """The sum over the cases of u_ni A''(s_n)_ij u_nj, (H, H), for U (N, H)."""
+        natural, values = self._natural(s), np.asarray(U, dtype=np.float64)
+        _same_shape("U", values, natural.shape)
+        return self._covariance_products(natural, values)
 
     def kl(self, s: ArrayLike, s_other: ArrayLike, phi: float = 1.0) -> Floats:
         """The Kullback–Leibler divergence from the distribution at s to the one at s_other.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -96,17 +96,36 @@ def averages(
     for key, normalizer in normalizers.items():
         if not normalizer.scaling.divides:
             raise Refusal(text("An average needs a scale; {name} has none.", name=normalizer.title))
-        # σ² is a sum of squares: a single entry leaves something of it where it is averaged.
         for matrix, values in (("A", A), ("W", W)):
-            units = np.eye(values.size).reshape(-1, *values.shape)
-            C, weights = (units, 0 * W) if matrix == "A" else (0 * A, units)
-            v = normalizer.scaling.variance(C, weights, normalizer.groups)
-            at_place = np.broadcast_to(v, (*v.shape[:-2], *A.shape))[..., *place]
-            lit = np.broadcast_to(at_place > 0, values.size).reshape(values.shape)
+
+            def seen(M: Array, matrix: str = matrix, normalizer: Normalizer = normalizer) -> Array:
+                C, weights = (M, 0 * W) if matrix == "A" else (0 * A, M)
+                v = normalizer.scaling.variance(C, weights, normalizer.groups)
+                at_place = np.broadcast_to(v, (*v.shape[:-2], *A.shape))[..., *place]
+                return np.broadcast_to(at_place > 0, len(M))
+
+            lit = _averaged(seen, values.shape)
             if lit.any():
                 break
         found[key] = Average(normalizer, matrix, values, lit, place if matrix == "A" else None)
     return found
+
+
+def _averaged(seen: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+    """Return which entries of a matrix are in a sum of squares, (R, S).
+
+    `seen` tells of each matrix (k, R, S) whether the sum is above 0: a single entry leaves
+    something of it where it is averaged. Rows are tried as a whole first.
+    """
+    rows, columns = shape
+    lit = np.zeros(shape, dtype=bool)
+    for row in range(rows):
+        units = np.zeros((columns, rows, columns))
+        units[:, row] = 1.0
+        if seen(units[:1])[0]:
+            units[:, row] = np.eye(columns)
+            lit[row] = seen(units)
+    return lit
 
 
 def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Worked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -36,6 +36,10 @@ class Blocks:
         if blocks:
             return cls(np.stack(blocks), True, normalizer)
         return cls(np.arange(neurons)[:, None], False, normalizer)
+
+    def only(self, block: int) -> Blocks:
+        """One of the blocks by itself."""
+        return replace(self, neurons=self.neurons[block][None])
 
     def holding(self, neuron: int) -> int:
         """The number of the block that holds a neuron.

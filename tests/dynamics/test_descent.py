@@ -12,7 +12,6 @@ import statsmodels.api as sm
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
-from normgeo.dynamics import descent as module
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.optimizer import Optimizer
@@ -428,10 +427,9 @@ def test_parameters_are_kept_at_every_step_of_a_usual_run(cases):
     assert -run.model_at(6).log_likelihood(*cases) == pytest.approx(run.loss[6], rel=1e-15)
 
 
-def test_a_long_run_keeps_every_kth_step_and_the_last(cases, monkeypatch):
+def test_a_long_run_keeps_every_kth_step_and_the_last(cases):
     model = start(NORMALIZERS["layer"])
-    monkeypatch.setattr(module, "CHECKPOINT_BYTES", 4 * model.pack().nbytes)
-    run = descend(model, *cases, steps=10)
+    run = descend(model, *cases, steps=10, checkpoint_bytes=4 * model.pack().nbytes)
     assert run.kept.tolist() == [0, 3, 6, 9, 10]
     assert -run.model_at(9).log_likelihood(*cases) == pytest.approx(run.loss[9], rel=1e-15)
     assert -run.model_at(10).log_likelihood(*cases) == pytest.approx(run.loss[10], rel=1e-15)
@@ -502,3 +500,30 @@ def test_a_block_of_zeros_under_epsilon_is_refused():
         "all zero. Start from other weights."
     ):
         descend(model, [[1.0, 2.0]], [[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("key", ["batch", "layer", "group"])
+def test_one_block_alone_is_measured_as_among_all(key, cases):
+    X, y = cases
+    model = start(NORMALIZERS[key], "bernoulli")
+    y = np.eye(len(model.W))[y % len(model.W)]
+    whole = descend(model, X, y, steps=7, rate=0.3)
+    last = len(whole.blocks.neurons) - 1
+    for one in (whole.of_block(last), descend(model, X, y, steps=7, rate=0.3, block=last)):
+        assert one.blocks.neurons.tolist() == [whole.blocks.neurons[last].tolist()]
+        for quantity in ("norms", "gradient_norms", "step_norms", "angles", "predicted_norms"):
+            of_one, of_all = getattr(one, quantity), getattr(whole, quantity)
+            np.testing.assert_allclose(of_one[:, 0], of_all[:, last], rtol=1e-12)
+        np.testing.assert_allclose(one.loss, whole.loss, rtol=1e-12)
+    assert whole.of_block(last).parameters.size == 0
+    with pytest.raises(ValueError, match="`block`"):
+        descend(model, X, y, steps=1, block=last + 1)
+
+
+def test_checkpoints_fit_what_they_may_take(cases):
+    X, y = cases
+    model = start(NORMALIZERS["layer"])
+    size = 8 * model.layout.size
+    for room, kept in ((0, [0, 20]), (size, [0, 20]), (10 * size, [0, 3, 6, 9, 12, 15, 18, 20])):
+        run = descend(model, X, y, steps=20, checkpoint_bytes=room)
+        assert run.kept.tolist() == kept

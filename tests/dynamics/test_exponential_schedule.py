@@ -113,12 +113,11 @@ def test_epsilon_parts_the_twins(cases):
     assert decay_as_schedule(model, *cases, rate=0.05, decay=0.5, steps=40).parted < 10
 
 
-def test_the_step_of_parting_is_one_of_those_kept(cases, monkeypatch):
-    from normgeo.dynamics import descent as dynamics
-
+def test_the_step_of_parting_is_one_of_those_kept(cases):
     model = start(NORMALIZERS["layer"])
-    monkeypatch.setattr(dynamics, "CHECKPOINT_BYTES", 4 * model.pack().nbytes)
-    twin = decay_as_schedule(model, *cases, rate=0.05, decay=0.5, steps=10, tolerance=0.0)
+    room = 4 * model.pack().nbytes
+    sizes = {"rate": 0.05, "decay": 0.5, "steps": 10, "tolerance": 0.0}
+    twin = decay_as_schedule(model, *cases, **sizes, checkpoint_bytes=room)
     assert twin.kept.tolist() == [0, 3, 6, 9, 10]
     assert twin.growth.shape == twin.angles.shape == (5, 1)
     assert twin.parted in {0, 3, 6, 9, 10}

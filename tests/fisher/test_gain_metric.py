@@ -1,12 +1,14 @@
 """The metric along the gains, against closed forms, Monte Carlo and the paper's formulas."""
 
 import re
+from time import process_time
 
 import numpy as np
 import pytest
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, gain_metric, kl
 from normgeo.base.progress import Stop
+from normgeo.fisher.operator import fisher
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -219,9 +221,7 @@ MUTATIONS = {
     ),
     "the standard Gaussian grows as δ²": (
         "_exact",
-        lambda names: (
-            lambda m, X: names["fisher"](m, X).to_dense()[m.layout.biases][:, m.layout.biases]
-        ),
+        lambda names: lambda m, X: fisher(m, X).to_dense()[m.layout.biases][:, m.layout.biases],
     ),
     "φ divides once": (
         "_printed",
@@ -264,3 +264,27 @@ def test_bad_input_is_answered_in_a_full_sentence():
         "got zeros at neuron 2. Start from other weights."
     ):
         gain_metric(NormalizedGLM(NORMALIZERS["standard"], "gaussian", W), X)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("method", ["standard", "layer", "batch"])
+def test_metric_along_the_gains_is_the_fisher_information_there(method, family):
+    """VᵀFV of the whole matrix, where V moves one gain at a time, or one w_i along itself."""
+    model, X = draw(NORMALIZERS[method], family)
+    layout = model.layout
+    V = np.zeros((layout.size, layout.neurons))
+    if layout.has_gain:
+        V[layout.gains] = np.eye(layout.neurons)
+    else:
+        for h, w in enumerate(model.W):
+            V[layout.weights.reshape(model.W.shape)[h], h] = w / np.linalg.norm(w)
+    expected = V.T @ fisher(model, X).to_dense() @ V
+    np.testing.assert_allclose(gain_metric(model, X).exact[0], expected, atol=1e-12)
+
+
+def test_metric_of_many_classes_takes_one_product_and_not_one_a_class():
+    """256 classes: a matrix of 256 × 256 and its product, not 256 products with F."""
+    model, X = draw(NORMALIZERS["rms"], "categorical", N=400, H=256, D=20)
+    started = process_time()
+    gain_metric(model, X, [1.0, 2.0])
+    assert process_time() - started < 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from normgeo.base.cache import size_of
 from normgeo.invariance.before_and_after import apply_change, shift_pattern
 from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.named import GRID, NORMALIZERS
@@ -92,3 +93,12 @@ def test_overlay_of_the_data_is_the_mean_case_or_random_where_that_is_rounding(l
     random = shift_pattern(overlay, W, centered, np.random.default_rng(0))
     drawn = np.random.default_rng(0).standard_normal(5)
     assert np.corrcoef(random, drawn)[0, 1] == pytest.approx(1)
+
+
+def test_one_case_is_kept_and_not_the_arrays_that_it_is_a_row_of(rng):
+    """Four numbers a neuron at each strength, not of all 2,000 cases."""
+    layer = rng.standard_normal((6, 5)), rng.standard_normal((2000, 5))
+    batch = {"batch": NORMALIZERS["batch"]}
+    effect = shown(layer, "case_rescaling", batch)
+    kept = [effect.row_before, effect.row_after, effect.methods["batch"].after]
+    assert size_of(kept) < 10_000

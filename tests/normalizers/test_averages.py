@@ -1,5 +1,7 @@
 """What each method averages."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,17 @@ def test_new_scale_lights_what_it_averages(rng, monkeypatch):
 def test_rule_says_what_is_averaged(key, rule, rng):
     W, X = rng.standard_normal((4, 5)), rng.standard_normal((6, 5))
     assert averages({key: NORMALIZERS[key]}, W, X, (2, 1))[key].rule == rule
+
+
+def test_a_wide_layer_takes_little_memory():
+    """One row at a time: a unit matrix for each of 256 × 61 weights would take 2 GB."""
+    rng = np.random.default_rng(0)
+    W, X = rng.standard_normal((256, 61)), rng.standard_normal((12, 61))
+    tracemalloc.start()
+    found = averages({"weight": NORMALIZERS["weight"], "layer": NORMALIZERS["layer"]}, W, X, (3, 7))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6
+    assert np.argwhere(found["weight"].lit.any(axis=1)).tolist() == [[7]]
+    assert np.argwhere(found["layer"].lit.any(axis=1)).tolist() == [[3]]
+    assert (found["weight"].lit.sum(), found["layer"].lit.sum()) == (61, 256)

@@ -34,28 +34,34 @@ class MethodMetric:
     """The metric along the gains under one method.
 
     Attributes:
-        normalizer: the method. metric: along the gains, for every scale of the inputs.
-        printed_over_exact: the trace as the appendix prints it over the exact one, for every
-            scale; None for a method it leaves out.
-        off: the same over the inputs as they are.
+        normalizer: the method. deltas: the scales of the inputs, (n,).
+        total: the trace for every scale, (n,). problems: why there is none, or "", for every scale.
+        changes: whether the metric depends on the scale.
+        printed_total: the trace as the appendix prints it; None for a method it leaves out.
+        printed_over_exact: that over the exact one. off: the same over the inputs as they are.
 
     """
 
     normalizer: Normalizer
-    metric: GainMetric
+    deltas: Array
+    total: Array
+    problems: tuple[str, ...]
+    changes: bool
+    printed_total: Array | None
     printed_over_exact: Array | None
     off: float | None
 
     @classmethod
     def of(cls, normalizer: Normalizer, metric: GainMetric) -> MethodMetric:
         """The metric, and what the appendix makes of it."""
-        printed = metric.printed_total
-        if printed is None:
-            return cls(normalizer, metric, None, None)
-        one = int(np.abs(metric.deltas - 1).argmin())
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = printed / metric.total
-        return cls(normalizer, metric, ratio, float(printed[one] / np.trace(metric.unscaled)))
+        printed, ratio, off = metric.printed_total, None, None
+        if printed is not None:
+            one = int(np.abs(metric.deltas - 1).argmin())
+            with np.errstate(invalid="ignore", divide="ignore"):
+                ratio = printed / metric.total
+            off = float(printed[one] / np.trace(metric.unscaled))
+        about = metric.deltas, metric.total, metric.problems, metric.changes
+        return cls(normalizer, *about, printed, ratio, off)
 
     @property
     def misprinted(self) -> bool:
@@ -110,11 +116,11 @@ def table(result: Magnitude) -> Table:
     """The trace of every metric at every scale, and why there is none."""
     rows: list[tuple[object, ...]] = []
     for each in result.methods:
-        metric, printed = each.metric, each.metric.printed_total
-        for i, delta in enumerate(metric.deltas.tolist()):
-            found = None if metric.problems[i] else float(metric.total[i])
-            claim = None if printed is None or metric.problems[i] else float(printed[i])
-            rows.append((each.normalizer.title, delta, found, claim, metric.problems[i]))
+        printed = each.printed_total
+        for i, delta in enumerate(each.deltas.tolist()):
+            found = None if each.problems[i] else float(each.total[i])
+            claim = None if printed is None or each.problems[i] else float(printed[i])
+            rows.append((each.normalizer.title, delta, found, claim, each.problems[i]))
     columns = ("method", "delta", "trace", "trace_as_printed", "problem")
     title = text("Trace of the metric along the gains, inputs × δ; {about}", about=result.caption)
     return Table(columns, tuple(rows), title, notes=(str(result.which),))
@@ -124,7 +130,7 @@ def _observed(result: Magnitude) -> str:
     """Say of each method how its metric answers a larger scale of the inputs."""
     courses: dict[str, list[str]] = {}
     for each in result.methods:
-        courses.setdefault(_course(each.metric), []).append(each.normalizer.title)
+        courses.setdefault(_course(each), []).append(each.normalizer.title)
     sentences = [
         text("{course}: {methods}.", course=text(course), methods=listed(methods))
         for course, methods in courses.items()
@@ -132,10 +138,10 @@ def _observed(result: Magnitude) -> str:
     return " ".join(map(str, sentences))
 
 
-def _course(metric: GainMetric) -> str:
-    if not metric.changes:
+def _course(method: MethodMetric) -> str:
+    if not method.changes:
         return LEVEL
-    trace = metric.total[np.isfinite(metric.total)]
+    trace = method.total[np.isfinite(method.total)]
     steps = np.diff(trace) / trace.max()
     if (steps >= -EXACT).all():
         return RISES

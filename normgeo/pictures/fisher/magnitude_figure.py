@@ -48,16 +48,16 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
 
 def _lines(method: MethodMetric, width: float) -> list[go.Scatter]:
     """Return the traces of the metric, exact and as printed, and the ratio of both."""
-    metric, color = method.metric, method_color(method.normalizer)
+    color = method_color(method.normalizer)
     name = method.normalizer.title
     solid = {"color": color, "width": width, "dash": MEASURED}
-    lines = [_line(metric.deltas, metric.total, name, 1, solid, in_legend=True)]
-    if metric.printed_total is not None and method.printed_over_exact is not None:
+    lines = [_line(method.deltas, method.total, name, 1, solid, in_legend=True)]
+    if method.printed_total is not None and method.printed_over_exact is not None:
         words = text("{name}, as printed", name=name)
         dotted = {"color": color, "width": 2, "dash": CLAIM}
-        lines.append(_line(metric.deltas, metric.printed_total, words, 1, dotted))
+        lines.append(_line(method.deltas, method.printed_total, words, 1, dotted))
         dotted = {**dotted, "width": 3}
-        lines.append(_line(metric.deltas, method.printed_over_exact, words, 2, dotted))
+        lines.append(_line(method.deltas, method.printed_over_exact, words, 2, dotted))
     return lines
 
 
@@ -91,9 +91,8 @@ def _axes(methods: Sequence[MethodMetric]) -> dict[str, Any]:
         "range": np.log10(DELTAS[[0, -1]]).tolist(),
         "title": text("scale of the inputs δ, X → δX"),
     }
-    metrics = [each.metric for each in methods]
-    printed = [m.printed_total for m in metrics if m.printed_total is not None]
-    values = np.concatenate([np.zeros(0), *(m.total for m in metrics), *printed])
+    printed = [m.printed_total for m in methods if m.printed_total is not None]
+    values = np.concatenate([np.zeros(0), *(m.total for m in methods), *printed])
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (values.min() / 1.25, 1.25 * values.max()) if len(values) else (0.5, 2.0)
     y = log_ticks(float(low), float(high))
@@ -118,7 +117,7 @@ def _axes(methods: Sequence[MethodMetric]) -> dict[str, Any]:
 
 
 def _heads(result: Magnitude, muted: str) -> list[dict[str, Any]]:
-    still = [_title(each) for each in result.methods if not each.metric.changes]
+    still = [_title(each) for each in result.methods if not each.changes]
     wrong = [
         text("{method} × {factor}", method=_title(each), factor=number(each.off))
         for each in result.methods

@@ -15,6 +15,7 @@ from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
+    ONLY,
     RUN,
     STARTS,
     batch_for_run,
@@ -42,7 +43,7 @@ class Descents:
     """Runs from one function at ‖w‖ = 1, 2, 4.
 
     Attributes:
-        runs: one from each norm. block: whose norm and angle are shown.
+        runs: one from each norm. block: the place in them of the one that is shown.
         name, symbol: of the block and its norm. batches: what a step sees, in words.
         notes: sentences for the reader.
 
@@ -108,7 +109,7 @@ def _compute(settings: Settings, progress: Progress) -> Descents:
     rate = rate_for_run(settings, it, OPTIMIZERS[settings.optimizer])
     decay = settings.decay or 0.0
     runs = train_from(STARTS, it, settings, progress, rate=rate, decay=decay, batch=batch)
-    return Descents(runs, it.block, it.name, it.symbol, batch_words(batch, cases), runs[0].notes)
+    return Descents(runs, ONLY, it.name, it.symbol, batch_words(batch, cases), runs[0].notes)
 
 
 def _table(result: Descents) -> Table:

@@ -31,6 +31,7 @@ from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
     FIRST_TURN,
     MINI_BATCH,
+    ONLY,
     RUN,
     STARTS,
     batch_for_run,
@@ -87,7 +88,7 @@ class Equilibria:
 
     Attributes:
         simulated: with a gradient as theory has it. real: of a model on data.
-        block: whose norm and angle are shown. size: K·D, how many weights it has.
+        block: the place in them of the one that is shown. size: K·D, how many weights it has.
         gradient_norm: √Γ, the root mean square over the last half of the real runs.
         predicted: the norm and the angle of the equilibrium; None without a law.
         name, symbol: of the block and its norm. data: its title. batches: what a step sees.
@@ -153,7 +154,7 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
                 steps=max(run.steps for run in real),
             )
         )
-    gradient_norm = settled_gradient(whole, it.block)
+    gradient_norm = settled_gradient(whole, ONLY)
     size = len(it.objective.own)
     simulated = tuple(
         simulate_balance(
@@ -172,7 +173,7 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
     return Equilibria(
         simulated,
         real,
-        it.block,
+        ONLY,
         size,
         gradient_norm,
         predicted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -15,6 +15,7 @@ from normgeo.dynamics.exponential_schedule import DecayAsSchedule, decay_as_sche
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
+    ONLY,
     RUN,
     batch_for_run,
     batch_words,
@@ -29,6 +30,7 @@ DECAYED = 2.4  # factors of e by which the weights decay in a run, where λ is l
 # Of the step size that suits a descent, where η is left open. Decay makes the steps on the unit
 # sphere larger until the run is chaotic and rounding parts the two: this keeps the whole run calm.
 GENTLE = 0.025
+COMPARED = 16 * 2**20  # bytes of the weights of each run that are compared
 
 
 @final
@@ -37,7 +39,8 @@ class ExponentialSchedule:
     """A run with weight decay, and its twin with the exponential schedule and no decay.
 
     Attributes:
-        twin: the two runs. block: whose norm is shown. name, symbol: of the block and its norm.
+        twin: the two runs, of one block; the angles are the largest of all blocks.
+        block: its place in them. name, symbol: of the block and its norm.
         batches: what a step sees, in words. notes: on the batches, sentences.
 
     """
@@ -131,10 +134,18 @@ def _compute(settings: Settings, progress: Progress) -> ExponentialSchedule:
         steps=settings.steps,
         batch_size=batch,
         seed=settings.seed,
+        block=it.block,
+        checkpoint_bytes=COMPARED,
         progress=progress,
     )
+    twin = replace(
+        twin,
+        decayed=twin.decayed.of_block(ONLY),
+        scheduled=twin.scheduled.of_block(ONLY),
+        angles=twin.angles.max(axis=1, keepdims=True),
+    )
     return ExponentialSchedule(
-        twin, it.block, it.name, it.symbol, batch_words(batch, cases), twin.decayed.notes
+        twin, ONLY, it.name, it.symbol, batch_words(batch, cases), twin.decayed.notes
     )
 
 

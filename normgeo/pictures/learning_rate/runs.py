@@ -25,6 +25,7 @@ RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its opt
 STARTS = (1.0, 2.0, 4.0)  # norms that runs of one function begin from
 FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
 MINI_BATCH = 32
+ONLY = 0  # the place of the block in runs that measure no other
 
 
 def rate_for_block(settings: Settings, gradient: Array) -> float:
@@ -117,10 +118,11 @@ def train_from(
     decay: float = 0.0,
     batch: int | None,
     optimizer: Optimizer | None = None,
+    checkpoint_bytes: float = 0,
 ) -> tuple[Trajectory, ...]:
     """Train one function from several norms of its weights; one stop ends all runs.
 
-    By the settings' optimizer where none is given.
+    By the settings' optimizer where none is given. The runs are those of the block alone.
     """
     return tuple(
         descend(
@@ -133,6 +135,8 @@ def train_from(
             decay=decay,
             batch_size=batch,
             seed=settings.seed,
+            block=it.block,
+            checkpoint_bytes=checkpoint_bytes,
             progress=progress.part(place, len(starts)),
         )
         for place, norm in enumerate(starts)

@@ -12,12 +12,14 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.dynamics.descent import CHECKPOINT_BYTES
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.plane_path import PlanePath, plane_path
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
     MINI_BATCH,
+    ONLY,
     RUN,
     batch_for_run,
     batch_words,
@@ -38,8 +40,9 @@ class Spiral:
     """A run of gradient descent without decay from ‖w‖ = 1.
 
     Attributes:
-        run: the run. block: whose path is shown. plane: the path in the plane of the start and
-            the first step. name, symbol: of the block and its norm.
+        run: the run. block: the place in it of the one that is shown.
+        plane: the path in the plane of the start and the first step.
+        name, symbol: of the block and its norm.
         batches: what a step sees, in words. notes: on the batches, sentences.
 
     """
@@ -100,7 +103,16 @@ def _compute(settings: Settings, progress: Progress) -> Spiral:
     cases, optimizer = len(it.X), GradientDescent()
     batch = batch_for_run(settings, cases, MINI_BATCH)
     rate = rate_for_run(settings, it, optimizer)
-    (run,) = train_from((1.0,), it, settings, progress, rate=rate, batch=batch, optimizer=optimizer)
+    (run,) = train_from(
+        (1.0,),
+        it,
+        settings,
+        progress,
+        rate=rate,
+        batch=batch,
+        optimizer=optimizer,
+        checkpoint_bytes=CHECKPOINT_BYTES,
+    )
     if run.diverged and not run.steps:
         raise Refusal(
             text(
@@ -108,8 +120,9 @@ def _compute(settings: Settings, progress: Progress) -> Spiral:
                 reason=run.diverged.reason,
             )
         )
-    plane = plane_path(run, block=it.block, plane="first_step")
-    return Spiral(run, it.block, plane, it.name, it.symbol, batch_words(batch, cases), run.notes)
+    plane = plane_path(run, block=ONLY, plane="first_step")
+    run = run.of_block(ONLY)
+    return Spiral(run, ONLY, plane, it.name, it.symbol, batch_words(batch, cases), run.notes)
 
 
 def _table(result: Spiral) -> Table:

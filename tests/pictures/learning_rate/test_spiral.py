@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS
+from normgeo.dynamics.descent import descend
 from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate.block_on_data import block_on_data
 from normgeo.settings import Settings
 
 SPIRAL = PICTURES["spiral"]
@@ -36,7 +38,10 @@ def test_every_step_of_the_unrolled_path_is_tangent_and_as_long_as_measured() ->
 
 def test_shadow_is_the_projection_on_the_start_and_the_first_step() -> None:
     result = SPIRAL.compute(QUICK)
-    path = result.run.vectors()[:, 0]
+    assert result.run.parameters.size == 0  # dropped when the path is drawn
+    run, data = result.run, block_on_data(QUICK)
+    sizes = {"rate": run.rate, "batch_size": run.batch_size, "seed": run.seed}
+    path = descend(run.start, data.X, data.y, steps=20, **sizes).vectors()[:, 0]
     first = path[1] - path[0]
     axes = np.stack([path[0] / np.linalg.norm(path[0]), first / np.linalg.norm(first)])
     np.testing.assert_allclose(result.plane.coordinates, path @ axes.T, atol=1e-9)
