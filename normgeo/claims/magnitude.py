@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from normgeo.claims.claim import (
     numbers,
     plain,
 )
-from normgeo.claims.examples import PAPER, ROUNDING, Example, moved
+from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, softened
 from normgeo.fisher.gain_metric import gain_metric
 from normgeo.fisher.operator import fisher
 from normgeo.models.families import FAMILIES, Family
@@ -52,9 +51,7 @@ def _printed_batch_metric(example: Example) -> Finding:
     X, model = example.X, example.model("batch", "gaussian")
     errors = {family: _printed_error(example.model("batch", family), X) for family in FAMILIES}
     one = [error for key, error in errors.items() if has_one_covariance(FAMILIES[key])]
-    normalizer = replace(model.normalizer, eps=EPS)
-    damped = NormalizedGLM(normalizer, model.family, model.W, model.b, model.g, phi=model.phi)
-    with_eps = _printed_error(damped, X)
+    with_eps = _printed_error(softened(model, EPS), X)
     return Finding(
         max(*errors.values(), with_eps) < ROUNDING,
         max(one) < ROUNDING,
