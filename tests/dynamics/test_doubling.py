@@ -8,6 +8,7 @@ import pytest
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.datasets.datasets import load
+from normgeo.dynamics import doubling
 from normgeo.dynamics.doubling import BETWEEN, FACTORS, doubling_table
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import fisher
@@ -193,3 +194,36 @@ def test_a_method_without_a_scale_has_no_block_to_double(X):
     model = NormalizedGLM(GRID["none", "none"], "gaussian", np.eye(5)[:2])
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         doubling_table(model, X, np.zeros((14, 2)))
+
+
+@pytest.mark.parametrize("eps", [0.0, 1.0])
+def test_the_metric_of_the_gains_is_measured_too(X, eps):
+    """ε spoils it, and leaves that of the biases alone, which is 1 for a Gaussian."""
+    model = start(Normalizer("batch", "batch", eps=eps), "gaussian")
+    row = table(model, X)["F of b and g"]
+    if not eps:
+        assert row.measured == pytest.approx(1, rel=1e-9)
+        return
+    before, after = (
+        np.diagonal(fisher(each, X).to_dense())[each.layout.gains[0]]
+        for each in (model, doubled(model, [0]))
+    )
+    assert after > 1.1 * before
+    assert 1.01 < row.measured < after / before
+
+
+def test_a_change_costs_half_of_its_curvature(X):
+    """With two weights all curvature is across them, F = κ t tᵀ: Σ ds² = ½ Σ uᵀFu = ½ ‖uᵀFu′‖."""
+    model = NormalizedGLM(NORMALIZERS["weight"], "bernoulli", [[0.6, -1.1]], [0.2], [1.3])
+    rows = table(model, X[:, :2])
+    for moment in ("before", "after"):
+        ds, F = (getattr(rows[q], moment) for q in ("ds of a fixed dw", "F of the doubled w"))
+        assert ds**2 == pytest.approx(F / 2, rel=1e-9)
+
+
+def test_ds_squared_is_the_square_of_ds(X, monkeypatch):
+    """By one direction: the table tells the length of all that it measured."""
+    monkeypatch.setattr(doubling, "DIRECTIONS", 1)
+    rows = table(start(NORMALIZERS["batch"], "bernoulli"), X)
+    ds, squared = rows["ds of a fixed dw"], rows["ds² of a fixed dw"]
+    assert ds.before**2 == pytest.approx(squared.before, rel=1e-12)

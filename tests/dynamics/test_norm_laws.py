@@ -9,7 +9,9 @@ from normgeo import GRID, NORMALIZERS, NormalizedGLM, compare, descend, simulate
 from normgeo.base.numbers import latex
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.adam import AdamW
+from normgeo.dynamics.equilibrium import settled
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
+from normgeo.dynamics.optimizer import Course
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.schedules import Exponential
 
@@ -204,7 +206,27 @@ def test_adam_angle_is_that_of_an_orthogonal_step_while_it_is_small(digits):
             assert np.median(off) < 0.05
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_adam_angle_counts_what_decay_takes_off_the_norm(optimizer):
+    """A step of 1.2 across w = 3, whose decay is apart from it or a part of it."""
+    rule, eta, decay = OPTIMIZERS[optimizer], 0.1, 2.0
+    kept = 1 - eta * decay if rule.decoupled else 1.0
+    w = np.array([3.0, 0.0])
+    following = kept * w + [0.0, 1.2]
+    sizes = np.linalg.norm([w, following], axis=1)[:, None]
+    step = np.array([[np.linalg.norm(following - w)]])
+    course = Course(np.array([[eta]]), decay, sizes, np.ones((1, 1)), step)
+    turned = np.arccos(w @ following / np.prod(sizes))
+    assert rule.angles(course).item() == pytest.approx(turned, rel=1e-12)
+
+
 # Equilibrium.
+
+
+def test_a_run_settles_at_the_root_mean_square_of_its_last_half():
+    balance = settled(np.array([9.0, 9.0, 1.0, 7.0]), np.array([0.9, 0.1, 0.3]))
+    assert (float(balance.norm), float(balance.angle)) == (5.0, pytest.approx(0.2))
+
 
 RULES = {
     "gradient descent": "gradient_descent",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import sem
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher
 from normgeo.fisher.empirical import empirical_curvatures
@@ -47,6 +48,21 @@ def test_labels_of_the_data_give_the_mean_square_of_slopes(family):
         )
         slopes = (there - back) / (2 * h)
         assert found.observed[k] == pytest.approx((slopes**2).mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("draws", [2, 3])
+def test_error_is_the_standard_error_of_the_mean_of_the_draws(draws):
+    """By SciPy, from the same sets of labels, drawn here."""
+    model, X, _ = draw("layer", "gaussian", phi=0.5)
+    V, s = directions(model), model.natural_parameter(X)
+    slopes = np.stack([model.linearize(X).jvp(v) for v in V])
+    rng, sets = np.random.default_rng(4), []
+    for _ in range(draws):
+        y = model.family.sample(s, rng, model.phi)
+        sets.append((((y - s) / model.phi * slopes).sum(axis=2) ** 2).mean(axis=1))
+    found = empirical_curvatures(model, X, s, V, draws=draws, rng=np.random.default_rng(4))
+    np.testing.assert_allclose(found.sampled, np.mean(sets, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.error, sem(sets, axis=0), rtol=1e-12)
 
 
 def test_perfect_labels_see_nothing_and_are_not_the_fisher_information():

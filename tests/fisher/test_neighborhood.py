@@ -148,6 +148,23 @@ def test_part_of_a_long_ellipse_is_bounded_by_its_own_edges():
     assert np.ptp(seen.quadratic[0, :LENGTHS, 1]) > 1e-3  # no level line
 
 
+def test_edges_of_a_strip_that_leans_are_on_the_quadratic():
+    """Between two directions of unequal curvature the cross term of the metric is as large."""
+    model, X = draw("standard", "gaussian", N=8)
+    around = Neighborhood.of(model, X)
+    flat, steep = np.linalg.eigh(fisher(model, X).to_dense())[1].T[[0, -1]]
+    plane = np.stack([flat + 0.5 * steep, steep - 0.5 * flat]) / 1.25**0.5
+    seen = kl_contours(around, plane, np.array([0.5, 2.0]), within=0.3)
+    metric = plane @ fisher(model, X).to_dense() @ plane.T
+    assert seen.strip
+    assert metric[0, 1] > 0.3 * metric[1, 1]
+    for level, edges in zip((0.5, 2.0), seen.quadratic, strict=True):
+        points = edges[np.isfinite(edges).all(axis=1)]
+        assert len(points) == 2 * LENGTHS
+        half = np.einsum("ri,ij,rj->r", points, metric, points) / 2
+        np.testing.assert_allclose(half, level, rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["batch", "weight", "layer", "rms"])
 def test_contour_along_the_weights_is_a_wedge_from_the_origin(name):
     model, X = draw(name)

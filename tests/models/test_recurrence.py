@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from normgeo import NORMALIZERS, Recurrence, jacobian_norms, run_recurrence
 from normgeo.base.progress import Stop
@@ -243,6 +244,13 @@ def test_spectral_radius_is_what_was_asked_for_and_the_matrix_the_same(radius):
     assert np.abs(eigenvalues).max() == pytest.approx(radius, rel=1e-12)
     np.testing.assert_allclose(made[1].layer.W[:, :20], radius * made[0].layer.W[:, :20])
     np.testing.assert_array_equal(made[1].layer.W[:, 20:], made[0].layer.W[:, 20:])
+
+
+@pytest.mark.parametrize(("neurons", "features"), [(400, 4), (4, 400)])
+def test_random_inputs_have_weights_of_variance_one_over_the_features(neurons, features, rng):
+    made = Recurrence.random(NORMALIZERS["standard"], neurons, features, rng)
+    W_xh = made.layer.W[:, neurons:].ravel()
+    assert kstest(W_xh * features**0.5, "norm").pvalue > 1e-3
 
 
 def test_digits_are_read_row_by_row(digits):

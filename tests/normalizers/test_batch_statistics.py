@@ -260,20 +260,22 @@ def test_batch_statistics_drift_less_the_larger_the_batch(words, digits, rng):
     assert found.reasons[1:] == ("", "", "", "")
 
 
-def test_drift_is_what_frozen_statistics_give(digits):
-    """By hand, with the frozen normalizer itself."""
+@pytest.mark.parametrize("words", [("batch", "batch"), ("batch", "weight")], ids="-".join)
+def test_drift_is_what_frozen_statistics_give(words, digits):
+    """By hand, with the frozen normalizer itself; over the size of z, 1 under batch norm."""
     W, m = np.random.default_rng(0).standard_normal((6, digits.D)), 16
-    frozen = replace(NORMALIZERS["batch"], statistics="frozen")
-    found = batch_drift(
-        NORMALIZERS["batch"], W, digits.X, np.random.default_rng(5), sizes=[m], batches=3
-    )
+    current = GRID[words]
+    frozen = replace(current, statistics="frozen")
+    found = batch_drift(current, W, digits.X, np.random.default_rng(5), sizes=[m], batches=3)
+    size = math.sqrt((frozen.normalize(W, digits.X, (W, digits.X)).z ** 2).mean())
+    assert (abs(size - 1) < 1e-9) == (words == ("batch", "batch"))
     rng, squares = np.random.default_rng(5), []
     for _ in range(3):
         cases = rng.choice(digits.N, m, replace=False, shuffle=False)
         X = digits.X[cases]
         z = frozen.normalize(W, X, (W, digits.X)).z
-        squares.append(((NORMALIZERS["batch"].normalize(W, X).z - z) ** 2).mean())
-    assert found.change[0] == pytest.approx(math.sqrt(np.mean(squares)), rel=1e-10)
+        squares.append(((current.normalize(W, X).z - z) ** 2).mean())
+    assert found.change[0] == pytest.approx(math.sqrt(np.mean(squares)) / size, rel=1e-10)
 
 
 def test_drift_of_batch_norm_is_predicted_for_large_batches(digits, rng):
