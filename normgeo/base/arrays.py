@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 Array = NDArray[Any]
+
+LARGEST_BYTES = 2 * 2**30
+"""What one array may take that a number asks for, as the steps of a run."""
 
 
 def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None) -> Array:
@@ -119,6 +123,20 @@ def weights_and_inputs(W: ArrayLike, X: ArrayLike) -> tuple[Array, Array]:
     weights, inputs = real_array("W", W, 2), real_array("X", X, 2)
     require_same_features(weights, inputs)
     return weights, inputs
+
+
+def require_room(what: str, *shape: int) -> None:
+    """Refuse an array of floats of a shape that would take more than LARGEST_BYTES."""
+    if 8 * prod(shape) > LARGEST_BYTES:
+        raise Refusal(
+            text(
+                "{what} would take {needed:.3g} GiB of memory; at most {most:.3g} GiB are taken. "
+                "Ask for less.",
+                what=what,
+                needed=8 * prod(shape) / 2**30,
+                most=LARGEST_BYTES / 2**30,
+            )
+        )
 
 
 def _is_masked(values: object) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex, number
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
 
@@ -59,6 +60,8 @@ class AdaptiveMoments(Optimizer):
             weights[:] *= self.beta1, self.beta2
             M[:] += (1 - self.beta1) * (G - M)
             V[:] += (1 - self.beta2) * (G * G - V)
+            if not np.isfinite(V).all():
+                raise Refusal(text("The squares of the gradient exceed the largest float."))
             step = M / (1 - weights[0]) / (np.sqrt(V / (1 - weights[1])) + self.eps)
             following: Array = theta - rates * (apart * theta + step)
             return following

@@ -10,7 +10,7 @@ Source: section 5.2.2 of the paper, which speaks of a factor of ½ where ‖w‖
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import final
 
 import numpy as np
@@ -69,7 +69,8 @@ class AngularUpdates:
     @property
     def factors(self) -> Array:
         """k, the norms over the model's own, (M,)."""
-        return self.norms / self.here.norm
+        factors: Array = self.norms / self.here.norm
+        return factors
 
     @property
     def predicted_loss(self) -> Array:
@@ -91,7 +92,8 @@ class AngularUpdates:
     @property
     def predicted_angles(self) -> Array:
         """arctan(tan θ(1)/k²), radians, (M,): slope −2 on logarithmic axes."""
-        angles: Array = np.arctan(np.tan(self.here.angle) / self.factors**2)
+        with np.errstate(over="ignore"):  # beyond a right angle by rounding only
+            angles: Array = np.arctan(np.tan(self.here.angle) / self.factors / self.factors)
         return angles
 
     @property
@@ -142,20 +144,35 @@ def angular_updates(
     objective = BlockObjective.of(model, X, y, block)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient
+    unit = own / own_norm
     dtheta = objective.embed(gradient / (lengths(gradient) or 1.0))
 
     def measure(norm: float) -> AngularUpdate:
-        w = norm / own_norm * own
+        w = norm * unit
         at, loss, G = objective.at(w)
-        ds = at.jvp(dtheta)
-        curvature = np.vdot(ds, model.family.covariance_times(at.s, ds)) / (len(ds) * model.phi)
-        return AngularUpdate(
-            norm=float(norm),
-            loss=loss,
-            gradient_norm=float(lengths(G)),
-            angle=float(angles_turned(w, -rate * G)),
-            fisher_length=float(np.sqrt(curvature / 2)),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            ds = at.jvp(dtheta)
+            if np.isfinite(ds).all():
+                squares = float(np.vdot(ds, model.family.covariance_times(at.s, ds)))
+            else:
+                squares = np.inf
+            found = AngularUpdate(
+                norm=float(norm),
+                loss=loss,
+                gradient_norm=float(lengths(G)),
+                angle=float(angles_turned(w, -rate * G)),
+                fisher_length=float(np.sqrt(squares / (2 * len(ds) * model.phi))),
+            )
+        if not np.isfinite(astuple(found)).all():
+            raise Refusal(
+                text(
+                    "At ‖w‖ = {norm:g} the step or its length exceeds the largest float. Measure "
+                    "nearer to the model's own norm, {own:g}, or with a smaller `rate`.",
+                    norm=norm,
+                    own=own_norm,
+                )
+            )
+        return found
 
     points = [measure(norm) for norm in radii]
     return AngularUpdates(

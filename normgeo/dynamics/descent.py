@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
-from normgeo.base.arrays import Array
+from normgeo.base.arrays import Array, require_room
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -97,6 +97,7 @@ def descend(
     decay, steps = real_number("decay", decay, least=0), whole_number("steps", steps, 1)
 
     blocks = Blocks.of(model.normalizer, len(model.W))
+    require_room(text("What is measured of each step"), steps, 5 * len(blocks.neurons) + 6)
     blocks.require_direction(model.W)
     if block is not None:
         blocks = blocks.only(whole_number("block", block, 0, len(blocks.neurons) - 1))

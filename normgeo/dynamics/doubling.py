@@ -28,6 +28,7 @@ ZERO = 1e-10  # of what a quantity could be, given the sizes of w̃, g and Cov
 
 GRADIENT, GRADIENT_TURN = text("gradient of the loss"), text("turn by one gradient step")
 BETWEEN = text("F between a doubled and another w")
+ALONG = text("curvature along w")
 FACTORS = {
     text("output s"): Fraction(1),
     text("loss"): Fraction(1),
@@ -41,7 +42,7 @@ FACTORS = {
     text("ds² of a fixed dw"): Fraction(1, 4),
     text("turn by a fixed dw"): Fraction(1, 2),
     GRADIENT_TURN: Fraction(1, 4),
-    text("curvature along w"): Fraction(0),
+    ALONG: Fraction(0),
 }
 
 
@@ -95,6 +96,7 @@ def doubling_table(
     before, after = (_measure(objective, changes, k * objective.own) for k in (1.0, 2.0))
     scales = _scales(objective, changes)
     no_other = len(objective.neurons) == len(model.W)
+    single = _directions(objective) == 1
 
     def vanishes(quantity: str) -> bool:
         return bool(np.abs(before[quantity]).max() <= ZERO * scales.get(quantity, 0.0))
@@ -104,12 +106,23 @@ def doubling_table(
         q, changed, reason = before[quantity], after[quantity], ""
         if quantity == BETWEEN and no_other:
             reason = text("All weights are in the block that doubles.")
-        elif vanishes(GRADIENT if quantity == GRADIENT_TURN else quantity):
+        elif vanishes(quantity) or (quantity == GRADIENT_TURN and vanishes(GRADIENT)):
             reason = text("It is 0 before and after.")
             if quantity == BETWEEN and not model.family.coupled:
                 reason = text("It is 0 before and after: the outputs are independent, Cov_ij = 0.")
+        if single and predicted != 1 and (not reason or quantity == ALONG):
+            reason = text(
+                "The block has one direction, its own, in which only ε moves z: nothing turns."
+            )
         rows.append(_row(quantity, predicted, q, changed, reason))
     return tuple(rows)
+
+
+def _directions(objective: BlockObjective) -> int:
+    """How many dimensions the centered weights of the block have."""
+    center = objective.blocks.normalizer.centering
+    features: int = objective.objective.X.shape[1] - center.feature_dimensions_lost
+    return (len(objective.neurons) - center.neuron_dimensions_lost) * features
 
 
 @final
@@ -169,7 +182,7 @@ def _measure(objective: BlockObjective, changes: _Changes, w: Array) -> dict[str
         "ds² of a fixed dw": squared_lengths,
         "turn by a fixed dw": angles_turned(np.broadcast_to(w, fixed.shape), fixed),
         GRADIENT_TURN: angles_turned(w, -changes.rate * G),
-        "curvature along w": along / (mean_across or 1.0),
+        ALONG: along / (mean_across or 1.0),
     }
 
 
@@ -202,6 +215,6 @@ def _row(
         return DoublingRow(quantity, predicted, None, 0.0, *sizes, reason)
     if not predicted:
         return DoublingRow(quantity, predicted, max(sizes), 0.0, *sizes)
-    factor = float(q @ changed / (q @ q))
-    spread = float(lengths(changed - factor * q)) / sizes[1]
+    factor = float(q / sizes[0] @ changed) / sizes[0]
+    spread = float(lengths(changed - factor * q)) / (sizes[1] or 1.0)
     return DoublingRow(quantity, predicted, factor, spread, *sizes)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import final
 
 import numpy as np
 
 from normgeo.base.arguments import real_number, seed_number, whole_number
-from normgeo.base.arrays import Array
+from normgeo.base.arrays import Array, require_room
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Equilibrium, Optimizer
@@ -64,13 +65,19 @@ def settled(norms: Array, angles: Array) -> Equilibrium:
     """
     half = last_half(angles)
     angle = half.mean(axis=0) if len(half) else np.full(np.shape(norms)[1:], np.nan)
-    return Equilibrium(np.sqrt((last_half(norms) ** 2).mean(axis=0)), np.asarray(angle))
+    return Equilibrium(_root_mean_square(last_half(norms)), np.asarray(angle))
 
 
 def settled_gradient(runs: Sequence[Trajectory], block: int) -> float:
     """√Γ, the root mean square of ‖w‖‖G‖ of a block over the last halves of runs."""
-    squares = [last_half(run.norms[:-1] * run.gradient_norms)[:, block] ** 2 for run in runs]
-    return float(np.sqrt(np.concatenate(squares).mean()))
+    halves = [last_half(run.norms[:-1] * run.gradient_norms)[:, block] for run in runs]
+    return float(_root_mean_square(np.concatenate(halves)))
+
+
+def _root_mean_square(values: Array) -> Array:
+    """The root of the mean square over the first axis, of values whose squares may overflow."""
+    root: Array = lengths(np.moveaxis(values, 0, -1)) / len(values) ** 0.5
+    return root
 
 
 def settled_cosine(runs: Sequence[Trajectory], block: int) -> float:
@@ -119,16 +126,27 @@ def simulate_balance(
             )
         )
     rule, rng = optimizer_of(optimizer), np.random.default_rng(seed)
+    require_room(text("The vector and its path"), weights + 2 * steps)
     update, rates = rule.start(np.full(weights, decay)), np.full(weights, rate)
     w = rng.standard_normal(weights)
     w *= norm / lengths(w)
     norms, angles = [norm], []
-    for _ in range(steps):
+    for step in range(1, steps + 1):
+        unit = w / norms[-1]
         u = rng.standard_normal(weights)
-        u -= (u @ w) / (w @ w) * w
-        following = update(w, gradient_norm / norms[-1] * u / lengths(u), rates)
-        angles.append(float(angles_turned(w, following - w)))
+        u -= (u @ unit) * unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            following = update(w, gradient_norm / norms[-1] * (u / lengths(u)), rates)
+            angles.append(float(angles_turned(w, following - w)))
         w = following
         norms.append(float(lengths(w)))
+        if not (norms[-1] > 0 and isfinite(norms[-1]) and isfinite(angles[-1])):
+            raise Refusal(
+                text(
+                    "The run leaves the range of floating point at step {step}. Begin nearer to "
+                    "the norm at which growth and decay balance, or with smaller numbers.",
+                    step=step,
+                )
+            )
     predicted = rule.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
     return Balance(rule, rate, decay, gradient_norm, np.array(norms), np.array(angles), predicted)

@@ -96,7 +96,9 @@ class Trajectory:
         For the gradient at each step, as if its norm on the unit sphere stayed. None without a
         homogeneous block, a law, or a decay with ηλ < 1.
         """
-        if not (self.blocks.homogeneous and 0 < self.decay * self.rates.max() < 1):
+        with np.errstate(over="ignore", invalid="ignore"):  # of a schedule that has overflown
+            shrunk = self.decay * self.rates.max()
+        if not (self.blocks.homogeneous and 0 < shrunk < 1):
             return None
         sphere_gradient = self.norms[:-1] * self.gradient_norms
         size = self.blocks.neurons.shape[1] * self.start.W.shape[1]

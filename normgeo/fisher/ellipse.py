@@ -13,7 +13,7 @@ sections 5.2.1 and 5.2.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log10
+from math import floor, log10
 from typing import final
 
 import numpy as np
@@ -190,6 +190,18 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
 
 
 def round_number(value: float) -> float:
-    """Return the largest of 1, 2, 5 times a power of ten that is not above a number."""
-    power = 10.0 ** (ceil(log10(value)) - 1)
-    return float(max(digit * power for digit in (1, 2, 5, 10) if digit * power <= value * 1.0001))
+    """Return the largest of 1, 2, 5 times a power of ten that is not above a positive number.
+
+    Not above it but for rounding: 0.1 for what should be 0.1 and has lost its last digits.
+
+    >>> round_number(0.1), round_number(0.0999), round_number(7.0)
+    (0.1, 0.05, 5.0)
+
+    """
+    power = floor(log10(value))
+    near = (
+        float(f"{digit}e{exponent}")
+        for exponent in (power - 1, power, power + 1)
+        for digit in (1, 2, 5)
+    )
+    return max(number for number in near if number <= value * (1 + 1e-9))

@@ -68,8 +68,12 @@ class GainMetric:
 
     @property
     def ratio(self) -> Array:
-        """Return `total` over its value at δ = 1, (n,)."""
-        ratio: Array = self.total / np.trace(self.unscaled)
+        """Return `total` over its value at δ = 1, (n,).
+
+        NaN where that value is 0: z or the variance of the outputs is, and 0/0 is no factor.
+        """
+        unscaled = np.trace(self.unscaled)
+        ratio: Array = self.total / (unscaled if unscaled else np.nan)
         return ratio
 
     @property
@@ -119,9 +123,10 @@ def gain_metric(
     problems = []
     for i, delta in enumerate(Progress.of(progress).over(factors.tolist())):
         try:
-            exact[i] = _exact(model, delta * inputs)
+            scaled = _scaled(inputs, delta)
+            exact[i] = _exact(model, scaled)
             if printed_form is not None:
-                printed[i] = _printed(model, delta * inputs, printed_form)
+                printed[i] = _printed(model, scaled, printed_form)
             problems.append("")
         except Refusal as error:
             problems.append(error.args[0])
@@ -136,6 +141,20 @@ def gain_metric(
         unscaled,
         tuple(problems),
     )
+
+
+def _scaled(X: Array, delta: float) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled: Array = delta * X
+    if not np.isfinite(scaled).all():
+        raise Refusal(
+            text(
+                "The inputs times δ = {delta:g} exceed the largest {kind}. Use a smaller δ.",
+                delta=delta,
+                kind=X.dtype,
+            )
+        )
+    return scaled
 
 
 def _exact(model: NormalizedGLM, X: Array) -> Array:

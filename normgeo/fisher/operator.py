@@ -7,6 +7,7 @@ It is the expected Fisher (over y, from the model), per case (E_x is the mean ov
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -112,7 +113,8 @@ class Fisher(LinearOperator):
         self.layout = linearization.layout
         self.max_bytes = real_number("max_bytes", max_bytes, least=0)
         self.structure = FisherStructure(linearization, family, phi)
-        self._storage = STORAGES[form].of(self.structure, max_bytes)
+        with np.errstate(over="ignore", invalid="ignore"):  # found out where it is asked for
+            self._storage = STORAGES[form].of(self.structure, max_bytes)
         P = self.layout.size
         super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
 
@@ -137,12 +139,13 @@ class Fisher(LinearOperator):
 
     def quad(self, v: ArrayLike) -> float:
         """Return vᵀFv, for v (P,): twice the KL of a small step v, in nats per case."""
-        return float(self.restrict(np.reshape(v, (-1, 1)))[0, 0])
+        return float(self.restrict(real_array("v", v, 1)[:, None])[0, 0])
 
     def restrict(self, V: ArrayLike) -> Array:
         """Return VᵀFV (k, k), the Fisher on the span of the columns of V (P, k)."""
-        R = self._storage.restrict(self._columns(V))
-        symmetric: Array = (R + R.T) / 2
+        columns = self._columns(V)
+        R = _finite(lambda: self._storage.restrict(columns))
+        symmetric: Array = R / 2 + R.T / 2
         return symmetric
 
     def factor_times(self, V: ArrayLike) -> Array:
@@ -163,11 +166,12 @@ class Fisher(LinearOperator):
                     "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
                 )
             )
-        return self.structure.factor_times(self._columns(V))
+        columns = self._columns(V)
+        return _finite(lambda: self.structure.factor_times(columns))
 
     def diagonal(self) -> Array:
         """Return the diagonal of F, (P,)."""
-        return self._storage.diagonal()
+        return _finite(self._storage.diagonal)
 
     def trace(self) -> float:
         """Return the trace of F."""
@@ -182,7 +186,7 @@ class Fisher(LinearOperator):
         """
         last, what = self.layout.neurons - 1, text("the neurons")
         i, j = (whole_number(*index, 0, last, what) for index in (("i", i), ("j", j)))
-        return self._storage.block(i, j)
+        return _finite(lambda: self._storage.block(i, j))
 
     def to_dense(self, max_bytes: float | None = None) -> Array:
         """Return F (P, P), exactly symmetric; read-only where that is how it is stored.
@@ -194,7 +198,7 @@ class Fisher(LinearOperator):
         most = self.max_bytes
         if max_bytes is not None:
             most = real_number("max_bytes", max_bytes, least=0)
-        return self._storage.to_dense(most)
+        return _finite(lambda: self._storage.to_dense(most))
 
     def weights(self, max_bytes: float | None = None) -> Array:
         """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""
@@ -218,21 +222,26 @@ class Fisher(LinearOperator):
 
         Raises:
             ValueError: a negative damping, or a b of another shape.
-            RuntimeError: the residual stayed above rtol ‖b‖.
+                Or the residual stayed above rtol ‖b‖.
 
         """
         damping = real_number("damping", damping, least=0)
         rtol = real_number("rtol", rtol, above=0, below=1)
         if max_iterations is not None:
             max_iterations = whole_number("max_iterations", max_iterations, 1)
-        target = real_array("b", b, 1)
+        target = self._columns(real_array("b", b, 1)[:, None])[:, 0]
+        if not target.any():
+            return np.zeros(self.layout.size)
         damped = LinearOperator(
-            self.shape, matvec=lambda v: self.matvec(v) + damping * v, dtype=self.dtype
+            self.shape,
+            matvec=lambda v: self._storage.times(v.reshape(-1, 1))[:, 0] + damping * v,
+            dtype=self.dtype,
         )
-        x, failed = cg(damped, target, rtol=rtol, maxiter=max_iterations)
-        if failed:
+        with np.errstate(all="ignore"):
+            x, failed = cg(damped, target, rtol=rtol, maxiter=max_iterations)
             left = float(np.linalg.norm(damped.matvec(x) - target) / np.linalg.norm(target))
-            raise RuntimeError(
+        if failed or not np.isfinite(left):
+            raise Refusal(
                 text(
                     "Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
                     "{failed} iterations it is {left:.2g}. Use more damping (it is "
@@ -258,10 +267,10 @@ class Fisher(LinearOperator):
         return columns
 
     def _matvec(self, x: Array) -> Array:
-        return self._storage.times(x.reshape(-1, 1))[:, 0]
+        return self._matmat(x.reshape(-1, 1))[:, 0]
 
     def _matmat(self, X: Array) -> Array:
-        return self._storage.times(X)
+        return _finite(lambda: self._storage.times(X))
 
     def _adjoint(self) -> Fisher:
         return self
@@ -303,3 +312,22 @@ def fisher(
     at = model.linearize(X)
     chosen = at if coupling == "exact" else at.own_neuron()
     return Fisher(chosen, model.family, model.phi, form, max_bytes)
+
+
+def _finite(answer: Callable[[], Array]) -> Array:
+    """Return an answer whose numbers floats hold.
+
+    Raises:
+        Refusal: they do not.
+
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = answer()
+    if not np.isfinite(values).all():
+        raise Refusal(
+            text(
+                "An entry of the Fisher information, or its product with these vectors, exceeds "
+                "the largest float. Use smaller inputs, gains or vectors."
+            )
+        )
+    return values

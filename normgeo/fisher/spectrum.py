@@ -12,6 +12,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from normgeo.base.arguments import instance_of, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 
@@ -76,7 +77,7 @@ def spectrum(
 
     Raises:
         ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
-        RuntimeError: Lanczos did not converge. Stop: it was asked to, and has nothing to keep.
+            Or Lanczos did not converge. Stop: it was asked to, and has nothing to keep.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> from normgeo.fisher.operator import fisher
@@ -147,7 +148,7 @@ def _lanczos(
     try:
         values, vectors = eigsh(counted, k, which="LA", v0=start)
     except ArpackNoConvergence as error:
-        raise RuntimeError(
+        raise Refusal(
             text(
                 "Lanczos must converge to {k} eigenvalues; after {products} products with F "
                 "{converged} had converged. Ask for fewer, or use form='dense'.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
+from math import isfinite
 from typing import final
 
 import numpy as np
@@ -13,6 +14,8 @@ from scipy import optimize
 from normgeo.base.arguments import instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
 
@@ -68,8 +71,18 @@ def fit(
     objective, penalized = Objective.of(start, X, y), _penalized(start)
 
     def penalized_loss(theta: Array) -> tuple[float, Array]:
-        point, shrunk = objective.at(theta), penalized * theta
-        return point.loss + ridge / 2 * float(shrunk @ theta), point.gradient() + ridge * shrunk
+        with np.errstate(over="ignore", invalid="ignore"):
+            point, shrunk = objective.at(theta), penalized * theta
+            loss = point.loss + ridge / 2 * float(shrunk @ theta)
+            gradient = point.gradient() + ridge * shrunk
+        if not (isfinite(loss) and np.isfinite(gradient).all()):
+            raise Refusal(
+                text(
+                    "The loss with its penalty, or its gradient, exceeds the largest float. Start "
+                    "from smaller weights and gains, or ask for a smaller `ridge`."
+                )
+            )
+        return loss, gradient
 
     watched, iterations = Progress.of(progress), count(1)
 

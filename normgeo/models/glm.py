@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, whole_number
-from normgeo.base.arrays import Array, real_array
+from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -194,6 +194,7 @@ class NormalizedGLM(Constant):
     ) -> NormalizedGLM:
         """Return a model with w_hd ~ N(0, 1/D), so that a has variance 1 on standardized data."""
         shape = whole_number("neurons", neurons, 1), whole_number("features", features, 1)
+        require_room("W", *shape)
         instance_of("rng", rng, np.random.Generator)
         return cls(normalizer, family, rng.standard_normal(shape) / features**0.5, phi=phi)
 
@@ -253,7 +254,16 @@ class NormalizedGLM(Constant):
 
     def _linearized(self, normalized: Linearization) -> ModelLinearization:
         z = normalized.z
-        s = z + self.b if self.g is None else self.g * z + self.b
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = z + self.b if self.g is None else self.g * z + self.b
+        if not np.isfinite(s).all():
+            raise Refusal(
+                text(
+                    "The natural parameter g z + b exceeds the largest {kind}. Use smaller gains, "
+                    "biases, weights or inputs.",
+                    kind=s.dtype,
+                )
+            )
         return ModelLinearization(normalized, s, z, self.g, self.layout)
 
 

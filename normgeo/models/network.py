@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, whole_number, whole_numbers
-from normgeo.base.arrays import Array
+from normgeo.base.arrays import Array, require_room
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
@@ -84,6 +84,9 @@ class Network:
     output: NormalizedGLM
 
     def __post_init__(self) -> None:
+        for layer in instance_of("hidden", self.hidden, tuple):
+            instance_of("hidden", layer, Layer)
+        instance_of("output", self.output, NormalizedGLM)
         shapes = [units.W.shape for units in self.units]
         for place, ((H, _), (_, D)) in enumerate(pairwise(shapes)):
             if H != D:
@@ -124,6 +127,7 @@ class Network:
         instance_of("rng", rng, np.random.Generator)
         hidden, D = [], whole_number("features", features, 1)
         for H in whole_numbers("widths", widths, 1):
+            require_room("W", H, D)
             W = rng.standard_normal((H, D)) * (chosen.weight_variance / D) ** 0.5
             hidden.append(Layer(normalizer, W, activation=chosen))
             D = H

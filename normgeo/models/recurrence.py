@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, real_number, whole_number
-from normgeo.base.arrays import Array, real_array
+from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.progress import Ended, Progress, Report
 from normgeo.base.refusal import Refusal
@@ -94,6 +94,7 @@ class Recurrence(Constant):
         radius = real_number("spectral_radius", spectral_radius, above=0)
         neurons = whole_number("neurons", neurons, 1)
         features = whole_number("features", features, 1)
+        require_room("W", neurons, neurons + features)
         instance_of("rng", rng, np.random.Generator)
         W_hh = rng.standard_normal((neurons, neurons))
         W_hh *= radius / np.abs(np.linalg.eigvals(W_hh)).max()
@@ -206,6 +207,7 @@ def run_recurrence(
             )
         )
     T = L if steps is None else whole_number("steps", steps, 1)
+    require_room(text("The states of all steps"), T, S, 2 * H)
     scale = np.ones(T) if factors is None else real_array("factors", factors, 1)
     if scale.shape != (T,) or (scale <= 0).any():
         raise Refusal(
@@ -255,7 +257,8 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
 
 
 def _step_inputs(state: Array, X: Array, t: int, factors: Array) -> Array:
-    joined: Array = np.hstack([state, X[:, (t - 1) % X.shape[1]]]) * factors[t - 1]
+    with np.errstate(over="ignore"):  # a layer says what it does not take
+        joined: Array = np.hstack([state, X[:, (t - 1) % X.shape[1]]]) * factors[t - 1]
     return joined
 
 

@@ -116,6 +116,10 @@ class Blocks:
         return changed
 
 
+SMALLEST_SQUARE = 1e-280
+"""A square below it has lost digits to underflow."""
+
+
 def dots(U: Array, V: Array) -> Array:
     """Return u·v over the last axis of U and V (…, n)."""
     products: Array = np.einsum("...i,...i->...", U, V)
@@ -124,14 +128,22 @@ def dots(U: Array, V: Array) -> Array:
 
 def lengths(U: Array) -> Array:
     """Return ‖u‖ over the last axis of U (…, n)."""
-    norms: Array = np.sqrt(dots(U, U))
-    return norms
+    with np.errstate(over="ignore", under="ignore"):
+        squares = dots(U, U)
+    if ((squares > SMALLEST_SQUARE) & (squares < np.inf)).all():
+        norms: Array = np.sqrt(squares)
+        return norms
+    # A power of two brings them to order one and rounds nothing.
+    _, exponent = np.frexp(np.abs(U).max(axis=-1, initial=0))
+    unit = np.ldexp(U, -exponent[..., None])
+    with np.errstate(over="ignore"):
+        scaled: Array = np.ldexp(np.sqrt(dots(unit, unit)), exponent)
+    return scaled
 
 
 def cosines(U: Array, V: Array) -> Array:
     """Return u·v/(‖u‖‖v‖) over the last axis of U and V (…, n); 0 where one is zero."""
-    product = lengths(U) * lengths(V)
-    return dots(U, V) / np.where(product > 0, product, 1.0)
+    return dots(_units(U), _units(V))
 
 
 def angles_turned(U: Array, change: Array) -> Array:
@@ -142,8 +154,7 @@ def angles_turned(U: Array, change: Array) -> Array:
     Taken from the change itself, so that an angle of 1e-12 keeps its digits (an arccosine of
     the two directions loses all of them below 1e-8).
     """
-    norm = lengths(U)
-    unit = U / np.where(norm > 0, norm, 1.0)[..., None]
+    norm, unit = lengths(U), _units(U)
     along = dots(unit, change)
     across = lengths(change - along[..., None] * unit)
     return np.where(norm > 0, np.arctan2(across, norm + along), 0.0)
@@ -156,7 +167,13 @@ def angles_between(U: Array, V: Array) -> Array:
 
     It keeps its digits at any angle (an arccosine loses them below 1e-8).
     """
-    norms = lengths(U), lengths(V)
-    u, v = (W / np.where(n > 0, n, 1.0)[..., None] for W, n in zip((U, V), norms, strict=True))
+    u, v = _units(U), _units(V)
     angles: Array = 2 * np.arctan2(lengths(u - v), lengths(u + v))
-    return np.where((norms[0] > 0) & (norms[1] > 0), angles, 0.0)
+    return np.where(u.any(axis=-1) & v.any(axis=-1), angles, 0.0)
+
+
+def _units(U: Array) -> Array:
+    """Return u/‖u‖ over the last axis of U (…, n); 0 where u is zero."""
+    norms = lengths(U)
+    units: Array = U / np.where(norms > 0, norms, 1.0)[..., None]
+    return units

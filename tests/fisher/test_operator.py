@@ -19,6 +19,7 @@ from normgeo import (
     null_space,
     spectrum,
 )
+from normgeo.base.refusal import Refusal
 from normgeo.fisher import structure
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
@@ -537,7 +538,7 @@ def test_blocks_too_large_as_one_matrix_are_refused_as_one_only():
 
 def test_solve_says_when_it_did_not_converge():
     model, X = random_model(NORMALIZERS["layer"], "gaussian")
-    with pytest.raises(RuntimeError, match=r"must bring the residual below 1e-08 .* after 2 iter"):
+    with pytest.raises(Refusal, match=r"must bring the residual below 1e-08 .* after 2 iter"):
         fisher(model, X).solve(np.ones(42), 1e-3, max_iterations=2)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
 from normgeo.base.progress import Stop
+from normgeo.base.refusal import Refusal
 from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import PRODUCTS
 
@@ -136,7 +137,7 @@ def test_lanczos_that_does_not_converge_says_so(monkeypatch):
         function.__globals__, "eigsh", lambda *a, **k: eigsh(*a, **k, maxiter=1, ncv=8)
     )
     with pytest.raises(
-        RuntimeError,
+        Refusal,
         match=r"^Lanczos must converge to 5 eigenvalues; after \d+ products with F \d had "
         r"converged\. Ask for fewer, or use form='dense'\.$",
     ):
