@@ -18,6 +18,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 
 from benchmarks.timing import Row
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.sandbox import in_sandbox
 from tools.server import serving
 
 TITLE = "Key press to painted, in Chromium at 1280 × 720"
@@ -85,7 +86,10 @@ def press(page: Page, key: str) -> float:
 def opened(url: str) -> Iterator[tuple[Page, Traffic]]:
     traffic = Traffic()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser())
+        path = find_browser() or ""
+        browser = playwright.chromium.launch(
+            executable_path=path, chromium_sandbox=in_sandbox(path)
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.on("websocket", traffic.watch)
         page.goto(url)

@@ -12,6 +12,7 @@ import codecs
 import io
 import sys
 from collections.abc import Sequence
+from typing import NoReturn, final
 
 from normgeo import __version__
 from normgeo.base.characters import spell
@@ -77,9 +78,17 @@ def _run(arguments: Sequence[str]) -> None:
     options.run(options)
 
 
+@final
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no command for a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def _parser() -> argparse.ArgumentParser:
     """Return the parser; made anew for each run, its sentences are in the language in use."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=program(),
         description=str(
             text(

@@ -56,7 +56,7 @@ def _picture(name: str) -> Picture:
         raise Refusal(
             text(
                 "There is no picture {name!r}. The pictures are {pictures}; a recipe is a file.",
-                name=name,
+                name=name[:60],
                 pictures=", ".join(PICTURES),
             )
         )

@@ -53,8 +53,8 @@ def to_pdf(html: str) -> bytes:
         except (OSError, subprocess.SubprocessError) as error:
             raise BrowserMissing(
                 text(
-                    "The browser {path} does not print. Set BROWSER_PATH to another one, or choose "
-                    "HTML.",
+                    "The browser {path!s} does not print. Set BROWSER_PATH to another one, or "
+                    "choose HTML.",
                     path=browser,
                 )
             ) from error

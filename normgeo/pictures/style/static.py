@@ -63,7 +63,7 @@ def browser() -> Iterator[Draw]:
             except (BrowserClosedError, BrowserDepsError, BrowserFailedError) as error:
                 raise BrowserMissing(
                     text(
-                        "The browser {path} does not start. Set BROWSER_PATH to another one, or "
+                        "The browser {path!s} does not start. Set BROWSER_PATH to another one, or "
                         "choose HTML.",
                         path=path,
                     )
