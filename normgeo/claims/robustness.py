@@ -123,8 +123,8 @@ CLAIMS = (
         "fisher?method=standard&tab=magnitude",
         condition=text("the outputs are Gaussian"),
         remark=text(
-            "Otherwise the covariance of the outputs moves too: a Bernoulli one saturates, a "
-            "Poisson one grows with its mean."
+            "Otherwise the covariance of the outputs moves too: a Bernoulli one falls as it "
+            "saturates, a Poisson one grows with its mean."
         ),
     ),
     Claim(
