@@ -41,8 +41,9 @@ from normgeo.normalizers.batch_statistics import batch_drift, batch_noise
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.normalizers.normalizer import Normalized, Normalizer
 from normgeo.normalizers.shared_statistics import shared_statistics
+from normgeo.symmetry.dimension import expected_dimension
 from normgeo.symmetry.explanation import Explanation, explain
-from normgeo.symmetry.null_space import NullSpace, expected_dimension, null_space
+from normgeo.symmetry.null_space import NullSpace, null_space
 
 __version__ = "0.1.0"
 

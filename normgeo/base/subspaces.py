@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.linalg import qr
 
 from normgeo.base.arrays import Array
 
@@ -56,6 +57,50 @@ def orthonormal(V: Array, tolerance: float = SAME) -> Array:
     return basis
 
 
+def graded_basis(V: Array) -> Array:
+    """Return an orthonormal basis of the span of the columns of V (P, k), k of them, P ≥ k.
+
+    Rows may differ by any factor: each keeps its own digits, by Householder's reflections with the
+    longest rows and columns first (Cox and Higham, 1998).
+    """
+    order = np.argsort(-np.abs(V).max(axis=1, initial=0))
+    Q, _, _ = qr(V[order], mode="economic", pivoting=True)
+    basis = np.zeros_like(V)
+    basis[order] = Q
+    return basis
+
+
+def graded_null_space(C: Array) -> Array:
+    """Return an orthonormal basis of the x with C x = 0, for independent rows C (m, n).
+
+    By Gauss's elimination with the largest entry of all for a pivot: rows that agree but in
+    entries that are smaller by any factor are told apart, as they are not by reflections.
+
+    >>> (np.array([[1.0, 1e-20, 0.0], [1.0, 0.0, 1e-30]]) @ graded_null_space(
+    ...     np.array([[1.0, 1e-20, 0.0], [1.0, 0.0, 1e-30]])
+    ... )).ravel()
+    array([0., 0.])
+
+    """
+    left = C.copy()
+    pivots: list[int] = []
+    for row in range(len(C)):
+        left[row:] /= np.abs(left[row:]).max(axis=1, keepdims=True)
+        at, pivot = divmod(int(np.abs(left[row:]).argmax()), left.shape[1])
+        left[[row, row + at]] = left[[row + at, row]]
+        left[row] /= left[row, pivot]
+        others = np.arange(len(C)) != row
+        left[others] -= left[others, pivot, None] * left[row]
+        left[others, pivot] = 0.0
+        pivots.append(pivot)
+    free = np.setdiff1d(np.arange(C.shape[1]), pivots)
+    solutions = np.zeros((C.shape[1], len(free)))
+    solutions[free] = np.eye(len(free))
+    solutions[pivots] = -left[:, free]
+    basis: Array = np.linalg.qr(solutions)[0]
+    return basis
+
+
 def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
     """Return the angles (k,) in radians, ascending, and vectors (P, k) of S at these angles to Q.
 
@@ -75,29 +120,28 @@ def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
     return angles, vectors
 
 
-def shared(S: Array, Q: Array) -> Array:
-    """Return a basis of what the spans of S (P, k) and Q (P, m) have in common."""
-    angles, vectors = principal_angles(S, Q)
-    return vectors[:, angles < SAME]
-
-
-def mapped_to_zero(Q: Array, images: Array, size: float) -> Array:
+def mapped_to_zero(Q: Array, images: Array, rounding: float) -> Array:
     """Return a basis of the part of Q (P, k) that a linear map takes to 0.
 
-    `images` (m, k) is the map of Q; what is below `SAME` of `size`, its norm, is rounding.
+    `images` (m, k) is the map of Q; singular values of it up to `rounding` are rounding.
     """
     if not Q.shape[1]:
         return Q
     R = np.linalg.qr(images, mode="r")
     _, s, turned = np.linalg.svd(R, full_matrices=True)
     still = np.ones(Q.shape[1], dtype=bool)
-    still[: len(s)] = s <= SAME * size
+    still[: len(s)] = s <= rounding
     part: Array = Q @ turned[still].T
     return part
 
 
-def without(V: Array, S: Array) -> Array:
-    """Return a basis of what V (P, k) spans beyond S (P, m), at right angles to S."""
+def without(V: Array, S: Array, tolerance: float = SAME) -> Array:
+    """Return a basis of what V (P, k) spans beyond S (P, m), at right angles to S.
+
+    Directions with no more than `tolerance` of their length beyond S are left out.
+    """
     U, s, _ = np.linalg.svd(V - S @ (S.T @ V), full_matrices=False)
-    basis: Array = U[:, s > SAME]
+    beyond = U[:, s > tolerance]
+    # Once more for the rounding of the first time, as in `part_across`.
+    basis: Array = np.linalg.qr(beyond - S @ (S.T @ beyond))[0]
     return basis

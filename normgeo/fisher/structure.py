@@ -133,14 +133,6 @@ class FisherStructure:
         product: Array = np.stack(columns, axis=1) / np.sqrt(len(self.at.s) * self.phi)
         return product
 
-    def factor_size(self) -> float:
-        """Return the norm of (A''/(φN))^½ (g/σ) x̂: rounding errors of B are relative to it."""
-        at, s = self._normalized, self.at.s
-        squares = (at.center.project_features(at.centered_inputs) ** 2).sum(axis=1)
-        rates = 1 / at.sigma if self.at.gain is None else self.at.gain / at.sigma
-        shares = self.family.covariance_diagonal(s) * rates**2
-        return float(np.sqrt((squares @ shares).sum() / (len(s) * self.phi)))
-
     @cached_property
     def clusters(self) -> list[Array]:
         """The sets of neurons between which F is not zero: all, a group each, or one each."""

@@ -138,7 +138,15 @@ class FixedCases:
         if not (np.isfinite(z).all() and np.isfinite(sigma).all()):
             raise overflow(weights, self.X, kind)
         return Linearization(
-            self.center, self.scale, z, sigma, W_centered, self.X_centered, self.groups
+            self.center,
+            self.scale,
+            z,
+            sigma,
+            W_centered,
+            self.X_centered,
+            self.X,
+            self.groups,
+            float(self.added),
         )
 
     def sizes(self, W: Array) -> Array:

@@ -29,7 +29,9 @@ class Linearization:
         center, scale: the two words that are differentiated.
         z: (N, H). sigma: σ, broadcasts against (N, H).
         centered_weights, centered_inputs: W̃ (H, D) and X̃ (N, D).
+        inputs: X (N, D), whose size is that of the rounding errors of X̃.
         groups: G, the number of groups of neurons.
+        added: ε where the scale takes it, else 0.
 
     """
 
@@ -39,7 +41,9 @@ class Linearization:
     sigma: Array
     centered_weights: Array
     centered_inputs: Array
+    inputs: Array
     groups: int = 1
+    added: float = 0.0
 
     @property
     def point(self) -> ScalePoint:

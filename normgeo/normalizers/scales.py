@@ -66,6 +66,10 @@ class Scale(Statistic):
         Meant for scales that are not `shared_by_neurons`: the others have no such row.
         """
 
+    def unit_rows(self, at: ScalePoint) -> Array | None:
+        """Return r (H, D) where W̃ itself moves σ, by dσ_h = r_h · dw̃_h; None where only C does."""
+        return None
+
     def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
         """σ = √(v + ε) of floats, which broadcasts against C, without an overflow of v.
 

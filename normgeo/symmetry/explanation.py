@@ -4,9 +4,9 @@ A direction v is null because some link of this chain takes it to zero:
 
     dθ  →  dC = X̃ dW̃ᵀ  →  dz  →  ds = g dz + z dg + db  →  (A''/φ)^½ ds
 
-Up to ds: a change of the weights that z ignores, gains, data, or too few cases. At the last: the
-softmax, which ignores s + c(x) 1, or outputs that are saturated. The reasons are taken in the
-order of `REASONS`; each is credited with the dimensions that those before it left.
+Up to ds: a change of the weights that z ignores, gains, biases, data, or too few cases. At the
+last: the softmax, which ignores s + c(x) 1, or outputs that are saturated. The reasons are taken
+in the order of `REASONS`; each is credited with the dimensions that those before it left.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from normgeo.symmetry.null_chain import NullChain
 from normgeo.symmetry.null_space import NullSpace
 from normgeo.symmetry.reasons import REASONS
 
+INSIDE = 0.9
+"""The length within the null space above which a unit vector is one of it, but for rounding."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,9 @@ class Reason:
     Attributes:
         key, title: its names. sentence: what it means here.
         span: the dimension of all tangents of the change, for the reasons that are one.
-        angles: their principal angles to the null space in radians, ascending; else empty.
+        null: how many of these are null directions.
+        angles: the principal angles of the tangents to the null space in radians, ascending, with
+            every parameter in its unit of `Equilibrated`; else empty.
         held: the dimension of the null directions that it explains.
         added: of these, how many no earlier reason explains.
 
@@ -46,6 +51,7 @@ class Reason:
     title: str
     sentence: str
     span: int
+    null: int
     angles: Array
     held: int
     added: int
@@ -123,8 +129,8 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     for find in REASONS:
         for found in find(chain, credited):
             # In coordinates of the null space: no more than its dimension is credited.
-            part = null.basis.T @ found.part
-            new = without(part, credited)
+            part = without(null.coordinates.T @ found.part, credited[:, :0], INSIDE)
+            new = without(part, credited, chain.independent)
             credited = np.concatenate([credited, new], axis=1)
             reasons.append(
                 Reason(
@@ -132,6 +138,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
                     found.title,
                     found.sentence,
                     found.span,
+                    found.null,
                     found.angles,
                     part.shape[1],
                     new.shape[1],

@@ -1,108 +1,139 @@
 """A null space followed along the maps from a change of θ to the distribution of y.
 
 dθ  →  dC = X̃ dW̃ᵀ  →  dz  →  ds = g dz + z dg + db  →  (A''/φ)^½ ds
+
+Where a map takes directions to zero is asked as the null space was: of the map equilibrated, by
+the same multiple of rounding. So no reason contradicts the count.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import mapped_to_zero
+from normgeo.base.subspaces import mapped_to_zero, orthonormal, without
+from normgeo.models.families import FAMILIES
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import Linearization
+from normgeo.symmetry.equilibration import Change, Equilibrated, whole
 from normgeo.symmetry.null_space import NullSpace
+
+INDEPENDENT = 1e5
+"""Units of rounding up to which what is left of a vector beyond others is rounding."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class NullChain:
-    """A model, its derivative and its null space, along the chain of maps."""
+    """A model, its derivative and its null space, along the chain of maps.
+
+    Directions are in the coordinates e of `outputs`, as those of the null space are.
+    """
 
     model: NormalizedGLM
     at: ModelLinearization
     null: NullSpace
 
-    @cached_property
+    @property
     def normalized(self) -> Linearization:
-        at = self.at.normalized
-        return at if isinstance(at, Linearization) else at.full
-
-    @property
-    def inputs(self) -> Array:
-        """The centered inputs, (N, D)."""
-        return self.normalized.centered_inputs
+        """The linearization of z."""
+        return whole(self.at)
 
     @cached_property
-    def size(self) -> float:
-        """The norm of dz by dW with σ held constant."""
-        lengths = np.linalg.norm(self.inputs, axis=1)[:, None]
-        return float(np.linalg.norm(np.broadcast_to(lengths / self.normalized.sigma, self.z.shape)))
-
-    @property
-    def z(self) -> Array:
-        """(N, H)."""
-        return self.at.z
+    def outputs(self) -> Equilibrated:
+        """The change of the distribution of y, whose null space it is."""
+        return Equilibrated.of(self.at, self.model.family, self.null.weights_only)
 
     @cached_property
-    def changes_of_outputs(self) -> Array:
-        """Return ds of every null direction, (k, N, H)."""
-        basis = self.null.basis.T
-        return np.array([self.at.jvp(v) for v in basis]).reshape(len(basis), *self.z.shape)
+    def parameters(self) -> Equilibrated:
+        """The change of s."""
+        if not (self.model.family.coupled or self.outputs.saturated):
+            return self.outputs
+        return Equilibrated.of(self.at, FAMILIES["gaussian"], self.null.weights_only)
+
+    @cached_property
+    def normalized_inputs(self) -> Equilibrated:
+        """The change of z for changes of the weights."""
+        if self.null.weights_only and (self.at.gain is None or self.at.gain.all()):
+            return self.parameters
+        gain = None if self.at.gain is None else np.ones_like(self.at.gain)
+        return Equilibrated.of(replace(self.at, gain=gain), FAMILIES["gaussian"], True)
+
+    @property
+    def independent(self) -> float:
+        """What is left of a unit vector beyond others up to this is rounding."""
+        return INDEPENDENT * self.outputs.unit
 
     @cached_property
     def silent(self) -> Array:
         """The null directions that leave s alone, (P, j)."""
-        return self.part_without(self.null.basis, self.size, self.changes_of_outputs)
+        if self.parameters is self.outputs:
+            return self.null.coordinates
+        return self.zero(self.parameters, self.null.coordinates)
 
-    @cached_property
-    def shifting(self) -> Array:
-        """The null directions that leave the distribution of each case alone, (P, m)."""
-        ds = self.changes_of_outputs
+    def shifting(self, S: Array) -> Array:
+        """The part of null directions S that no output would show, were none saturated."""
+        if not self.outputs.saturated:
+            return S
         if not self.model.family.coupled:
-            return self.silent
-        return self.part_without(self.null.basis, self.size, ds - ds.mean(axis=2, keepdims=True))
+            return self.zero(self.parameters, S)
+        at = replace(self.at, s=np.zeros_like(self.at.s))
+        return self.zero(Equilibrated.of(at, self.model.family, self.null.weights_only), S)
+
+    def zero(self, of: Equilibrated, S: Array) -> Array:
+        """Return a basis of the part of S (P, k) that one of the maps takes to zero.
+
+        What does not move the parameters of that map is left out.
+        """
+        if not S.shape[1]:
+            return S
+        change = self.outputs.unpack(S)
+        if of is self.normalized_inputs:
+            change = of.of_centered(change.weights, change.offsets)
+        Q, lengths, turned = np.linalg.svd(of.pack(change), full_matrices=False)
+        moved = lengths > self.independent * max(1.0, lengths[0])
+        S, Q = S @ (turned[moved].T / lengths[moved]), Q[:, moved]
+        part = mapped_to_zero(np.eye(Q.shape[1]), of.effects(Q), of.rounding)
+        return orthonormal(S @ part, self.independent)
+
+    def span(self, change: Change) -> Array:
+        """Return a basis (P, m) of what changes of the parameters span."""
+        return orthonormal(self.outputs.pack(change), self.independent)
+
+    def weights(self, dW: Array) -> Array:
+        """Return a basis (P, m) of what changes dW (k, H, D) of the weights span."""
+        return self.span(self.outputs.change(dW))
+
+    def of_centered(self, dW: Array) -> Array:
+        """Return a basis (P, m) of what changes dW̃ (k, H, D) span."""
+        offsets = np.zeros((len(dW), self.outputs.offsets.shape[1]))
+        return self.span(self.outputs.of_centered(dW, offsets))
 
     @cached_property
-    def unseen(self) -> Array:
-        """The null directions that leave z alone, (P, i)."""
-        dW, _ = self.neurons(self.silent)
-        dz = np.array([self.at.normalized.jvp(d) for d in dW]).reshape(len(dW), *self.z.shape)
-        return self.part_without(self.silent, self.size, dz)
+    def of_outputs(self) -> Array:
+        """A unit change of each b and g, (P, H or 2H)."""
+        outputs, layout = self.outputs, self.null.layout
+        places = np.concatenate([layout.biases, layout.gains])
+        return np.eye(layout.size + outputs.offsets.shape[1])[:, places]
 
-    def part_without(self, basis: Array, size: float, *effects: Array) -> Array:
-        """Return the part of `basis` (P, k) with no effect; each of `effects` is (k, …)."""
-        flat = [e.reshape(len(e), int(np.prod(e.shape[1:]))) for e in effects]
-        return mapped_to_zero(basis, np.concatenate(flat, axis=1).T, size)
+    def beyond(self, S: Array, credited: Array) -> Array:
+        """Return the part (P, j) of null directions S beyond those with a reason, as in `left`."""
+        part: Array = self.null.coordinates @ without(self.null.coordinates.T @ S, credited)
+        return part
 
-    def neurons(self, basis: Array) -> tuple[Array, Array]:
-        """Return the changes of W (k, H, D), and of b and g (k, H, 1 or 2), of a basis (P, k)."""
-        layout = self.null.layout
-        changes = basis.T.reshape(basis.shape[1], layout.neurons, layout.per_neuron)
-        return changes[:, :, : layout.features], changes[:, :, layout.features :]
-
-    def summed(self, dW: Array) -> tuple[Array, Array]:
-        """Return dW̃ (k, H, D) and dC (k, N, H) of changes dW (k, H, D)."""
-        at = self.normalized
-        dW_centered = at.center.project_weights(dW, at.groups)
-        return dW_centered, at.centered_inputs @ dW_centered.mT
-
-    def coordinates(self, places: Array) -> Array:
-        """Return a unit change of each of some parameters, (P, m)."""
-        return np.eye(self.null.layout.size)[:, places]
-
-    def at_weights(self, dW: Array) -> Array:
-        """Return changes (m, H, D) of the weights as changes of θ, (P, m)."""
-        theta = np.zeros((self.null.layout.size, len(dW)))
-        theta[self.null.layout.weights] = dW.reshape(len(dW), -1).T
-        return theta
+    def left(self, credited: Array) -> Array:
+        """Return the null directions (P, j) beyond those with a reason, in coordinates (k, i)."""
+        rest = without(np.eye(self.null.dimension), credited, self.independent)
+        left: Array = self.null.coordinates @ rest
+        return left
 
     @cached_property
     def each_vector(self) -> Array:
         """The re-scalings of each centered weight vector by itself, (H, H, D)."""
         H = self.null.layout.neurons
-        return np.eye(H)[:, :, None] * self.normalized.centered_weights
+        each: Array = np.eye(H)[:, :, None] * self.normalized.centered_weights.astype(np.float64)
+        return each

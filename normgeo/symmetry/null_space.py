@@ -1,9 +1,10 @@
 """The null space of the Fisher information: the directions in which the model does not change.
 
-    F v = 0  ⟺  B v = 0,    F = BᵀB,    B = (A''/(φN))^½ J
+    F v = 0  ⟺  E e = 0
 
-The rank is decided from singular values of B. Eigenvalues of F are their squares, which puts
-1e-6 where rounding is and makes it look like 1e-12.
+E is the change of the outputs, equilibrated (see `equilibration`), and e is v in its units. Ranks
+are decided from its singular values. Eigenvalues of EᵀE are their squares, which puts 1e-6 where
+rounding is and makes it look like 1e-12.
 """
 
 from __future__ import annotations
@@ -14,30 +15,21 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh
 
-from normgeo.base.arguments import instance_of, real_number, whole_number
+from normgeo.base.arguments import instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
+from normgeo.base.subspaces import graded_basis
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher
 from normgeo.fisher.structure import check_size
-from normgeo.models.families import Family, family_of
 from normgeo.models.glm import ParameterLayout
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.statistic import group_size
+from normgeo.symmetry.equilibration import Equilibrated
 
-TOLERANCE = 1e-9
-"""A singular value of B below this share of the largest counts as zero."""
+DOUBT = 10.0
+"""Up to so many times what rounding does to E, a singular value may be rounding or not."""
 
-ROUNDING = 500
-"""A singular value below so many rounding errors of `FisherStructure.factor_size` is rounding."""
-
-CLEAR_GAP = 100.0
-"""The ratio of neighboring singular values that leaves no doubt between them."""
-
-# Eigenvalues of F below this share of the largest are not believed, but measured by B.
+# Eigenvalues of EᵀE below it are not believed, but measured by E.
 CANDIDATES = 1e-6
-# Eigenvalues of F below this share of the squared `factor_size` are rounding.
-SQUARED_ROUNDING = 1e-12
 
 
 @final
@@ -45,10 +37,14 @@ SQUARED_ROUNDING = 1e-12
 class NullSpace:
     """The null space of a Fisher information, and how its dimension was decided.
 
+    A direction has one of three answers. It is null where its singular value is up to `rounding`,
+    not null above `tolerance`; between the two float64 can't decide.
+
     Attributes:
-        singular_values: of B, descending: H·D of them for the weights alone, P for all of θ.
+        singular_values: of E, descending: H·D of them for the weights alone, P for all of θ.
         basis: (P, k), orthonormal; zero along b and g for the weights alone.
-        threshold: what a singular value must exceed to count. tolerance: its share of the largest.
+        coordinates: the same directions in the units of E, orthonormal.
+        rounding, tolerance: what the singular values are compared with.
         weights_only: whether it is the null space of F_WW or of all of F.
         which: it is of, as in `Fisher`. layout: of θ.
         notes: what a reader should know, in sentences.
@@ -57,7 +53,8 @@ class NullSpace:
 
     singular_values: Array
     basis: Array
-    threshold: float
+    coordinates: Array
+    rounding: float
     tolerance: float
     weights_only: bool
     which: WhichFisher
@@ -67,38 +64,54 @@ class NullSpace:
     @property
     def dimension(self) -> int:
         """k, the number of independent null directions."""
-        return int(self.basis.shape[1])
+        return int(self.coordinates.shape[1])
 
     @property
-    def eigenvalues(self) -> Array:
-        """The eigenvalues of F, descending: the squares of the singular values."""
-        squares: Array = self.singular_values**2
-        return squares
+    def undecided(self) -> int:
+        """How many directions float64 can't tell from null ones."""
+        return int(np.count_nonzero(self.singular_values <= self.tolerance)) - self.dimension
 
     @property
-    def gap(self) -> float:
-        """The smallest singular value that counts, over the largest that does not.
-
-        The threshold stands in where none is left out; infinite where all are, or are exactly 0.
-        """
-        return _gap(self.singular_values, self.threshold)
+    def seen(self) -> int:
+        """The number of directions that are not null."""
+        return len(self.singular_values) - self.dimension - self.undecided
 
     @property
     def clear(self) -> bool:
-        """Whether the gap is wide enough for the dimension not to depend on the threshold."""
-        return self.gap >= CLEAR_GAP
+        """Whether every direction is decided."""
+        return not self.undecided
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Of each singular value: "not null", "undecided" or "null"."""
+        each = ("not null", self.seen), ("undecided", self.undecided), ("null", self.dimension)
+        return tuple(answer for answer, count in each for _ in range(count))
+
+    @property
+    def counts(self) -> str:
+        """How many have which answer, in words."""
+        if self.clear:
+            return text("{k} null", k=self.dimension)
+        return text(
+            "{k} null, {undecided} cannot be decided in float64",
+            k=self.dimension,
+            undecided=self.undecided,
+        )
 
 
-def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLERANCE) -> NullSpace:
+def null_space(
+    F: Fisher, weights_only: bool = True, *, tolerance: float | None = None
+) -> NullSpace:
     """Return the null space of a Fisher information.
 
-    Eigenvectors of F with small eigenvalues are candidates; the singular values of B on their
-    span decide. Those up to `tolerance` × the largest count as zero, and so do those within the
-    rounding errors of B.
+    Eigenvectors of EᵀE with small eigenvalues are candidates; the singular values of E on their
+    span decide. The dimension does not depend on the size of a weight vector where the scale
+    divides by it, nor on the unit of a feature; A'' counts as seen wherever it is not 0.
 
     Args:
         F: of form "operator" or "dense". weights_only: of F_WW rather than of all of F.
-        tolerance: between 0 and 1.
+        tolerance: what is above it is not null, between 0 and 1; where None, DOUBT times what
+            rounding does to E.
 
     Raises:
         ValueError: a bad tolerance, the form "blocks", or matrices of more than `F.max_bytes`.
@@ -110,8 +123,8 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> from normgeo.fisher.operator import fisher
     >>> W, X = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]], [[1.0, 2.0], [3.0, 1.0], [0.0, 1.0]]
-    >>> null_space(fisher(NormalizedGLM(NORMALIZERS["layer"], "gaussian", W), X)).dimension
-    3
+    >>> null_space(fisher(NormalizedGLM(NORMALIZERS["layer"], "gaussian", W), X)).counts
+    '3 null'
 
     """
     if instance_of("F", F, Fisher).form == "blocks":
@@ -121,141 +134,75 @@ def null_space(F: Fisher, weights_only: bool = True, *, tolerance: float = TOLER
                 "which leaves the parts between neurons out. Use 'operator' or 'dense'."
             )
         )
-    tolerance = real_number("tolerance", tolerance, above=0, below=1)
-    places = F.layout.weights if weights_only else np.arange(F.layout.size)
-    values, vectors = eigh(F.weights() if weights_only else F.to_dense(), driver="evd")
-    size = F.structure.factor_size()
-    rounding = ROUNDING * float(np.finfo(F.structure.at.z.dtype).eps) * size
-    doubtful = values <= max(
-        CANDIDATES * values[-1], SQUARED_ROUNDING * size**2, (10 * rounding) ** 2
-    )
-    singular_values = np.sqrt(values[~doubtful])
-    candidates = np.zeros((F.layout.size, np.count_nonzero(doubtful)))
-    candidates[places] = vectors[:, doubtful]
-    measured = np.zeros(0)
-    if doubtful.any():
-        shape = (F.N * F.layout.neurons, candidates.shape[1])
-        check_size(shape, F.max_bytes, text("The changes of the outputs along small eigenvectors"))
-        R = np.linalg.qr(F.factor_times(candidates), mode="r")
-        _, found, turned = np.linalg.svd(R, full_matrices=True)
-        # Fewer outputs than candidates: the rest of the candidates are null by counting.
-        measured = np.zeros(candidates.shape[1])
-        measured[: len(found)] = found
-        candidates = candidates @ turned.T
-    singular_values = np.sort(np.concatenate([singular_values, measured]))[::-1]
-    threshold = max(tolerance * float(singular_values[0]), rounding)
-    basis = candidates[:, measured <= threshold]
+    if tolerance is not None:
+        tolerance = real_number("tolerance", tolerance, above=0, below=1)
+    structure = F.structure
+    E = Equilibrated.of(structure.at, structure.family, weights_only, F.max_bytes)
+    singular_values, found = _decomposed(E)
+    offsets = E.offsets
+    singular_values = np.concatenate([singular_values, np.zeros(offsets.shape[1])])
+    null = singular_values <= E.rounding
+    coordinates = np.concatenate([E.spread(found[:, null[: found.shape[1]]]), offsets], axis=1)
+    highest = DOUBT * E.rounding * E.condition if tolerance is None else tolerance
     return NullSpace(
         singular_values,
-        basis,
-        threshold,
-        tolerance,
+        graded_basis(E.theta(E.unpack(coordinates))),
+        coordinates,
+        E.rounding,
+        max(highest, E.rounding),
         weights_only,
         F.which,
         F.layout,
-        _notes(F, singular_values, threshold, weights_only),
+        (*F.notes, *_notes(E, singular_values, highest)),
     )
 
 
-def _gap(singular_values: Array, threshold: float) -> float:
-    kept = singular_values[singular_values > threshold]
-    dropped = singular_values[singular_values <= threshold]
-    below = float(dropped[0]) if len(dropped) else threshold
-    return float(kept[-1]) / below if len(kept) and below > 0 else np.inf
+def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
+    """Return the singular values of E, descending, and its right singular vectors."""
+    values, vectors = eigh(E.gram(), driver="evd")
+    values, vectors = values[::-1], vectors[:, ::-1]
+    doubtful = values <= CANDIDATES
+    singular_values = np.sqrt(np.maximum(values, 0))
+    if not doubtful.any():
+        return singular_values, vectors
+    certain, doubted = vectors[:, ~doubtful], vectors[:, doubtful]
+    layout = E.at.layout
+    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])
+    check_size(
+        shape, E.fisher.max_bytes, text("The changes of the outputs along small eigenvectors")
+    )
+    # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
+    mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
+    doubted = doubted - certain @ mixed
+    R = np.linalg.qr(E.effects(E.spread(doubted)), mode="r")
+    _, found, turned = np.linalg.svd(R, full_matrices=True)
+    # Fewer outputs than candidates: the rest of the candidates are null by counting.
+    singular_values[doubtful] = 0.0
+    singular_values[np.flatnonzero(doubtful)[: len(found)]] = found
+    vectors[:, doubtful] = doubted @ turned.T
+    order = np.argsort(-singular_values)
+    return singular_values[order], vectors[:, order]
 
 
-def _notes(
-    F: Fisher, singular_values: Array, threshold: float, weights_only: bool
-) -> tuple[str, ...]:
-    notes = list(F.notes)
-    if singular_values[0] <= threshold:
+def _notes(E: Equilibrated, singular_values: Array, tolerance: float) -> list[str]:
+    notes = []
+    if singular_values[0] <= E.rounding:
         notes.append(
             text(
                 "No small change of the {what} changes the outputs: F is zero to rounding.",
-                what=text("weights") if weights_only else text("parameters"),
+                what=text("weights") if E.weights_only else text("parameters"),
             )
         )
-    gap = _gap(singular_values, threshold)
-    if gap < CLEAR_GAP:
+    between = np.count_nonzero((singular_values > E.rounding) & (singular_values <= tolerance))
+    if between:
         notes.append(
             text(
-                "There is no clear gap: the singular values on the two sides of the threshold "
-                "{threshold:.2g} differ by a factor of {gap:.2g} only, so the number of null "
-                "directions depends on it.",
-                threshold=threshold,
-                gap=gap,
+                "{count} of the directions cannot be decided in float64: singular values between "
+                "{rounding:.2g}, up to which all is rounding, and {tolerance:.2g}, above which "
+                "none is.",
+                count=between,
+                rounding=E.rounding,
+                tolerance=tolerance,
             )
         )
-    return tuple(notes)
-
-
-def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str | Family) -> int:
-    """Return the dimension of the null space of F_WW, for generic weights and many generic cases.
-
-        hidden by the center:   layer GD,   weight H
-        by the scale:           layer G,    batch and weight H, or G max(1, K − D) where a layer
-                                center mixes the neurons;  none where ε > 0
-        by a softmax:           r where no scale holds w back, max(0, r − H) under a batch or
-                                weight scale, else 0
-
-    K = H/G; r = D, or D − 1 under a weight center. Frozen batch words are constants: such a mean
-    does not grow with the weights, so no scale hides their growth, and of a weight scale a softmax
-    hides one direction more. Under layer norm with K = 2, z = ±1 whatever the weights: all HD.
-
-    Args:
-        normalizer: its words, groups, ε and statistics. H, D: neurons and features.
-        family: a `Family` or its key.
-
-    Raises:
-        ValueError: groups that do not divide H, or an unknown family.
-
-    Source: the null space of each word's derivative; a softmax keeps s + c(x) 1, so it hides the
-    directions in which every neuron can follow one c(x) = x·β.
-
-    >>> from normgeo import NORMALIZERS
-    >>> expected_dimension(NORMALIZERS["layer"], 4, 5, "gaussian")
-    6
-
-    """
-    return sum(expected_terms(normalizer, H, D, family).values())
-
-
-def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family) -> dict[str, int]:
-    """Return the terms of `expected_dimension` that apply, by their formulas; raises as it does.
-
-    >>> from normgeo import NORMALIZERS
-    >>> expected_terms(NORMALIZERS["layer"], 4, 5, "gaussian")
-    {'GD': 5, 'G': 1}
-
-    """
-    instance_of("normalizer", normalizer, Normalizer)
-    H, D, coupled = whole_number("H", H, 1), whole_number("D", D, 1), family_of(family).coupled
-    G, K = normalizer.groups, group_size(H, normalizer.groups)
-    center, scale = normalizer.centering, normalizer.scaling
-    frozen = normalizer.statistics == "frozen"
-    constant_mean, constant_scale = (frozen and word.shared_by_cases for word in (center, scale))
-    narrows = scale.divides and not (constant_scale or normalizer.added_eps)
-    if normalizer.leaves_only_signs(H):
-        return {"HD": H * D}
-    terms = {}
-    if center.neuron_dimensions_lost:
-        terms["GD"] = G * D
-    if center.feature_dimensions_lost:
-        terms["H"] = H
-    if narrows and not constant_mean:
-        if scale.shared_by_neurons:
-            terms["G"] = G
-        elif center.neuron_dimensions_lost:
-            terms["G max(1, K − D)"] = G * max(1, K - D)
-        else:
-            terms["2H" if "H" in terms else "H"] = terms.pop("H", 0) + H
-    mixes = center.neuron_dimensions_lost or scale.shared_by_neurons
-    if coupled and not mixes:
-        r, room = ("(D − 1)", D - 1) if center.feature_dimensions_lost else ("D", D)
-        if narrows:
-            terms[f"max(0, {r} − H)"] = max(0, room - H)
-            if constant_mean:
-                terms["1"] = 1
-        else:
-            terms[r] = room
-    return terms
+    return notes

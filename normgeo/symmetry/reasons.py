@@ -9,12 +9,17 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import SAME, orthonormal, principal_angles, shared, without
+from normgeo.base.subspaces import (
+    SAME,
+    graded_null_space,
+    mapped_to_zero,
+    principal_angles,
+    without,
+)
 from normgeo.base.text import text
-from normgeo.fisher.operator import SATURATED
 from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.symmetry.equilibration import column_sizes, whole
 from normgeo.symmetry.null_chain import NullChain
-from normgeo.symmetry.null_space import TOLERANCE
 
 WEIGHT_CHANGES = tuple(change for change in TRANSFORMS.values() if change.matrix == "W")
 
@@ -31,8 +36,9 @@ def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
     one_row = change.operation.one_row
     rows = range(len(W)) if one_row else range(1)
     shifts = [None] if change.rescales else list(np.eye(change.gamma_shape(W, X)[0]))
+    at = W if change.rescales else np.zeros_like(W)  # a shift has no rounding errors from 0
     all_tangents = np.stack(
-        [change.tangent(W, X, gamma=gamma, index=h)[0] for h in rows for gamma in shifts]
+        [change.tangent(at, X, gamma=gamma, index=h)[0] for h in rows for gamma in shifts]
     )
     if groups == 1 or one_row:
         return all_tangents
@@ -44,7 +50,10 @@ def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A reason before it is credited: `part` (P, a) is a basis of the null directions it holds."""
+    """A reason before it is credited: `part` (P, a) is a basis of the null directions it holds.
+
+    The rest is as in `Reason`.
+    """
 
     key: str
     title: str
@@ -52,11 +61,15 @@ class Finding:
     part: Array
     span: int = 0
     angles: Array = field(default_factory=lambda: np.zeros(0))
+    null: int = 0
 
 
 def _signs(chain: NullChain, credited: Array) -> list[Finding]:
-    if not np.allclose(np.abs(chain.z), 1.0, rtol=0, atol=SAME):
+    off = np.abs(np.abs(chain.normalized.z) - 1).max()
+    if chain.normalized.added or off > chain.outputs.rounding * chain.outputs.condition:
         return []
+    layout = chain.null.layout
+    each = np.eye(layout.weights.size).reshape(-1, layout.neurons, layout.features)
     return [
         Finding(
             "signs",
@@ -65,7 +78,7 @@ def _signs(chain: NullChain, credited: Array) -> list[Finding]:
                 "z = ±1 everywhere: of two numbers, centered and scaled together, only the sign is "
                 "left. No small change of the weights changes the model, and F_WW = 0."
             ),
-            shared(chain.coordinates(chain.null.layout.weights), chain.unseen),
+            chain.weights(each),
         )
     ]
 
@@ -76,19 +89,22 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
     W = chain.model.W.astype(np.float64)
     found = []
     for change in WEIGHT_CHANGES:
-        span = orthonormal(chain.at_weights(tangents(change, W, chain.inputs, groups)))
-        angles, _ = principal_angles(span, chain.null.basis)
-        to_unseen, _ = principal_angles(span, chain.unseen)
-        holds = bool(to_unseen[-1] < SAME)
+        span = chain.weights(tangents(change, W, chain.normalized.inputs, groups))
+        angles, _ = principal_angles(span, chain.null.coordinates)
+        null, ignored = int(np.count_nonzero(angles < SAME)), 0
+        if span.shape[1] <= chain.null.dimension:
+            null = chain.zero(chain.outputs, span).shape[1]
+            ignored = chain.zero(chain.normalized_inputs, span).shape[1]
+        holds = 0 < span.shape[1] == ignored
         if holds:
             sentence = text("z ignores it, so the model does.")
-        elif angles[-1] < SAME:
+        elif null == span.shape[1]:
             sentence = text("z changes, but the distribution of y does not.")
         else:
             sentence = text(
                 "It changes the model: {null} of its {span} independent tangents are null "
                 "directions, the others up to {angle:.3g}° from them.",
-                null=int(np.count_nonzero(angles < SAME)),
+                null=null,
                 span=len(angles),
                 angle=float(np.degrees(angles[-1])),
             )
@@ -96,7 +112,7 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
         if not change.operation.one_row and within:
             title = text("{change}{within}", change=title, within=within)
         part = span if holds else span[:, :0]
-        found.append(Finding(change.key, title, sentence, part, span.shape[1], angles))
+        found.append(Finding(change.key, title, sentence, part, span.shape[1], angles, null))
     return found
 
 
@@ -112,75 +128,107 @@ def _vectors_together(chain: NullChain, credited: Array) -> list[Finding]:
                 "that the mean over the neurons stays 0: besides equal rates this takes more "
                 "neurons in a group, K, than there are features, D."
             ),
-            shared(orthonormal(chain.at_weights(chain.each_vector)), chain.unseen),
-        )
-    ]
-
-
-def _gain_for_scale(chain: NullChain, credited: Array) -> list[Finding]:
-    if chain.null.weights_only or chain.at.gain is None:
-        return []
-    gains = chain.coordinates(chain.null.layout.gains)
-    span = np.concatenate([chain.at_weights(chain.each_vector), gains], axis=1)
-    return [
-        Finding(
-            "gain_for_scale",
-            text("gain traded for scale"),
-            text("w̃_h × δ with g_h ÷ δ: nothing normalizes the scale, so two parameters share it."),
-            shared(orthonormal(span), chain.silent),
+            chain.zero(chain.normalized_inputs, chain.weights(chain.each_vector)),
         )
     ]
 
 
 def _zero_gains(chain: NullChain, credited: Array) -> list[Finding]:
-    gain = chain.at.gain
+    gain, layout = chain.at.gain, chain.null.layout
     if gain is None or gain.all():
         return []
-    layout = chain.null.layout
-    off = layout.weights.reshape(-1, layout.features)[gain == 0].reshape(-1)
+    off = np.flatnonzero(gain == 0)
+    each = np.eye(layout.weights.size).reshape(layout.neurons, -1, *chain.model.W.shape)
     return [
         Finding(
             "zero_gains",
             text("gains of zero"),
             text(
                 "The gain is 0 at {count} of {H} neurons: their weights reach no output.",
-                count=int(np.count_nonzero(gain == 0)),
+                count=len(off),
                 H=len(gain),
             ),
-            shared(chain.coordinates(off), chain.silent),
+            chain.zero(chain.parameters, chain.weights(np.concatenate(each[off]))),
+        )
+    ]
+
+
+def _bias_for_gain(chain: NullChain, credited: Array) -> list[Finding]:
+    """Where z_h is the same in every case, db_h = −z_h dg_h leaves s alone (N = 2, z = ±1)."""
+    if chain.null.weights_only or chain.at.gain is None:
+        return []
+    part = chain.zero(chain.parameters, chain.of_outputs)
+    return [
+        Finding(
+            "bias_for_gain",
+            text("gain traded for bias"),
+            text(
+                "z is the same in every case at {count} of {H} neurons: a change of g_h adds a "
+                "constant there, which b_h takes back.",
+                count=part.shape[1],
+                H=len(chain.at.gain),
+            ),
+            part,
+        )
+    ]
+
+
+def _gain_for_scale(chain: NullChain, credited: Array) -> list[Finding]:
+    """dw̃_h = w̃_h with dg_h = −g_h, and db_h where the mean is a constant that does not grow."""
+    if chain.null.weights_only or chain.at.gain is None:
+        return []
+    H = len(chain.at.gain)
+    constant_mean = chain.normalized.center.subtract_frozen(np.zeros((1, H))).any()
+    traded = chain.of_outputs if constant_mean else chain.of_outputs[:, H:]
+    span = np.concatenate([chain.weights(chain.each_vector), traded], axis=1)
+    return [
+        Finding(
+            "gain_for_scale",
+            text("gain traded for scale"),
+            text("w̃_h × δ with g_h ÷ δ: nothing normalizes the scale, so two parameters share it."),
+            chain.zero(chain.parameters, span),
         )
     ]
 
 
 def _data(chain: NullChain, credited: Array) -> list[Finding]:
-    X = chain.inputs
-    dW, dC = chain.summed(chain.neurons(chain.silent)[0])
-    if not chain.null.weights_only:
-        # b can undo what is constant over the cases.
-        X, dC = X - X.mean(axis=0), dC - dC.mean(axis=1, keepdims=True)
-    norm = float(np.linalg.norm(chain.inputs))
-    part = chain.part_without(chain.silent, norm, dC)
-    part = without(part, chain.part_without(chain.silent, 1.0, dW))
+    """Weights along what no case has: X̃ v = 0, or for all of θ a constant, which b undoes."""
+    outputs, weights_only = chain.outputs, chain.null.weights_only
+    it, sizes = chain.normalized, column_sizes(chain.normalized.inputs)
+    varied = (it.centered_inputs - it.centered_inputs.mean(axis=0)) / sizes
+    X = varied
+    if weights_only:
+        X, sizes = whole(outputs.at).centered_inputs, outputs.input_sizes
+    every = np.eye(X.shape[1])
+    allowed = graded_null_space(outputs.losses.features.T / sizes)
+    rounding = outputs.rounding * len(X) ** 0.5
+    missing = mapped_to_zero(allowed, X @ allowed, rounding) / sizes[:, None]
+    others = outputs.losses.others
+    dW = np.einsum("hb,dm->bmhd", others, missing).reshape(-1, *chain.model.W.shape)
+    part = chain.of_centered(dW)
+    if not weights_only:
+        part = np.concatenate([part, chain.of_outputs], axis=1)
+    part = chain.zero(chain.parameters, part)
+    if not weights_only:
+        part = without(part, chain.zero(chain.parameters, chain.of_outputs))
     sentence = text("The cases differ in every direction that the weights can look in.")
     if part.shape[1]:
         sentence = text(
             "The {N} cases span {rank} of {D} dimensions{origin} (constant features: {constant}): "
             "weights along what is missing change no output.",
             N=len(X),
-            rank=int(np.linalg.matrix_rank(X, tol=TOLERANCE * norm)),
+            rank=X.shape[1] - mapped_to_zero(every, X, rounding).shape[1],
             D=X.shape[1],
-            origin="" if chain.null.weights_only else text(" around their mean"),
-            constant=int(np.count_nonzero(np.ptp(X, axis=0) == 0)),
+            origin="" if weights_only else text(" around their mean"),
+            constant=int(np.count_nonzero(np.linalg.norm(varied, axis=0) <= rounding)),
         )
     return [Finding("data", text("the data"), sentence, part)]
 
 
 def _case_factors(chain: NullChain, credited: Array) -> list[Finding]:
-    """What a layer scale ignores, dC_n = t_n C_n, with factors t_n that differ."""
+    """What a layer scale ignores beyond a re-scaling: dC_n = t_n C_n, with factors that differ."""
     if not chain.normalized.scale.shared_by_neurons:
         return []
-    _, dC = chain.summed(chain.neurons(chain.unseen)[0])
-    none = chain.part_without(chain.unseen, float(np.linalg.norm(chain.inputs)), dC)
     return [
         Finding(
             "case_factors",
@@ -189,15 +237,15 @@ def _case_factors(chain: NullChain, credited: Array) -> list[Finding]:
                 "The summed inputs of each case grow at a rate of its own, which a layer scale "
                 "ignores. Weights can do that where few cases look in their direction."
             ),
-            without(chain.unseen, none),
+            chain.beyond(chain.zero(chain.normalized_inputs, chain.silent), credited),
         )
     ]
 
 
 def _cases(chain: NullChain, credited: Array) -> list[Finding]:
     """Whether J reaches all the outputs that the cases have, so that counting explains the rest."""
-    silent = chain.silent
-    if chain.z.size > MOST_OUTPUTS or credited.shape[1] == silent.shape[1]:
+    silent, left = chain.silent, chain.left(credited)
+    if chain.normalized.z.size > MOST_OUTPUTS or not left.shape[1]:
         return []
     layout = chain.null.layout
     columns = layout.weights.size if chain.null.weights_only else layout.size
@@ -211,11 +259,11 @@ def _cases(chain: NullChain, credited: Array) -> list[Finding]:
             text(
                 "The {N} cases have {outputs} independent changes of outputs to show, for "
                 "{columns} parameters.",
-                N=len(chain.z),
+                N=len(chain.normalized.z),
                 outputs=outputs,
                 columns=columns,
             ),
-            silent,
+            chain.zero(chain.parameters, left),
         )
     ]
 
@@ -225,40 +273,45 @@ def _outputs(chain: NullChain) -> int:
 
     dC (N·H, N, H) runs over all changes of A that the center lets through.
     """
-    at, gain = chain.normalized, chain.at.gain
-    N, H = chain.z.shape
+    center, at = chain.normalized.center, chain.parameters.at
+    it, (N, H) = whole(at), at.z.shape
     changes = np.eye(N * H).reshape(-1, N, H)
-    changes = at.center.project_neurons(changes.mT, at.groups).mT
-    dz = at.scale.differential(at.center.project_inputs(changes), None, at.point)
-    ds = dz if gain is None else gain * dz
+    changes = center.project_inputs(center.project_neurons(changes.mT, it.groups).mT)
+    ds = it.scale.differential(changes, None, it.point)
+    ds = ds if at.gain is None else at.gain * ds
     if not chain.null.weights_only:
         one_neuron = np.eye(H)[:, None, :]
-        ds = np.concatenate([ds, np.broadcast_to(one_neuron, (H, N, H)), one_neuron * chain.z])
-    return int(np.linalg.matrix_rank(ds.reshape(len(ds), -1)))
+        ds = np.concatenate([ds, np.broadcast_to(one_neuron, (H, N, H)), one_neuron * at.z])
+    return int(np.linalg.matrix_rank(ds.reshape(len(ds), -1), rtol=chain.independent))
 
 
 def _softmax(chain: NullChain, credited: Array) -> list[Finding]:
     if not chain.model.family.coupled:
         return []
+    left = chain.left(credited)
     return [
         Finding(
             "softmax",
             text("the softmax"),
             text("Every output of a case changes by the same c(x), which a softmax ignores."),
-            without(chain.shifting, chain.silent),
+            without(chain.shifting(left), chain.zero(chain.parameters, left)),
         )
     ]
 
 
 def _saturation(chain: NullChain, credited: Array) -> list[Finding]:
-    if chain.model.family.covariance_diagonal(chain.at.s).min() > SATURATED:
+    if not chain.outputs.saturated:
         return []
+    left = chain.left(credited)
     return [
         Finding(
             "saturation",
             text("saturated outputs"),
-            text("s changes, but only at outputs so certain that their variance A'' hides it."),
-            without(chain.null.basis, chain.shifting),
+            text(
+                "s changes, but only at outputs so certain that their variance A'' is 0 in "
+                "floating point."
+            ),
+            without(left, chain.shifting(left)),
         )
     ]
 
@@ -267,8 +320,9 @@ REASONS: tuple[Callable[[NullChain, Array], list[Finding]], ...] = (
     _signs,
     _weight_changes,
     _vectors_together,
-    _gain_for_scale,
     _zero_gains,
+    _bias_for_gain,
+    _gain_for_scale,
     _data,
     _case_factors,
     _cases,

@@ -9,6 +9,10 @@ from normgeo.fisher.spectrum import Spectrum
 from normgeo.symmetry.explanation import Explanation
 from normgeo.tables.table import Table
 
+UNDECIDED = text("cannot be decided in float64")
+
+UNDECIDED = text("cannot be decided in float64")
+
 
 def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
     """Return the eigenvalues as a table for people; `what` is F or F_WW, `about` the model."""
@@ -49,6 +53,10 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
     rows: list[tuple[str, int]] = [(reason.title, reason.added) for reason in credited]
     if found.unexplained:
         rows.append((text("no known reason"), found.unexplained))
+    if null.undecided:
+        rows.append((UNDECIDED, null.undecided))
+    if null.undecided:
+        rows.append((UNDECIDED, null.undecided))
     notes = (
         []
         if formula is None
@@ -56,8 +64,10 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
     )
     notes.append(
         text(
-            "Null: a singular value of the factor B, F = BᵀB, of at most {most}.",
-            most=number(null.threshold, 2),
+            "Null: a singular value of the change of the outputs, in units in which no column is "
+            "longer than 1, up to {rounding}; not null: above {tolerance}.",
+            rounding=number(null.rounding, 2),
+            tolerance=number(null.tolerance, 2),
         )
     )
     notes += [
@@ -68,10 +78,13 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
         (text("explained by"), text("null directions")),
         tuple(rows) or ((text("nothing to explain"), 0),),
         text(
-            "Null directions of {what}: {k} of {all}",
+            "Null directions of {what}: {k} of {all}{undecided}",
             what=what,
             k=null.dimension,
             all=null.singular_values.size,
+            undecided=""
+            if null.clear
+            else text(", {count} cannot be decided in float64", count=null.undecided),
         ),
         notes=(*notes, *null.notes),
     )
@@ -82,16 +95,20 @@ def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) 
     of = found.which
     which = (what, str(of.kind), of.coupling, of.N, of.phi)
     rows: list[tuple[object, ...]] = [
-        ("eigenvalue", i, float(value), share, "", None, "", *which)
+        ("eigenvalue", i, float(value), share, "", None, None, "", *which)
         for i, (value, share) in _ranked(found)
     ]
     if explanation is not None:
-        reasons = [(reason.title, reason.added, reason.sentence) for reason in explanation.reasons]
-        reasons.append((text("no known reason"), explanation.unexplained, ""))
+        reasons: list[tuple[object, ...]] = [
+            (reason.title, reason.added, None, reason.sentence) for reason in explanation.reasons
+        ]
+        reasons.append((text("no known reason"), explanation.unexplained, None, ""))
         rows += [
             ("null_directions", i, None, None, *reason, *which)
             for i, reason in enumerate(reasons, start=1)
         ]
+        undecided = explanation.null.undecided
+        rows.append(("undecided_directions", 1, None, None, UNDECIDED, None, undecided, "", *which))
     columns = (
         "kind",
         "index",
@@ -99,6 +116,7 @@ def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) 
         "share_of_trace",
         "reason",
         "null_directions",
+        "undecided_directions",
         "meaning",
         "of",
         "fisher",

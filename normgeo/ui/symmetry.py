@@ -7,7 +7,6 @@ from math import degrees
 import streamlit as st
 
 from normgeo.base.numbers import number
-from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.scales import SCALES
@@ -26,7 +25,7 @@ def angles(settings: Settings, picture: NullDirections) -> None:
         return
     rows = tuple(
         (
-            "✓" if reason.angle < SAME else "✗",
+            "✓" if reason.null == reason.span else "✗",
             str(reason.title),
             reason.span,
             reason.held,
@@ -49,7 +48,8 @@ def angles(settings: Settings, picture: NullDirections) -> None:
         text(
             "A change that z ignores is a curve along which the KL stays 0, so its tangent is a "
             "null direction: the largest principal angle between all its tangents and the null "
-            "space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not all. "
+            "space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not all. A "
+            "weight is counted in units of 1/(the size of its feature), so no unit turns an angle. "
             "Section 5.2.2 with Table 1."
         )
     )

@@ -6,12 +6,13 @@ from scipy.linalg import subspace_angles
 
 from normgeo.base.subspaces import (
     SAME,
+    graded_basis,
+    graded_null_space,
     gram_schmidt,
     mapped_to_zero,
     orthonormal,
     part_across,
     principal_angles,
-    shared,
     without,
 )
 
@@ -49,7 +50,6 @@ def test_principal_angles_are_those_that_were_put_in(k, m, rng):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=2 * P * EPS)
     measured = np.linalg.norm(vectors - Q @ (Q.T @ vectors), axis=0)
     np.testing.assert_allclose(measured, np.sin(angles), rtol=0, atol=2 * P * EPS)
-    np.testing.assert_allclose(shared(S, Q), vectors[:, angles < SAME])
 
 
 @pytest.mark.parametrize(("k", "m"), SIZES)
@@ -74,14 +74,37 @@ def test_a_cosine_would_lose_the_small_angles(rng):
     assert np.sqrt(2 * P * EPS) < SAME
 
 
-def test_what_is_shared_and_what_is_beyond_make_the_whole(rng):
+def test_what_is_beyond_is_at_right_angles_and_makes_the_whole(rng):
     U = rotation(P, rng)
     S, Q = U[:, :5] @ rotation(5, rng), U[:, 3:7] @ rotation(4, rng)
-    common, rest = shared(S, Q), without(S, Q)
-    assert (common.shape, rest.shape) == ((P, 2), (P, 3))
-    np.testing.assert_allclose(Q @ (Q.T @ common), common, atol=1e-14)
+    rest = without(S, Q)
+    assert rest.shape == (P, 3)
     np.testing.assert_allclose(Q.T @ rest, 0, atol=1e-14)
-    np.testing.assert_allclose(common @ common.T + rest @ rest.T, S @ S.T, atol=1e-14)
+    np.testing.assert_allclose(rest @ rest.T + U[:, 3:5] @ U[:, 3:5].T, S @ S.T, atol=1e-14)
+    tilted = Q[:, :1] + 1e-8 * rest[:, :1]
+    assert without(tilted, Q).shape == (P, 0)
+    assert without(tilted, Q, 1e-9).shape == (P, 1)
+
+
+def test_a_graded_basis_keeps_the_small_rows(rng):
+    """The span of D V, for graded rows D: its longest vector is D V c, with c in the units of V."""
+    V, D = rng.standard_normal((P, 3)), 10.0 ** np.linspace(-10, 10, P)
+    basis = graded_basis(D[:, None] * V)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=1e-14)
+    longest = basis[:, 0] / D
+    longest /= np.abs(longest).max()
+    left = longest - V @ np.linalg.lstsq(V, longest)[0]
+    np.testing.assert_allclose(left, 0, atol=1e-13)
+
+
+def test_a_graded_null_space_tells_rows_apart_that_agree_to_rounding():
+    """Two rows that differ by 1e-40: the solutions of x₀ + 1e-40 x₁ = 0 and x₀ + 2e-40 x₁ = 0."""
+    C = np.array([[1.0, 1e-40, 0.0, 1e-60], [1.0, 2e-40, 0.0, 0.0]])
+    basis = graded_null_space(C)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(basis[:2], 0, atol=1e-15)
+    # Negative control: reflections leave x₁ free.
+    assert np.linalg.matrix_rank(C) == 1
 
 
 def test_an_orthonormal_basis_leaves_out_dependent_columns_and_zeros(rng):
@@ -95,7 +118,7 @@ def test_an_orthonormal_basis_leaves_out_dependent_columns_and_zeros(rng):
 
 def test_the_kernel_of_a_map_within_a_span_is_found(rng):
     Q, A = rotation(P, rng)[:, :4], rng.standard_normal((2, P))
-    kernel = mapped_to_zero(Q, A @ Q, float(np.linalg.norm(A)))
+    kernel = mapped_to_zero(Q, A @ Q, 1e-13)
     assert kernel.shape == (P, 2)
     np.testing.assert_allclose(A @ kernel, 0, atol=1e-13)
     np.testing.assert_allclose(Q @ (Q.T @ kernel), kernel, atol=1e-14)

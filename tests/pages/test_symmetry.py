@@ -50,7 +50,7 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
         "weight vector re-scaling",
         "10",
         "0",
-        "79°",
+        "81°",
     ]
 
 

@@ -42,8 +42,10 @@ def values_trace(
     )
 
 
-def values_axes(values: Array, *, domain: tuple[float, float], count: str) -> dict[str, Any]:
-    """Return the layout of the axes: index, and roots of eigenvalues from the floor up."""
+def values_axes(
+    values: Array, *, domain: tuple[float, float], count: str, title: str
+) -> dict[str, Any]:
+    """Return the layout of the axes: index, and singular values from the floor up."""
     top = float(values.max()) or 1.0
     low = float(values.min()) / top
     low = max(FLOOR, low) if low < 1e-6 else low
@@ -51,7 +53,7 @@ def values_axes(values: Array, *, domain: tuple[float, float], count: str) -> di
         "xaxis": {"domain": domain, "title": count, "range": [0, 1.01 * len(values) + 1]},
         "yaxis": {
             "type": "log",
-            "title": text("root of the eigenvalue √λ"),
+            "title": title,
             "exponentformat": "power",
             "range": [np.log10(low * top / 4), np.log10(top * 6)],
             "nticks": 8,

@@ -11,10 +11,10 @@ from normgeo.tables.table import Table
 
 def table(result: NullDirections) -> Table:
     """Both spectra; None for that of Eq. 13 where the computation was stopped before it."""
-    exact = result.null.singular_values.tolist()
+    exact = result.roots.tolist()
     paper: list[float | None] = [None] * len(exact)
-    if result.paper is not None:
-        paper = result.paper.singular_values.tolist()
+    if result.paper_roots is not None:
+        paper = result.paper_roots.tolist()
     rows = tuple((i, *both) for i, both in enumerate(zip(exact, paper, strict=True), start=1))
     title = text("Roots of the eigenvalues of F_WW, {method}", method=result.normalizer.title)
     return Table(("index", "exact", "eq_13"), rows, title, notes=(str(result.null.which),))

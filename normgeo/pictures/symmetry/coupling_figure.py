@@ -16,20 +16,16 @@ from normgeo.pictures.symmetry.null_directions import NullDirections
 def figure(result: NullDirections, theme: str) -> go.Figure:
     """Draw the roots of the eigenvalues of F_WW, exact solid and by Eq. 13 dotted."""
     look, exact, drawn = THEMES[theme], result.null, go.Figure()
-    top = float(exact.singular_values[0])
-    for null, name, color, claim in (
-        (exact, text("exact"), method_color(result.normalizer), False),
-        (result.paper, text("Eq. 13"), look.ink, True),
+    top = float(result.roots[0])
+    for null, roots, name, color, claim in (
+        (exact, result.roots, text("exact"), method_color(result.normalizer), False),
+        (result.paper, result.paper_roots, text("Eq. 13"), look.ink, True),
     ):
-        if null is not None:
+        if null is not None and roots is not None:
             label = text("{name}: {k} null directions", name=name, k=null.dimension)
-            drawn.add_trace(
-                values_trace(
-                    null.singular_values, 1, label, color, top=top, null=False, claim=claim
-                )
-            )
+            drawn.add_trace(values_trace(roots, 1, label, color, top=top, null=False, claim=claim))
     dress(drawn, theme, height=400)
-    both = [null.singular_values for null in (exact, result.paper) if null is not None]
+    both = [roots for roots in (result.roots, result.paper_roots) if roots is not None]
     lowest = np.minimum(both[0], both[-1])
     lowest[0] = max(float(values[0]) for values in both)
     title = text(
@@ -41,7 +37,12 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
         about=result.caption,
     )
     drawn.update_layout(
-        values_axes(lowest, domain=(0, 1), count=text("number of the eigenvalue, largest first")),
+        values_axes(
+            lowest,
+            domain=(0, 1),
+            count=text("number of the eigenvalue, largest first"),
+            title=text("root of the eigenvalue √λ"),
+        ),
         margin={"l": 8, "r": 8, "t": 66, "b": 44},
         legend={"font": {"size": SIZE - 1}},
         title_text=str(title),

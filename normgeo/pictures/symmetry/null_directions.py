@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+import numpy as np
+
+from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.operator import fisher
+from normgeo.fisher.operator import Fisher, fisher
 from normgeo.models.family import Family
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import GRID
@@ -18,8 +21,9 @@ from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
+from normgeo.symmetry.dimension import expected_dimension, expected_terms
 from normgeo.symmetry.explanation import Explanation, explain
-from normgeo.symmetry.null_space import NullSpace, expected_dimension, expected_terms, null_space
+from normgeo.symmetry.null_space import NullSpace, null_space
 from normgeo.tables.table import Table
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
@@ -33,7 +37,8 @@ class NullDirections:
 
     Attributes:
         null: of the exact Fisher information. paper: of Eq. 13.
-        explanation: of `null`. Both are None where the computation was stopped before them.
+        roots: of the eigenvalues of the exact F_WW, descending. paper_roots: of that of Eq. 13.
+        explanation: of `null`. It and Eq. 13's are None where the computation was stopped before.
         terms: of the formula for its dimension. grid: the dimension by formula under any two
             words for center and scale, at these sizes. model: whose they are.
         caption: data, family, sizes, variant.
@@ -44,6 +49,8 @@ class NullDirections:
     null: NullSpace
     explanation: Explanation | None
     paper: NullSpace | None
+    roots: Array
+    paper_roots: Array | None
     terms: Mapping[str, int]
     grid: Mapping[tuple[str, str], int]
     model: NormalizedGLM
@@ -82,7 +89,8 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
     it = model_on_data(chosen, "standardized")
     model, X = it.model, it.X
     _check_size(model)
-    null = null_space(fisher(model, X))
+    F = fisher(model, X)
+    null, roots = null_space(F), _roots(F)
     terms = expected_terms(
         model.normalizer, model.layout.neurons, model.layout.features, model.family.key
     )
@@ -94,7 +102,7 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
                 "directions of its own. Choose “categorical” under Settings to see them."
             )
         )
-    if null.dimension != sum(terms.values()):
+    if not null.dimension <= sum(terms.values()) <= null.dimension + null.undecided:
         notes.append(
             text(
                 "The formula is for generic weights and many generic cases; these are not, so "
@@ -108,7 +116,16 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
         variant=variant(model.normalizer),
     )
     result = NullDirections(
-        null, None, None, terms, _grid(settings, model), model, about, (*notes, *it.notes)
+        null,
+        None,
+        None,
+        roots,
+        None,
+        terms,
+        _grid(settings, model),
+        model,
+        about,
+        (*notes, *it.notes),
     )
     if not progress.tell(1, STAGES):
         return result
@@ -116,9 +133,17 @@ def compute(settings: Settings, progress: Progress) -> NullDirections:
     if not progress.tell(2, STAGES):
         return result
     mixed = model.normalizer.shared_by_neurons
-    paper = null_space(fisher(model, X, coupling="paper")) if mixed else null
+    if mixed:
+        F = fisher(model, X, coupling="paper")
+        null, roots = null_space(F), _roots(F)
     progress.tell(STAGES, STAGES)
-    return replace(result, paper=paper)
+    return replace(result, paper=null, paper_roots=roots)
+
+
+def _roots(F: Fisher) -> Array:
+    """The roots of the eigenvalues of F_WW, descending."""
+    roots: Array = np.sqrt(np.maximum(np.linalg.eigvalsh(F.weights())[::-1], 0))
+    return roots
 
 
 def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int]:
@@ -151,21 +176,24 @@ def _check_size(model: NormalizedGLM) -> None:
 def table(result: NullDirections) -> Table:
     """All singular values, and the reasons."""
     rows: list[tuple[object, ...]] = [
-        ("singular value", i, float(value), "", None, None, None, None, None)
-        for i, value in enumerate(result.null.singular_values, start=1)
+        ("singular value", i, float(value), answer, "", None, None, None, None, None)
+        for i, (value, answer) in enumerate(
+            zip(result.null.singular_values, result.null.answers, strict=True), start=1
+        )
     ]
     found = result.explanation
     if found is not None:
         rows += [
-            ("reason", i, None, r.title, r.span, r.held, r.added, r.angle, r.sentence)
+            ("reason", i, None, None, r.title, r.span, r.held, r.added, r.angle, r.sentence)
             for i, r in enumerate(found.reasons, start=1)
         ]
         last, title = len(found.reasons) + 1, text("no known reason")
-        rows.append(("reason", last, None, title, None, None, found.unexplained, None, ""))
+        rows.append(("reason", last, None, None, title, None, None, found.unexplained, None, ""))
     columns = (
         "kind",
         "index",
         "singular_value",
+        "answer",
         "reason",
         "tangents",
         "null_directions",
@@ -174,9 +202,9 @@ def table(result: NullDirections) -> Table:
         "meaning",
     )
     title = text(
-        "{method}: {k} null directions of {all}, by formula {expected}",
+        "{method}: of {all} directions {counts}, by formula {expected}",
         method=result.normalizer.title,
-        k=result.null.dimension,
+        counts=result.null.counts,
         all=result.null.singular_values.size,
         expected=result.expected,
     )
@@ -187,8 +215,8 @@ STUDY = Study(
     "symmetry",
     title=text("The directions in weight space that the model does not see"),
     alt=text(
-        "Left: the roots of the eigenvalues of the Fisher information of the weights on a "
-        "logarithmic scale, with the null ones marked apart below the threshold. Right: a bar for "
+        "Left: the singular values that decide which directions are null, on a logarithmic "
+        "scale, with the null ones marked apart, of the size of rounding errors. Right: a bar for "
         "each reason, as long as the number of null directions that it explains."
     ),
     uses=USES,

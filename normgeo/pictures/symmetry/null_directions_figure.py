@@ -1,10 +1,10 @@
-"""The spectrum of F_WW with its null directions, beside what explains them."""
+"""What the directions of W change, the null ones apart, beside what explains these."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from math import isfinite, log10
+from math import log10
 from typing import Any, final
 
 import plotly.graph_objects as go
@@ -40,14 +40,16 @@ class Bar:
 
 
 def figure(result: NullDirections, theme: str) -> go.Figure:
-    """Draw the roots of all eigenvalues, null ones apart, and a bar for each reason."""
+    """Draw all singular values, null ones apart, and a bar for each reason."""
     look, color = THEMES[theme], method_color(result.normalizer)
     values = result.null.singular_values
-    seen, top = len(values) - result.null.dimension, float(values[0])
+    seen, top = result.null.seen, float(values[0])
+    last = seen + result.null.undecided
     drawn = go.Figure()
     for part, first, name, hue, null in (
         (values[:seen], 1, text("seen"), color, False),
-        (values[seen:], seen + 1, text("null"), look.ink, True),
+        (values[seen:last], seen + 1, text("undecided"), look.muted, True),
+        (values[last:], last + 1, text("null"), look.ink, True),
     ):
         if len(part):
             drawn.add_trace(values_trace(part, first, name, hue, top=top, null=null, claim=False))
@@ -68,7 +70,12 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
     )
     dress(drawn, theme, height=420)
     drawn.update_layout(
-        values_axes(values, domain=LEFT, count=text("number of the eigenvalue, largest first")),
+        values_axes(
+            values,
+            domain=LEFT,
+            count=text("number of the singular value, largest first"),
+            title=text("singular value"),
+        ),
         showlegend=False,
         margin={"l": 8, "r": 8, "t": 84, "b": 44},
         xaxis2={
@@ -115,14 +122,14 @@ def _bar(reason: Reason) -> Bar:
 
 
 def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
-    """Draw the threshold, the gap, and the region of the null directions."""
+    """Draw what is rounding, what is undecided, and the region of the null directions."""
     look = THEMES[theme]
     values, k = null.singular_values, null.dimension
-    seen = len(values) - k
+    others = len(values) - k
     if k:
         drawn.add_shape(
             type="rect",
-            x0=seen + 0.5,
+            x0=others + 0.5,
             x1=1.01 * len(values) + 1,
             yref="y domain",
             y0=0,
@@ -132,19 +139,18 @@ def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
             layer="below",
         )
     low, high = drawn.layout.yaxis.range
-    if not null.threshold:
-        return
-    at = log10(null.threshold)
+    at = log10(null.rounding)
     drawn.update_layout(yaxis_range=[min(low, at - 1.5), max(high, at + 0.5)])
-    drawn.add_shape(
-        type="line",
-        xref="x domain",
-        x0=0,
-        x1=1,
-        y0=null.threshold,
-        y1=null.threshold,
-        line={"color": look.muted, "width": 1},
-    )
+    for level in (null.rounding, null.tolerance)[: 1 if null.clear else 2]:
+        drawn.add_shape(
+            type="line",
+            xref="x domain",
+            x0=0,
+            x1=1,
+            y0=level,
+            y1=level,
+            line={"color": look.muted, "width": 1},
+        )
     drawn.add_annotation(
         note(
             _threshold(null),
@@ -159,41 +165,43 @@ def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
 
 
 def _threshold(null: NullSpace) -> list[str]:
-    """Say what a singular value must exceed to count, and how clear that is."""
-    largest = float(null.singular_values[0])
-    share = null.threshold / largest if largest else 1.0
-    words = (
+    """Say what singular values are compared with."""
+    words = [
         text(
-            "threshold {threshold}, of the size of rounding errors",
-            threshold=number(null.threshold, 2),
+            "null up to {rounding}, of the size of rounding errors",
+            rounding=number(null.rounding, 2),
         )
-        if share > 2 * null.tolerance
-        else text(
-            "threshold {threshold} = {share} × the largest",
-            threshold=number(null.threshold, 2),
-            share=number(share, 2),
+    ]
+    if not null.clear:
+        words.append(
+            text("undecided in float64 up to {tolerance}", tolerance=number(null.tolerance, 2))
         )
-    )
-    if not (isfinite(null.gap) and null.dimension):
-        return [words]
-    return [words, text("gap across it: a factor of {gap}", gap=number(null.gap, 2))]
+    return words
 
 
 def _heads(result: NullDirections, muted: str) -> list[dict[str, Any]]:
-    k, terms = result.null.dimension, result.terms
+    null, k, terms = result.null, result.null.dimension, result.terms
+    sign = text("✗, counted {k}", k=k)
+    if k <= result.expected <= k + null.undecided:
+        sign = "✓" if null.clear else text("(float64 does not decide)")
     formula = " + ".join(terms) + " = " if terms else ""
     if len(terms) > 1:
         formula += " + ".join(str(value) for value in terms.values()) + " = "
     left = [
-        text("<b>{method}</b>: the spectrum of F<sub>WW</sub>", method=result.normalizer.title),
+        text("<b>{method}</b>: what each direction of W changes", method=result.normalizer.title),
         colored(f"{result.caption}<br>{result.null.which}", muted),
     ]
     right = [
-        text("<b>{k} of {all} directions are null</b>", k=k, all=len(result.null.singular_values)),
+        text("<b>{k} of {all} directions are null</b>", k=k, all=len(null.singular_values)),
+        *(
+            []
+            if null.clear
+            else [text("<b>{count} cannot be decided in float64</b>", count=null.undecided)]
+        ),
         text(
             "by formula {formula} {sign}",
             formula=f"{formula}{result.expected}",
-            sign="✓" if result.expected == k else text("✗, counted {k}", k=k),
+            sign=sign,
         ),
         colored(text("each counted once, under the first reason that explains it"), muted),
     ]

@@ -21,24 +21,29 @@ def spectrum(F: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)
-def test_singular_values_are_roots_of_the_eigenvalues_of_the_matrix(matrix, weights, method):
+def test_roots_are_those_of_the_eigenvalues_of_the_matrix(matrix, weights, method):
     settings = Settings(dataset="wine", method=method, neurons=6)
     result = SYMMETRY.compute(settings)
-    for found, coupling in ((result.null, "exact"), (result.paper, "paper")):
+    for null, roots, coupling in (
+        (result.null, result.roots, "exact"),
+        (result.paper, result.paper_roots, "paper"),
+    ):
         expected = spectrum(weights(matrix(settings, coupling), 6, 13))
-        np.testing.assert_allclose(found.singular_values, expected, atol=1e-6 * expected[0])
-        assert found.dimension == (expected < 1e-6 * expected[0]).sum()
+        np.testing.assert_allclose(roots, expected, atol=1e-6 * expected[0])
+        assert null.dimension == (expected < 1e-6 * expected[0]).sum()
 
 
 def test_tables_have_the_values_of_the_pictures(rows):
     result = SYMMETRY.compute(Settings(dataset="wine", method="layer"))
     values = [row[2] for row in SYMMETRY.table(result).rows if row[0] == "singular value"]
     np.testing.assert_array_equal(values, result.null.singular_values)
-    new = [row[6] for row in SYMMETRY.table(result).rows if row[0] == "reason"]
+    answers = [row[3] for row in SYMMETRY.table(result).rows if row[0] == "singular value"]
+    assert answers == ["not null"] * 38 + ["null"] * 14
+    new = [row[7] for row in SYMMETRY.table(result).rows if row[0] == "reason"]
     assert sum(new) == result.null.dimension == result.expected == 14
     both = np.array([row[1:] for row in COUPLING.table(result).rows])
-    np.testing.assert_array_equal(both[:, 0], result.null.singular_values)
-    np.testing.assert_array_equal(both[:, 1], result.paper.singular_values)
+    np.testing.assert_array_equal(both[:, 0], result.roots)
+    np.testing.assert_array_equal(both[:, 1], result.paper_roots)
 
 
 def test_bars_are_the_reasons_and_their_counts():

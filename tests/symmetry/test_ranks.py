@@ -1,0 +1,263 @@
+"""The dimension of the null space against exact arithmetic, whatever the sizes of W and X.
+
+z ignores dW where dC·σ = C dσ, which is 2v dC = C dv: rational in W and X. So for floats, which are
+fractions, the rank is exact: taken modulo a prime of 127 bits, which divides no minor of them but
+with a probability of 1e-36.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from normgeo import (
+    FAMILIES,
+    GRID,
+    NORMALIZERS,
+    NormalizedGLM,
+    Normalizer,
+    expected_dimension,
+    explain,
+    fisher,
+    null_space,
+)
+from normgeo.datasets.datasets import load
+from normgeo.symmetry.equilibration import Equilibrated
+
+PRIME = 2**127 - 1
+N, H, D = 5, 3, 3
+
+every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
+
+
+def rank_modulo_prime(rows):
+    """The rank of a matrix of fractions, by elimination modulo PRIME."""
+    left = [[x.numerator * pow(x.denominator, -1, PRIME) % PRIME for x in row] for row in rows]
+    rank = 0
+    for column in range(len(left[0])):
+        pivot = next((row for row in left[rank:] if row[column]), None)
+        if pivot is None:
+            continue
+        left.remove(pivot)
+        left.insert(rank, pivot)
+        inverse = pow(pivot[column], -1, PRIME)
+        for i in range(rank + 1, len(left)):
+            if factor := left[i][column] * inverse % PRIME:
+                left[i] = [(a - factor * b) % PRIME for a, b in zip(left[i], pivot, strict=True)]
+        rank += 1
+    return rank
+
+
+def exact_dimension(normalizer, W, X):
+    """H·D − the rank of dW ↦ 2v dC − C dv; C is linear in W and v quadratic."""
+    W, X = (np.vectorize(Fraction, otypes=[object])(M) for M in (W, X))
+    reference = (W, X) if normalizer.statistics == "frozen" else None
+
+    def moments(changed):
+        C, v = normalizer.moments(changed, X, reference)
+        return np.broadcast_arrays(C, v)
+
+    C, v = moments(W)
+    columns = []
+    for place in np.ndindex(W.shape):
+        dW = np.vectorize(Fraction, otypes=[object])(np.zeros(W.shape))
+        dW[place] = Fraction(1)
+        (C1, v1), (C0, v0) = moments(W + dW), moments(W - dW)
+        columns.append((v * (C1 - C0) - C * (v1 - v0) / 2).reshape(-1))
+    return W.size - rank_modulo_prime(np.stack(columns, axis=1).tolist())
+
+
+def drawn(seed=0):
+    """Weights and cases that are exact in few bits, so that offsets and factors round nothing."""
+    rng = np.random.default_rng(seed)
+    return (rng.integers(-64, 65, shape) / 32 for shape in ((H, D), (N, D)))
+
+
+FACTORS = np.array([2.0**33, 1.0, 2.0**-33])  # 1e10, 1 and 1e-10
+
+CHANGES = {
+    "as drawn": lambda W, X: (W, X),
+    "offset": lambda W, X: (W, X + 1e5),
+    "offsets": lambda W, X: (W, X + np.array([1e5, 0, -1e4])),
+    "large unit": lambda W, X: (W, X * np.array([2.0**33, 1, 1])),
+    "small unit": lambda W, X: (W, X * np.array([1, 1, 2.0**-33])),
+    "units": lambda W, X: (W, X * FACTORS),
+    "norm": lambda W, X: (W * np.array([[2.0**33], [1], [1]]), X),
+    "norms": lambda W, X: (W * FACTORS[:, None], X),
+    "all": lambda W, X: (W * FACTORS[::-1, None], (X + 1e5) * FACTORS),
+    "dependent": lambda W, X: (W, np.c_[X[:, :2], X[:, 0] - X[:, 1]] + 1e5 * np.array([1, 1, 0])),
+    "constant": lambda W, X: (W, np.c_[X[:, :2], np.full(N, 0.1)]),
+}
+
+
+@cache
+def expected(normalizer, change):
+    return exact_dimension(normalizer, *CHANGES[change](*drawn()))
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    # With all of them at once, z under a layer word varies by 1e-15: float64 shows no such thing.
+    [(words, key) for words in GRID for key in CHANGES if key != "all" or "layer" not in words],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_dimension_is_that_of_exact_arithmetic(words, change):
+    W, X = CHANGES[change](*drawn())
+    model = NormalizedGLM(GRID[words], "gaussian", W)
+    null = null_space(fisher(model, X))
+    assert null.dimension == expected(GRID[words], change)
+    assert null.clear
+    assert explain(model, X, null).unexplained == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        (words, change)
+        for words in GRID
+        for change in ("offset", "units", "norms")
+        if "batch" in words and (words[1] != "layer" or change == "offset")
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_dimension_with_frozen_statistics_is_that_of_exact_arithmetic(words, change):
+    W, X = CHANGES[change](*drawn())
+    normalizer = replace(GRID[words], statistics="frozen")
+    null = null_space(fisher(NormalizedGLM(normalizer, "gaussian", W, reference=(W, X)), X))
+    assert null.dimension == expected(normalizer, change)
+    assert null.clear
+
+
+@pytest.mark.parametrize("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
+@pytest.mark.parametrize("eps", [1e-5, 1e-12, 1e-30])
+def test_no_epsilon_is_too_small(words, eps):
+    """With any ε > 0 a re-scaling changes z, by a share ε/σ² of itself."""
+    normalizer = replace(GRID[words], eps=eps)
+    W, X = drawn()
+    model = NormalizedGLM(normalizer, "gaussian", W)
+    null = null_space(fisher(model, X))
+    assert null.dimension == expected(normalizer, "as drawn") < expected(GRID[words], "as drawn")
+    found = explain(model, X, null)
+    assert found.unexplained == 0
+    for reason in found.reasons:
+        if reason.key.endswith("rescaling"):
+            assert reason.held == 0
+            assert "ignores" not in reason.sentence
+
+
+def test_the_oracle_counts_what_is_known():
+    """Table of section 6, H = D = 3; and it sees a dependence that floats do not have."""
+    W, X = drawn()
+    for words, dimension in ((("layer", "layer"), 4), (("batch", "batch"), 3), (("none",) * 2, 0)):
+        assert exact_dimension(GRID[words], W, X) == dimension
+    X[:, 2] = X[:, 0] - X[:, 1]
+    assert exact_dimension(GRID["none", "none"], W, X) == 3
+    X[0, 2] += 2.0**-40
+    assert exact_dimension(GRID["none", "none"], W, X) == 0
+
+
+# Where the sizes of the weights, cases and outputs once decided.
+
+
+def counted(model, X):
+    null = null_space(fisher(model, X))
+    explanation = explain(model, X, null)
+    reasons = {reason.key: reason.added for reason in explanation.reasons if reason.added}
+    return null.counts, sum(reasons.values()), set(reasons)
+
+
+RESCALED, RECENTERED = "weight_matrix_rescaling", "weight_matrix_recentering"
+OWN = "weight_vector_rescaling"
+
+
+def test_layer_norm_of_cases_with_an_offset(rng):
+    model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", rng.standard_normal((4, 4)))
+    X = rng.standard_normal((40, 4)) + 1e5
+    assert counted(model, X) == ("5 null", 5, {RESCALED, RECENTERED})
+
+
+def test_layer_norm_of_weights_that_nearly_agree(rng):
+    W = 1 + 1e-8 * rng.standard_normal((4, 4))
+    model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W)
+    X = rng.standard_normal((40, 4))
+    assert counted(model, X) == ("5 null", 5, {RESCALED, RECENTERED})
+
+
+@pytest.mark.parametrize("name", ["batch", "weight"])
+@pytest.mark.parametrize("factor", [1e10, 1e-10])
+def test_norms_of_the_weight_vectors_do_not_count(name, factor, rng):
+    W = rng.standard_normal((2, 5)) * [[factor], [1]]
+    model, X = NormalizedGLM(NORMALIZERS[name], "gaussian", W), rng.standard_normal((40, 5))
+    assert counted(model, X) == ("2 null", 2, {RESCALED, OWN})
+
+
+@pytest.mark.parametrize("name", ["standard", "batch", "weight", "layer", "centered_weight"])
+def test_raw_features_of_breast_cancer_span_all_dimensions(name, rng):
+    X = load("breast_cancer", standardize=False).raw.astype(float)
+    model = NormalizedGLM.random(NORMALIZERS[name], "gaussian", 4, 30, rng)
+    counts, explained, reasons = counted(model, X)
+    expected = expected_dimension(model.normalizer, 4, 30, "gaussian")
+    assert (counts, explained) == (f"{expected} null", expected)
+    assert not reasons & {"data", "case_factors", "cases"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_cases_that_hardly_count_are_seen(family, rng):
+    """Frozen (layer, batch): means from 1e-9 to 1e9 for a Poisson, of one rank all the same."""
+    W, X = rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
+    normalizer = Normalizer("layer", "batch", statistics="frozen")
+    model = NormalizedGLM(normalizer, family, W, [20, -20, 0, 0], [3, 0.3, 1, 1], reference=(W, X))
+    assert counted(model, X) == ("5 null", 5, {RECENTERED})
+
+
+@pytest.mark.parametrize("eps", [1e-5, 1e-12])
+def test_a_softmax_explains_what_epsilon_leaves(eps, rng):
+    """The null directions of a softmax turn toward re-scalings as ε falls, and stay null."""
+    W, X = rng.standard_normal((4, 9)), rng.standard_normal((40, 9))
+    model = NormalizedGLM(replace(NORMALIZERS["batch"], eps=eps), "categorical", W)
+    assert counted(model, X) == ("9 null", 9, {"softmax"})
+
+
+def test_gains_are_traded_for_biases_where_z_is_constant():
+    """N = 2 and pairs: z = ±1, and of one sign in both cases at as many pairs as it happens."""
+    normalizer = Normalizer("layer", "layer", groups=2)
+    W = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
+    for X, pairs in (([[2.0, 1.0], [3.0, 1.0]], 2), ([[2.0, 1.0], [3.0, 4.0]], 1)):
+        model = NormalizedGLM(normalizer, "gaussian", W)
+        null = null_space(fisher(model, np.array(X)), weights_only=False)
+        found = explain(model, np.array(X), null)
+        assert (null.dimension, found.unexplained) == (8 + 2 * pairs, 0)
+        reason = found.reason("bias_for_gain")
+        assert (reason.held, reason.added) == (2 * pairs,) * 2
+        assert reason.sentence == (
+            f"z is the same in every case at {2 * pairs} of 4 neurons: a change of g_h adds a "
+            "constant there, which b_h takes back."
+        )
+
+
+# The equilibrated change of the outputs.
+
+
+@every_normalizer
+@pytest.mark.parametrize("family", ["gaussian", "categorical"])
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_coordinates_are_those_of_changes_of_the_parameters(words, family, weights_only, rng):
+    """There and back, and E e = 0 where J v = 0; no column of E is longer than 1."""
+    gain = None if words == ("none", "none") else rng.uniform(0.5, 1.5, 4)
+    model = NormalizedGLM(GRID[words], family, rng.standard_normal((4, 5)), None, gain)
+    X = rng.standard_normal((30, 5)) * [1e3, 1, 1e-3, 1, 1]
+    F = fisher(model, X)
+    E = Equilibrated.of(F.structure.at, F.structure.family, weights_only)
+    e = E.spread(rng.standard_normal((len(E.gram()), 3)))
+    np.testing.assert_allclose(E.pack(E.unpack(e)), e, atol=1e-14 * np.abs(e).max())
+    v = E.theta(E.unpack(e))
+    assert (np.linalg.norm(E.effects(np.eye(len(e))[:, E.places]), axis=0) < 2).all()
+    # E is J in other units of its rows and columns: where the rows have one, they are parallel.
+    if family == "gaussian" and words[1] == "none":
+        J = F.factor_times(v).reshape(30, 4, 3)
+        rows = E.effects(e).reshape(30, 4, 3)
+        ratios = J / rows
+        same = np.broadcast_to(ratios[:1, :, :1], ratios.shape)
+        np.testing.assert_allclose(ratios, same, rtol=1e-6)
