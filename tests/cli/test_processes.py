@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPT = "import sys\nfrom normgeo.__main__ import main\nsys.exit(main())\n"
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+ENVIRONMENT.pop("PYTHONUNBUFFERED", None)  # what is left to write makes the trouble
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 
@@ -47,7 +48,7 @@ def test_help_for_a_reader_that_left_is_no_complaint() -> None:
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(60) in {0, 141}  # argparse forgives a pipe that is closed
+    assert process.wait(60) == 141
 
 
 @pytest.mark.parametrize("way", ["module", "script"])
