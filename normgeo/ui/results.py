@@ -37,8 +37,11 @@ Key = tuple[Compute, Settings, Translation]
 AGAIN = text("Compute again")
 STEP = "Step {done:,} of {steps:,}"
 
-LONGEST = 0.4  # seconds of a computation in the script itself
+LONGEST = 0.4  # seconds that a computation in the script itself may take
 _ASKED, _VISITOR = "_asked", "_visitor"
+# Threads share Python's lock: in turn, each is done sooner, and a page whose pictures are kept does
+# not compete with all who wait for theirs.
+_TURN = Lock()
 
 
 @final
@@ -55,7 +58,8 @@ class Found:
         """The figure of a picture, made once for each theme, whoever asks meanwhile."""
         with self._lock:
             if (name, theme) not in self.figures:
-                self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
+                with _TURN:
+                    self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
             return self.figures[name, theme]
 
 
@@ -201,13 +205,18 @@ def found(
     if waits and asked is not None:
         PAGES.require(expected := cost(settings), what)
         if expected.seconds <= LONGEST:
-            there = KEPT.found(key, lambda: Found(compute(settings, Progress()), stopped=False))
+            there = KEPT.found(key, partial(_computed_here, compute, settings))
         else:
             _wait(asked, name, words)
             there = None if start else KEPT.get(key)
         if there is None or start:
             st.rerun()  # with another button, or without one
     return there
+
+
+def _computed_here(compute: Compute, settings: Settings) -> Found:
+    with _TURN:
+        return Found(compute(settings, Progress()), stopped=False)
 
 
 def _wait(asked: _Asked, name: str, words: str) -> None:

@@ -22,8 +22,8 @@ LOOK = 1.0  # seconds between two looks at an idle worker
 class Pool:
     """Carries out computations in worker processes, one for each core, fair to all visitors.
 
-    A worker is started when it is needed or by `start`, and replaced when it has died or has
-    grown; all end with the server.
+    One worker more than are needed is started, so that the next run does not wait for it; one that
+    has died or has grown is replaced; all end with the server.
 
     Args:
         size: how many workers; by default one for each core that this process may use.
@@ -54,11 +54,10 @@ class Pool:
         """The process ids of the workers that there are."""
         return [worker.pid for worker in tuple(self._workers.values())]
 
-    def start(self, workers: int | None = None) -> None:
-        """Start workers ahead of need, all of them by default, without waiting for them."""
+    def start(self) -> None:
+        """Start the first worker ahead of need, without waiting for it."""
         with self._condition:
-            for _ in range(self._slots, min(workers or self.size, self.size)):
-                self._add_slot()
+            self._start_one_ahead()
 
     def ask(
         self,
@@ -83,8 +82,7 @@ class Pool:
                 task = cloudpickle.dumps((compute, arguments, in_use()))
                 run = self._open[key] = Run(key, visitor, task, on_end)
                 self._line.add(visitor, run)
-                if self._idle < len(self._line) and self._slots < self.size:
-                    self._add_slot()
+                self._start_one_ahead()
                 self._condition.notify()
             run.join(visitor)
             return run
@@ -108,10 +106,12 @@ class Pool:
         for slot in tuple(self._workers):
             self._end(slot)
 
-    def _add_slot(self) -> None:
-        slot, self._slots = self._slots, self._slots + 1
-        self._idle += 1
-        Thread(target=self._serve, args=(slot,), name=f"worker {slot}", daemon=True).start()
+    def _start_one_ahead(self) -> None:
+        """Start workers until one is idle that no run waits for, or there are enough."""
+        while self._idle <= len(self._line) and self._slots < self.size:
+            slot, self._slots = self._slots, self._slots + 1
+            self._idle += 1
+            Thread(target=self._serve, args=(slot,), name=f"worker {slot}", daemon=True).start()
 
     def _serve(self, slot: int) -> None:
         """Carry out runs, in one process after the other, until the pool is closed."""

@@ -26,7 +26,7 @@ class Limits:
 
     """
 
-    seconds: float = 180.0
+    seconds: float = 300.0
     bytes: float = 1e9
     kept_bytes: float = 5e8
     patience: float = 10.0

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import numpy as np
@@ -306,6 +307,27 @@ def test_computation_with_a_button_waits_for_it(pool, bars):
     app.button(key="start_sum").click().run()
     assert said(app) == ["55, False"]
     assert list(app.button) == []
+
+
+def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
+    made, under_way, together = [], [], []
+
+    class Slow:
+        def figure(self, result, theme):
+            under_way.append(result)
+            together.append(len(under_way))
+            time.sleep(0.02)
+            under_way.remove(result)
+            made.append(result)
+            return result
+
+    monkeypatch.setitem(PICTURES, "slow", Slow())
+    found = [results.Found(n, stopped=False) for n in range(3)]
+    with ThreadPoolExecutor(6) as visitors:
+        figures = list(visitors.map(lambda one: one.figure("slow", "light"), found * 2))
+    assert figures == [0, 1, 2] * 2
+    assert sorted(made) == [0, 1, 2]
+    assert together == [1, 1, 1]
 
 
 def test_oldest_results_are_forgotten(monkeypatch, nothing_kept):
