@@ -152,10 +152,9 @@ def _outer_product(model: NormalizedGLM, J: Array, p: Array, weights: Array) -> 
 
 
 def _jacobians(model: NormalizedGLM, X: Array) -> Array:
-    """Return ∂s_nh/∂θ, (N, H, P), one product with Jᵀ for each output."""
+    """Return ∂s_nh/∂θ, (N, H, P), one product with J for each parameter."""
     at = model.linearize(X)
-    rows = [at.vjp(unit.reshape(at.s.shape)) for unit in np.eye(at.s.size)]
-    return np.reshape(rows, (*at.s.shape, -1))
+    return np.stack([at.jvp(unit) for unit in np.eye(model.layout.size)], axis=-1)
 
 
 CLAIMS = (
