@@ -253,7 +253,7 @@ def _exactness(normalizer: Normalizer) -> str:
         return text("All of this is exact: ε = 0.")
     return text(
         "All of this is exact at ε = 0. Here ε = {eps}, and it holds while σ² ≫ ε: the gradient "
-        "has a small part along w, and the norm may fall.",
+        "has a part along w, and the norm may fall.",
         eps=number(float(normalizer.added_eps)),
     )
 
