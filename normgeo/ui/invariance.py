@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from normgeo.base.numbers import RAISED
+from normgeo.base.numbers import RAISED, number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
@@ -66,11 +66,11 @@ def why(settings: Settings, picture: Any) -> None:
         lines = [
             text(
                 "Neuron {h} of case {n}, before and after, where the slider starts ({name} = "
-                "{strength:g}):",
+                "{strength}):",
                 h=h,
                 n=effect.case,
                 name="δ" if transform.rescales else "γ ×",
-                strength=strength,
+                strength=number(strength),
             ),
             *_reasons(found, normalizer, transform, strength),
         ]

@@ -192,3 +192,24 @@ def test_state_of_a_contracting_recurrence_does_not_shrink_while_it_is_driven(sh
         figure = picture.figure(result, "light")
         (law,) = [t.name for t in figure.data if t.line.dash == "dash"]
         assert "without norm, for large T" in law
+
+
+@pytest.mark.parametrize("eps", [0.0, 1.0])
+def test_pictures_of_learning_are_described_as_they_are_with_and_without_eps(eps):
+    chosen = {"dataset": "iris", "steps": 20, "eps": eps}
+    spiral = PICTURES["spiral"].compute(Settings(**chosen))
+    steps = spiral.run.rate * spiral.run.gradient_norms[:, spiral.block]
+    lawful = spiral.radii[-1] == pytest.approx(np.sqrt(1 + np.sum(steps**2)), rel=1e-9)
+    assert lawful == (eps == 0)
+    words = PICTURES["spiral"].description(spiral)
+    assert f"The radius goes from 1 to {number(float(spiral.radii[-1]))}, at most" in words
+    assert bool(re.search(r"at most (0|\S+ · 10⁻\S+) of it from the law", words)) == lawful
+    words = described("ellipse", **chosen)
+    assert ("Along the weights there is no curvature." in words) == lawful
+    assert ("the ellipse grows 2 times" in words) == lawful
+    words = described("twin", **chosen)
+    assert bool(re.search(r"the angle is (0|\S+ · 10⁻\S+)° at most", words)) == lawful
+    words = described("descent", **chosen)
+    for norm in (1, 2, 4):
+        assert words.count(f"From norm {norm} the first step turns by") == 1
+    assert "Predicted are" in described("equilibrium", **chosen)

@@ -125,9 +125,9 @@ STUDY = Study(
     "equal_kl",
     title=text("Contours of the KL and ellipses of its quadratic form"),
     alt=text(
-        "Left, in a plane across the weights: closed contours of the KL, near their ellipses. "
-        "Right, in a plane with the weights in it: ellipses for the standard model; for a "
-        "normalized one a wedge from the origin, and a strip for the quadratic form."
+        "Contours of equal KL, solid, and of its quadratic form, dashed. Left, in a plane across "
+        "the weights; right, in a plane with the weights in it, where a model that does not see "
+        "their length has rays from the origin, and strips for the quadratic form."
     ),
     uses=(*USES, "neuron"),
     compute=compute,

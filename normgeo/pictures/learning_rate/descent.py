@@ -149,14 +149,31 @@ def _table(result: Descents) -> Table:
     return Table(names, tuple(rows), title=title, notes=notes)
 
 
+def _observed(result: Descents) -> str:
+    """Say how far the first step of each run turns, and what its norm and loss become."""
+    return " ".join(
+        text(
+            "From norm {start} the first step turns by {angle}°; the norm ends at {norm}, the loss "
+            "at {loss}.",
+            start=number(start),
+            angle=number(float(np.degrees(run.angles[0, result.block]))),
+            norm=number(float(run.norms[-1, result.block])),
+            loss=number(float(run.loss[-1])),
+        )
+        for run, start in zip(result.runs, result.starts, strict=True)
+        if run.steps
+    )
+
+
 STUDY = Study(
     name="descent",
     title=text("Training from three norms of the weights"),
     alt=text(
         "Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
-        "measured solid, predicted dashed. The larger the norm, the slower the start."
+        "measured solid and, where there is a law, predicted dashed."
     ),
     uses=(*DATA, *BLOCK, *RUN, "optimizer", "decay"),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )

@@ -78,14 +78,27 @@ def _table(result: Ellipse) -> Table:
     return Table(names, rows, title=title)
 
 
+def _observed(result: Ellipse) -> str:
+    """Say by what factor the ellipse grows, and what there is along the weights."""
+    grown = text("Across, the ellipse grows {factor} times.", factor=number(result.growth))
+    if result.is_flat:
+        return text("{grown} Along the weights there is no curvature.", grown=grown)
+    return text(
+        "{grown} Along the weights the curvature is {share} of that across.",
+        grown=grown,
+        share=number(result.radial_share, 2),
+    )
+
+
 STUDY = Study(
     name="ellipse",
     title=text("Equal KL around the weights, before and after they double"),
     alt=text(
-        "Left, in a plane across the weights: ellipses of equal KL, twice as large where the norm "
-        "is doubled. Right, in a plane with the weights in it: a wedge."
+        "Left, in a plane across the weights: ellipses of equal KL around them, before and after "
+        "their norm doubles. Right: the same in a plane with the weights in it."
     ),
     uses=(*DATA, *BLOCK),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )

@@ -213,15 +213,43 @@ def _table(result: Equilibria) -> Table:
     return Table(columns, tuple(rows), title=title, notes=notes)
 
 
+def _observed(result: Equilibria) -> str:
+    """Say which norm and angle the runs have come to, and which were predicted."""
+    sentences = []
+    for name, runs in (
+        (text("In the simulation"), result.simulated_runs),
+        (text("On real data"), result.real_runs),
+    ):
+        if any(len(run.angles) for run in runs):
+            ends = result.settled(runs)
+            sentences.append(
+                text(
+                    "{name} the norms come to {norm} and the angles to {angle}° on average.",
+                    name=name,
+                    norm=number(ends.norm),
+                    angle=number(float(np.degrees(ends.angle))),
+                )
+            )
+    if result.predicted is not None:
+        sentences.append(
+            text(
+                "Predicted are {norm} and {angle}°.",
+                norm=number(float(result.predicted.norm)),
+                angle=number(float(np.degrees(result.predicted.angle))),
+            )
+        )
+    return " ".join(sentences)
+
+
 STUDY = Study(
     name="equilibrium",
     title=text("Growth and weight decay balance"),
     alt=text(
         "Norm of the weights and angle per step against the step, from norms 1, 2 and 4, in a "
-        "simulation and on real data. All runs settle at one norm and one angle, near the dashed "
-        "predictions; the simulation is on them."
+        "simulation and on real data, beside the dashed prediction where there is a law."
     ),
     uses=(*DATA, *BLOCK, *RUN, "optimizer", "decay"),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )

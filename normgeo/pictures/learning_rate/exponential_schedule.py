@@ -175,15 +175,28 @@ def _table(result: ExponentialSchedule) -> Table:
     return Table(tuple(columns), rows, title=title, notes=(result.verdict,))
 
 
+def _observed(result: ExponentialSchedule) -> str:
+    """Say how far the two runs are apart, in angle and in norm."""
+    return text(
+        "In {steps:,} steps the angle is {angle}° at most; the norms end {growth} times apart, "
+        "predicted {predicted}.",
+        steps=int(result.steps[-1]),
+        angle=number(float(np.degrees(result.angles.max())), 2),
+        growth=number(float(result.twin.growth[-1, result.block])),
+        predicted=number(float(result.twin.predicted_growth[-1])),
+    )
+
+
 STUDY = Study(
     name="twin",
     title=text("Weight decay is a learning rate that grows"),
     alt=text(
-        "Left: a constant learning rate, and one that grows exponentially. Middle: with decay the "
-        "norm shrinks, with the growing rate it grows, by the predicted factor. Right: the angle "
-        "between the two runs, which stays at rounding until a run is chaotic."
+        "Left: a constant learning rate, and one that grows exponentially. Middle: the norms of "
+        "the weights with decay, and with the growing rate in its place. Right: the angle between "
+        "the two runs."
     ),
     uses=(*DATA, *BLOCK, *RUN, "decay"),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )

@@ -147,14 +147,27 @@ def _table(result: Spiral) -> Table:
     return Table(tuple(columns), rows, title=title, notes=endings((result.run,), result.block))
 
 
+def _observed(result: Spiral) -> str:
+    """Say how the radius changes, and how far from its law."""
+    return text(
+        "The radius goes from {first} to {last}, at most {off} of it from the law, and the path "
+        "turns by {turned}° in all.",
+        first=number(float(result.radii[0])),
+        last=number(float(result.radii[-1])),
+        off=number(result.deviation, 1),
+        turned=number(float(np.degrees(result.turned[-1]))),
+    )
+
+
 STUDY = Study(
     name="spiral",
     title=text("Every step is tangent, so the path spirals outward"),
     alt=text(
-        "Left: the path of the weight vector spirals outward from the circle of its start. Right: "
-        "its radius grows step by step, as predicted."
+        "Left: the path of the weight vector, unrolled, beside the circle of its start. Right: its "
+        "radius against the step, measured and predicted."
     ),
     uses=(*DATA, *BLOCK, *RUN),
     compute=_compute,
     table=_table,
+    observed=_observed,
 )
