@@ -583,19 +583,3 @@ def test_the_package_and_the_function_of_one_name_both_work():
     assert normgeo.fisher is public is fisher
     package = import_module("normgeo.fisher")
     assert (package.operator.fisher, package.structure) == (fisher, structure)
-
-
-@pytest.mark.parametrize("phi", [1.0, 4.0])
-@pytest.mark.parametrize("name", ["standard", "weight"])
-def test_size_of_the_factor_has_the_dispersion_in_it(name, phi):
-    """Gaussian, A'' = 1: Σ_h (g_h/σ_h)² E‖x‖²/φ, the trace of F where nothing is normed."""
-    rng = np.random.default_rng(0)
-    W, X = rng.standard_normal((3, 4)), rng.standard_normal((9, 4))
-    gains, sizes = (None, np.ones(3)) if name == "standard" else (np.array([0.5, 1, 2]), None)
-    model = NormalizedGLM(NORMALIZERS[name], "gaussian", W, None, gains, phi=phi)
-    rates = sizes if gains is None else gains / np.linalg.norm(W, axis=1)
-    F = fisher(model, X)
-    expected = (rates**2).sum() * (X**2).sum(axis=1).mean() / phi
-    assert F.structure.factor_size() ** 2 == pytest.approx(expected, rel=1e-12)
-    if name == "standard":
-        assert np.trace(F.weights()) == pytest.approx(expected, rel=1e-12)

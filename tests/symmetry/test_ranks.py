@@ -193,6 +193,13 @@ def test_norms_of_the_weight_vectors_do_not_count(name, factor, rng):
     assert counted(model, X) == ("2 null", 2, {RESCALED, OWN})
 
 
+@pytest.mark.parametrize("phi", [1e-14, 1e14])
+def test_the_dispersion_does_not_count(phi, rng):
+    W, X = rng.standard_normal((4, 4)), rng.standard_normal((40, 4))
+    model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W, phi=phi)
+    assert counted(model, X) == ("5 null", 5, {RESCALED, RECENTERED})
+
+
 @pytest.mark.parametrize("name", ["standard", "batch", "weight", "layer", "centered_weight"])
 def test_raw_features_of_breast_cancer_span_all_dimensions(name, rng):
     X = load("breast_cancer", standardize=False).raw.astype(float)
