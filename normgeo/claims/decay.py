@@ -190,8 +190,8 @@ CLAIMS = (
         "learning_rate?tab=descent&optimizer=adam",
         repair=text("it spoke of gradient descent or momentum at ε = 0, without weight decay"),
         remark=text(
-            "What momentum remembers points away from the origin, or across. A step of Adam has a "
-            "part along the weights and may shorten them."
+            "The steps that momentum remembers point across the weights or away from the origin. A "
+            "step of Adam has a part along the weights and may shorten them."
         ),
     ),
     Claim(
