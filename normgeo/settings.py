@@ -113,7 +113,12 @@ class Settings:
         text("neurons H (0: as the data has)"),
         help=text("0: as many as outputs, and at least 4 where the weights are random."),
     )
-    seed: int = _setting(0, Whole(0, 2**31 - 1), text("seed of the random weights"))
+    seed: int = _setting(
+        0,
+        Whole(0, 2**31 - 1),
+        text("seed of the random weights"),
+        help=text("Also of the random integers at which a verdict is checked."),
+    )
     weights: str = _setting(
         "random",
         Choice({"random": text("random"), "fitted": text("fitted")}),

@@ -49,7 +49,7 @@ def _equation_7(example: Example) -> Finding:
         + numbers(text("factor"), growth)
         + number(text("change of z"), moved(before.z, after.z))
         + number(text("z turns over at δ < 0"), bool(verdict.sign_flip))
-        + number(text("probability at most that the proof errs"), verdict.error_bound),
+        + number(text("probability at most that the check errs"), verdict.error_bound),
     )
 
 

@@ -32,6 +32,9 @@ def add(commands: Any) -> None:
         "--eps", metavar="ε", help=str(text("in use by batch and layer scales; default: 0"))
     )
     parser.add_argument(
+        "--seed", metavar="n", default="0", help=str(text("of the random draw that a ✓ rests on"))
+    )
+    parser.add_argument(
         "--negative",
         action="store_true",
         help=str(text("re-scale by δ < 0 (csv and json: sign_flip)")),
@@ -42,13 +45,14 @@ def run(options: argparse.Namespace) -> None:
     """Print the table.
 
     Raises:
-        ValueError: a bad ε.
+        ValueError: a bad ε or seed.
 
     """
     rows, columns = ("grid", "all") if options.all else (options.rows, options.columns)
     eps = None if options.eps is None else Settings.from_recipe({"eps": options.eps}).eps
+    seed = Settings.from_recipe({"seed": options.seed}).seed
     if options.format in FOR_PROGRAMS:
-        table = verdict_records(ROWS[rows], COLUMNS[columns], eps)
+        table = verdict_records(ROWS[rows], COLUMNS[columns], eps, seed)
     else:
-        table = verdict_table(ROWS[rows], COLUMNS[columns], eps, options.negative)
+        table = verdict_table(ROWS[rows], COLUMNS[columns], eps, options.negative, seed)
     print_table(table, options.format)

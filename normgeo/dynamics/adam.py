@@ -14,6 +14,7 @@ from normgeo.base.numbers import latex, number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
+from normgeo.normalizers.blocks import angle_of_decay
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,13 @@ class AdaptiveMoments(Optimizer):
     ) -> Equilibrium | None:
         if not self.decoupled:
             return None
-        kept, beta = 1 - np.broadcast_to(rate * decay, np.shape(sphere_gradient)), self.beta1
-        steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - kept * beta)
-        angle = np.arccos((kept + beta) / (1 + kept * beta))
-        return Equilibrium(rate * np.sqrt(steps / (1 - kept**2)), angle)
+        # With s = ηλ = 1 − a: 1 − aβ = 1 − β + sβ, 1 − a² = s(2 − s), and of cos θ is lost
+        # 1 − (a + β)/(1 + aβ) = s(1 − β)/(1 + aβ), so that a small s keeps its digits.
+        lost, beta = np.broadcast_to(rate * decay, np.shape(sphere_gradient)), self.beta1
+        kept = 1 - lost
+        steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - beta + lost * beta)
+        norm = np.sqrt(rate) / np.sqrt(decay) * np.sqrt(steps / (2 - lost))
+        return Equilibrium(norm, angle_of_decay(lost * (1 - beta) / (1 + kept * beta)))
 
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int
@@ -94,16 +98,20 @@ class AdaptiveMoments(Optimizer):
         balance = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
         if balance is None:
             return ()
-        a, beta = 1 - rate * decay, self.beta1
-        memory = (1 - beta) * (1 + a * beta) / ((1 + beta) * (1 - a * beta))
+        lost, beta = rate * decay, self.beta1
+        memory = (1 - beta) * (1 + (1 - lost) * beta) / ((1 + beta) * (1 - beta + lost * beta))
+        half = lost * (1 - beta) / (1 + (1 - lost) * beta) / 2
+        turn = latex(float(np.degrees(balance.angle)))
         return (
-            rf"a &= 1 - \eta\lambda = 1 - {latex(rate)} \cdot {latex(decay)} = {latex(a)}",
-            r"\lVert w^*\rVert^2 &= \frac{\eta^2 KD}{1 - a^2} \cdot "
+            rf"a &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
+            rf"= {latex(lost)}",
+            r"\lVert w^*\rVert^2 &= \frac{\eta KD}{\lambda(2 - \eta\lambda)} \cdot "
             r"\frac{(1 - \beta_1)(1 + a\beta_1)}{(1 + \beta_1)(1 - a\beta_1)} = "
-            rf"\frac{{{latex(rate)}^2 \cdot {size}}}{{1 - {latex(a)}^2}} \cdot {latex(memory)}, "
-            rf"\quad \lVert w^*\rVert = {latex(float(balance.norm))}",
-            r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} = "
-            rf"{latex(float(np.degrees(balance.angle)))}^\circ",
+            rf"\frac{{{latex(rate)} \cdot {size}}}{{{latex(decay)} \cdot {latex(2 - lost, 4)}}} "
+            rf"\cdot {latex(memory)}, \quad \lVert w^*\rVert = {latex(float(balance.norm))}",
+            r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} "
+            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + a\beta_1)}} "
+            rf"= 2 \arcsin\sqrt{{{latex(half, 4)}}} = {{{turn}}}^\circ",
         )
 
     @property

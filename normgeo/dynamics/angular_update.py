@@ -175,6 +175,18 @@ def angular_updates(
         return found
 
     points = [measure(norm) for norm in radii]
+    shortest = min(point.gradient_norm for point in points)
+    if shortest > 0 and not np.finfo(float).tiny <= rate * shortest < np.inf:
+        raise Refusal(
+            text(
+                "A step η‖G‖ must be a number from {least:.3g} to {most:.3g}, so that it has an "
+                "angle; got η = {rate:.3g} and ‖G‖ = {length:.3g}. Use another `rate`.",
+                least=np.finfo(float).tiny,
+                most=np.finfo(float).max,
+                rate=rate,
+                length=shortest,
+            )
+        )
     return AngularUpdates(
         neurons=objective.neurons,
         rate=rate,

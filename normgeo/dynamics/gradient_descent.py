@@ -13,6 +13,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
+from normgeo.normalizers.blocks import angle_of_decay
 
 
 @final
@@ -140,14 +141,16 @@ class Momentum(Optimizer):
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium:
         shrunk = np.broadcast_to(rate * decay / (1 + self.beta), np.shape(sphere_gradient))
-        fourth = rate * sphere_gradient**2 / (decay * (1 - self.beta) * (2 - shrunk))
-        return Equilibrium(fourth**0.25, np.arccos(1 - shrunk))
+        # Root by root: η/λ may be too small or too large for a float.
+        balance = np.power(rate, 0.25) / np.power(decay, 0.25) * np.sqrt(sphere_gradient)
+        norm = balance / ((1 - self.beta) * (2 - shrunk)) ** 0.25
+        return Equilibrium(norm, angle_of_decay(shrunk))
 
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int
     ) -> tuple[str, ...]:
         norm, angle = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
-        shrunk = rate * decay / (1 + self.beta)
+        shrunk, turn = rate * decay / (1 + self.beta), latex(float(np.degrees(angle)))
         kept, more, less = "", "", ""
         if self.beta:
             kept, more = r"(1 - \beta)", r"/(1 + \beta)"
@@ -157,8 +160,9 @@ class Momentum(Optimizer):
             rf" = \frac{{{latex(rate)} \cdot {latex(sphere_gradient**2)}}}"
             rf"{{{latex(decay)}{less} \cdot {latex(2 - shrunk, 4)}}}, "
             rf"\quad \lVert w^*\rVert = {latex(float(norm))}",
-            rf"\theta^* &= \arccos(1 - \eta\lambda{more}) = \arccos({latex(1 - shrunk, 4)}) = "
-            rf"{latex(float(np.degrees(angle)))}^\circ",
+            rf"\theta^* &= \arccos(1 - \eta\lambda{more}) "
+            rf"= 2 \arcsin\sqrt{{\eta\lambda{more}/2}} "
+            rf"= 2 \arcsin\sqrt{{{latex(shrunk / 2, 4)}}} = {{{turn}}}^\circ",
         )
 
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:

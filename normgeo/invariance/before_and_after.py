@@ -112,6 +112,7 @@ def apply_change(
     *,
     gamma: Array | None = None,
     index: int = 0,
+    seed: int = 0,
 ) -> AppliedChange:
     """Apply a change at every strength and return what each normalizer makes of one case.
 
@@ -122,6 +123,7 @@ def apply_change(
         normalizers: the methods to compare, by key.
         transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
         W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
+        seed: of the draw that the verdict rests on.
 
     Raises:
         ValueError: an index outside the rows, or a z that is undefined before any change.
@@ -147,7 +149,7 @@ def apply_change(
                 continue
             moved = np.abs(result.z - base.z).max() / np.abs(base.z).max()
             after.append(replace(_case(result, case), change=float(moved)))
-        verdict = certify(normalizer, transform)
+        verdict = certify(normalizer, transform, seed=seed)
         methods[key] = BeforeAndAfter(normalizer, verdict, _case(base, case), tuple(after))
     row = transform.changed(W, X)[index].copy()
     return AppliedChange(transform, np.asarray(strengths, float), case, index, row, rows, methods)

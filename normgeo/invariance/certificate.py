@@ -2,10 +2,15 @@
 
 At ε = 0 the numerator C and the squared denominator v of z = C/√v are polynomials, so z' = z
 for every W, X and δ > 0 exactly if C'²v = C²v' identically and CC' ≥ 0. The identity is
-evaluated at random integers in exact arithmetic: where it fails, "not invariant" is proven and
-the draw is a counterexample; where it holds, it is an identity except with probability
-degree/2⁶¹. The sign of C'/C is constant on {v, v' > 0, δ > 0}, which is connected once
-N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it as well.
+evaluated at random integers in exact arithmetic, at one shape:
+
+- where it fails, "not invariant" is proved at that shape, and the draw is a counterexample;
+- where it holds, it has been *checked*, not proved: of all draws a false identity passes at
+  degree/2⁶¹ or fewer (Schwartz 1980, Zippel 1979). The sign of C'/C is constant on
+  {v, v' > 0, δ > 0}, which is connected once N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it.
+
+That a ✓ holds at every shape follows from algebra, for centers that take means off and scales that
+are means of C² or ‖w̃‖²: docs/mathematics.md, section 2. The draw checks that the code does so.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 
+from normgeo.base.arguments import seed_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -79,12 +85,15 @@ class Verdict:
 
     Attributes:
         normalizer, transform: what was asked, the normalizer with the ε in use.
-        invariant: z' = z for all W, X and every δ > 0 or γ, at the ε in use.
+        invariant: z' = z at a random W, X and δ > 0 or γ of this shape and the ε in use, which
+            leaves `error_bound` of a chance that it is not so for all of them; False is proved.
         sign_flip: for δ < 0, z' = −z (in one row: of that neuron or case); None without a δ.
         only_without_eps: certified at ε = 0 and refuted at the ε in use.
         witness: the counterexample of a "no", at the ε in use.
-        error_bound: the probability at most that a "yes" is false; 0 for a "no".
-        degree: of the polynomial identity. draws: how many evaluations. shape: N, H, D.
+        error_bound: the share of draws, at most, that would say "yes" if it were false,
+            degree/2⁶¹; 0 for a "no".
+        degree: of the polynomial identity, at most. draws: how many evaluations.
+        shape: N, H, D. seed: of the draw; None for one from a generator of the caller's.
 
     """
 
@@ -98,6 +107,7 @@ class Verdict:
     degree: int
     draws: int
     shape: Shape
+    seed: int | None = 0
 
     @property
     def symbol(self) -> str:
@@ -120,18 +130,20 @@ def certify(
     eps: float | Fraction | None = None,
     *,
     shape: tuple[int, int, int] | None = None,
+    seed: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Verdict:
-    """Decide exactly whether `normalizer` is invariant to `transform`.
+    """Check in exact arithmetic whether `normalizer` is invariant to `transform`.
 
     Args:
         normalizer: what makes z. transform: what changes W or X.
         eps: the ε in use; the normalizer's own where it is None.
         shape: (N, H, D) of the random draw, at least 3 each (H/G for G groups).
-        rng: the source of the draw; a fixed seed where it is None.
+        seed: of the draw. rng: the source of the draw in place of a seed.
 
     Raises:
-        ValueError: a shape that is too small to decide, since there z may be only a sign.
+        ValueError: a shape that is too small to decide, since there z may be only a sign; a bad
+            ε or seed.
         ArithmeticError: the draw says nothing (σ = 0 or A = μ everywhere).
         TypeError: a float or a NumPy integer entered the exact evaluation.
 
@@ -144,7 +156,8 @@ def certify(
     """
     asked = normalizer if eps is None else replace(normalizer, eps=eps)
     size = _certificate_shape(normalizer, shape)
-    drawn = _Draw.drawn(transform, size, np.random.default_rng(0) if rng is None else rng)
+    seed = seed_number(seed)
+    drawn = _Draw.drawn(transform, size, np.random.default_rng(seed) if rng is None else rng)
     ideal = replace(normalizer, eps=Fraction(0))
     actual = replace(normalizer, eps=asked.exact_eps)
 
@@ -166,6 +179,7 @@ def certify(
         degree=degree,
         draws=DRAWS,
         shape=size,
+        seed=seed if rng is None else None,
     )
 
 
@@ -173,11 +187,15 @@ def invariance_table(
     normalizers: Mapping[Key, Normalizer] | None = None,
     transforms: Mapping[str, Transform] = TRANSFORMS,
     eps: float | Fraction | None = None,
+    seed: int = 0,
 ) -> dict[tuple[Key, str], Verdict]:
-    """Return the verdict of every normalizer on every transform, keyed by both names."""
+    """Return the verdict of every normalizer on every transform, keyed by both names.
+
+    `seed` is that of each draw.
+    """
     rows: Mapping[Key, Normalizer] = NORMALIZERS if normalizers is None else normalizers  # type: ignore[assignment]
     return {
-        (name, key): certify(normalizer, transform, eps)
+        (name, key): certify(normalizer, transform, eps, seed=seed)
         for name, normalizer in rows.items()
         for key, transform in transforms.items()
     }

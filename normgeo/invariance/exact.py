@@ -39,8 +39,8 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 
 
 def draw_factor(rng: np.random.Generator) -> Fraction:
-    """Return a fraction drawn uniformly from the integers in [1, 2⁶¹)."""
-    return Fraction(int(rng.integers(1, 2**FIELD_BITS)))
+    """Return a fraction drawn uniformly from the 2⁶¹ integers from 1 to 2⁶¹, ends included."""
+    return Fraction(int(rng.integers(1, 2**FIELD_BITS, endpoint=True)))
 
 
 def require_fractions(*arrays: Array) -> None:

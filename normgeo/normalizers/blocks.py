@@ -177,3 +177,14 @@ def _units(U: Array) -> Array:
     norms = lengths(U)
     units: Array = U / np.where(norms > 0, norms, 1.0)[..., None]
     return units
+
+
+def angle_of_decay(lost: Array) -> Array:
+    """Return the angle whose cosine is 1 − x, for the x (…,) that is lost of it, from 0 to 2.
+
+        θ = 2 arcsin √(x/2)
+
+    It keeps its digits at any x (arccos(1 − x) is 5 % off at 1e-16, and 0 below).
+    """
+    angles: Array = 2 * np.arcsin(np.sqrt(lost / 2))
+    return angles

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from math import ceil, log10
 
-from normgeo.base.numbers import number
+from normgeo.base.numbers import RAISED, number
 from normgeo.base.text import text
 from normgeo.invariance.certificate import Verdict, invariance_table
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS, Transform
@@ -57,16 +58,17 @@ def verdict_table(
     transforms: Mapping[str, Transform] = COLUMNS["paper"],
     eps: float | Fraction | None = None,
     negative: bool = False,
+    seed: int = 0,
 ) -> Table:
     """Return a symbol for each method (row) and change (column): Table 1 by default.
 
     Args:
         normalizers, transforms: by name, as in `ROWS` and `COLUMNS`.
         eps: the ε in use; each normalizer's own where it is None.
-        negative: re-scale by δ < 0 in place of δ > 0.
+        negative: re-scale by δ < 0 in place of δ > 0. seed: of the draw of each cell.
 
     """
-    verdicts = invariance_table(normalizers, transforms, eps)
+    verdicts = invariance_table(normalizers, transforms, eps, seed)
     rows = [
         (
             normalizer.title,
@@ -87,6 +89,7 @@ def verdict_table(
                 "{delta}, + adds the same γ, own + a number of its own to each.",
                 delta="δ < 0" if negative else "δ > 0",
             ),
+            _rest(verdicts.values()),
         ),
     )
 
@@ -95,6 +98,7 @@ def verdict_records(
     normalizers: Mapping[str, Normalizer] = ROWS["paper"],
     transforms: Mapping[str, Transform] = COLUMNS["paper"],
     eps: float | Fraction | None = None,
+    seed: int = 0,
 ) -> Table:
     """Return a row for each cell of `verdict_table`, with what its verdict rests on."""
     return Table(
@@ -116,6 +120,7 @@ def verdict_records(
             "error_bound",
             "degree",
             "draws",
+            "seed",
             "N",
             "H",
             "D",
@@ -138,12 +143,29 @@ def verdict_records(
                 v.error_bound,
                 v.degree,
                 v.draws,
+                v.seed,
                 *v.shape,
             )
-            for (row, column), v in invariance_table(normalizers, transforms, eps).items()
+            for (row, column), v in invariance_table(normalizers, transforms, eps, seed).items()
         ),
         text("Verdicts on z, a record for each method and change"),
     )
+
+
+def _rest(verdicts: Iterable[Verdict]) -> str:
+    """What the signs rest on."""
+    one = max(verdicts, key=lambda verdict: verdict.error_bound)
+    return text(
+        "✗ is proved by a counterexample in exact arithmetic. ✓, and ≈ at ε = 0, is checked there "
+        "at random integers, seed {seed}: a false one passes with a probability below {bound}.",
+        seed=one.seed,
+        bound=power_above(one.error_bound),
+    )
+
+
+def power_above(probability: float) -> str:
+    """The power of ten above a probability, "10⁻¹⁷"; a rounder number than it is one."""
+    return "10" + str(ceil(log10(probability))).translate(RAISED) if probability else "0"
 
 
 def _eps_in_use(verdicts: Iterable[Verdict]) -> str:

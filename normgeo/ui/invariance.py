@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, log10
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from normgeo.base.numbers import RAISED, number
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
 from normgeo.invariance.certificate import Counterexample, Verdict
@@ -20,6 +19,7 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.invariance.witness import Side, smallest_witness
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
+from normgeo.tables.verdicts import power_above
 from normgeo.ui import results, tex, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.defects import Explained
@@ -78,8 +78,8 @@ def why(settings: Settings, picture: Any) -> None:
 
 
 def certificate(settings: Settings, picture: Any) -> None:
-    """Draw what the verdict rests on: the proof's size and error, or the counterexample."""
-    found = verdict(*settings.selected)
+    """Draw what the verdict rests on: a check with its size and error, or a counterexample."""
+    found = verdict(*settings.selected, settings.seed)
     st.markdown(
         text(
             "**{normalizer}, {transform}: {word}.**",
@@ -90,18 +90,19 @@ def certificate(settings: Settings, picture: Any) -> None:
     )
     if found.only_without_eps:
         normalizer, transform = settings.selected
-        proof = _proof(verdict(replace(normalizer, eps=0), transform))
-        st.markdown(text("At ε = 0: {proof}", proof=proof))
+        check = _check(verdict(replace(normalizer, eps=0), transform, settings.seed))
+        st.markdown(text("At ε = 0: {check}", check=check))
         st.markdown(text("At ε = {eps:g}:", eps=float(normalizer.eps)))
     if found.witness is None:
-        st.markdown(_proof(found))
+        st.markdown(_check(found))
         return
     N, H, D = found.shape
     n, h = found.witness.place
     st.markdown(
         text(
-            "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}: at "
-            "case {n}, neuron {h}, {moved}. Its numbers:",
+            "Disproved by a counterexample in exact arithmetic, N = {N}, H = {H}, D = {D}, seed "
+            "{seed}: at case {n}, neuron {h}, {moved}. Its numbers:",
+            seed=found.seed,
             N=N,
             H=H,
             D=D,
@@ -116,7 +117,7 @@ def certificate(settings: Settings, picture: Any) -> None:
 def blackboard(settings: Settings, picture: Any) -> None:
     """Draw the smallest integers at which z moves."""
     normalizer, transform = settings.selected
-    known = verdict(normalizer, transform)
+    known = verdict(normalizer, transform, settings.seed)
     if known.invariant:
         st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
         return
@@ -191,7 +192,7 @@ TABS: Tabs = {
 
 def opening(settings: Settings) -> str:
     """The tab that a cell opens with: the smallest counterexample of a ✗."""
-    found = verdict(*settings.selected)
+    found = verdict(*settings.selected, settings.seed)
     if found.only_without_eps:
         return "floating_point"
     return "why" if found.invariant else "blackboard"
@@ -285,19 +286,22 @@ def _scaled_sigma(normalizer: Normalizer, delta: float) -> str:
     return text("**σ** becomes δ σ: the factor cancels.")
 
 
-def _proof(verdict: Verdict) -> str:
-    """Return how a "yes" is known."""
+def _check(verdict: Verdict) -> str:
+    """Return how a "yes" is known, and how well."""
     N, H, D = verdict.shape
     return text(
-        "Proved at N = {N}, H = {H}, D = {D} in exact arithmetic: z′ = z is a polynomial identity "
-        "of degree {degree} at most, and it held at {draws} draw of random integers below 2⁶¹. "
-        "A false identity passes with a probability below 10{exponent}.",
+        "Checked in exact arithmetic at N = {N}, H = {H}, D = {D}: z′ = z is a polynomial identity "
+        "of degree {degree} at most, and it held at {draws} draw of random integers of up to 2⁶¹, "
+        "seed {seed}. A false identity passes such a draw with a probability below {bound}, so "
+        "this is no proof. That it holds at every size is proved by algebra in the documentation "
+        "(Mathematics, section 2); the check is that the program computes what the algebra says.",
         N=N,
         H=H,
         D=D,
         degree=verdict.degree,
         draws=verdict.draws,
-        exponent=str(ceil(log10(verdict.error_bound))).translate(RAISED),
+        seed=verdict.seed,
+        bound=power_above(verdict.error_bound),
     )
 
 

@@ -46,8 +46,11 @@ SOFTENED = text(
     "**With ε > 0** a batch or layer scale gives its re-scalings only in the limit σ² ≫ ε (≈)."
 )
 
-verdict = lru_cache(maxsize=4096)(certify)
-"""`certify`, kept for all sessions."""
+
+@lru_cache(maxsize=4096)
+def verdict(normalizer: Normalizer, transform: Transform, seed: int = 0) -> Verdict:
+    """`certify`, kept for all sessions."""
+    return certify(normalizer, transform, seed=seed)
 
 
 def rules(settings: Settings) -> tuple[str, ...]:
@@ -62,6 +65,7 @@ def draw(
     *,
     key: str,
     caption: str,
+    seed: int = 0,
     selected: tuple[Normalizer, Transform] | None = None,
     negative: bool = False,
     on_pick: Callable[[str], None] | None = None,
@@ -71,6 +75,7 @@ def draw(
     Args:
         normalizers, transforms: by name, as in a cell, "layer.case_rescaling".
         key: of the element. caption: what the table answers, for a screen reader.
+        seed: of the draws that the verdicts rest on.
         selected: the cell that is marked. negative: re-scalings are by δ < 0.
         on_pick: takes the cell that is clicked, before the page runs again; without it the
             cells are no buttons.
@@ -81,7 +86,7 @@ def draw(
         if on_pick is not None:
             on_pick(st.session_state[key].picked)
 
-    content = data(normalizers, transforms, caption, selected, negative)
+    content = data(normalizers, transforms, caption, selected, negative, seed)
     _table(data={**content, "buttons": on_pick is not None}, key=key, on_picked_change=picked)
 
 
@@ -95,6 +100,7 @@ def draw_with_legend(settings: Settings, which: str, columns: str, **options: An
         COLUMNS[columns],
         key="table",
         caption=text("Whether z stays the same, for each method (row) and change (column)"),
+        seed=settings.seed,
         **options,
     )
     st.caption(legend())
@@ -107,9 +113,10 @@ def data(
     caption: str,
     selected: tuple[Normalizer, Transform] | None,
     negative: bool,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """What the table shows, as JSON."""
-    found = verdicts(normalizers, transforms)
+    found = verdicts(normalizers, transforms, seed)
     groups = groupby(transforms.values(), key=lambda transform: transform.matrix)
     return {
         "caption": str(caption),
@@ -144,11 +151,11 @@ def data(
 
 
 def verdicts(
-    normalizers: Mapping[str, Normalizer], transforms: Mapping[str, Transform]
+    normalizers: Mapping[str, Normalizer], transforms: Mapping[str, Transform], seed: int = 0
 ) -> dict[tuple[str, str], Verdict]:
     """The verdict of every normalizer on every transform, keyed by both names."""
     return {
-        (row, column): verdict(normalizer, transform)
+        (row, column): verdict(normalizer, transform, seed)
         for row, normalizer in normalizers.items()
         for column, transform in transforms.items()
     }
@@ -170,7 +177,7 @@ def duality(settings: Settings) -> str:
         "one": text(ROWS["paper"][layer].title),
         "other": text(ROWS["paper"][batch].title),
     }
-    found = verdicts(rows(settings, "paper"), TRANSFORMS)
+    found = verdicts(rows(settings, "paper"), TRANSFORMS, settings.seed)
     if all(
         found[layer, key].symbol == found[batch, transform.dual.key].symbol
         for key, transform in TRANSFORMS.items()
@@ -183,7 +190,7 @@ def duality(settings: Settings) -> str:
 
 def agreement(settings: Settings) -> str:
     """How many cells of the paper's Table 1 hold for the settings."""
-    found = compare_with_table_1(verdicts(rows(settings, "paper"), COLUMNS["paper"]))
+    found = compare_with_table_1(verdicts(rows(settings, "paper"), COLUMNS["paper"], settings.seed))
     words = text(
         "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1)",
         agreeing=found.agreeing,

@@ -98,10 +98,15 @@ def test_epsilon_bends_the_rays(cases):
 
 
 def test_an_angle_without_a_number_is_a_gap_with_its_reason(cases):
-    plane = loss_plane(start(NORMALIZERS["layer"]), *cases, angles=[0.0, 0.3], norm=1e200)
+    plane = loss_plane(start(NORMALIZERS["layer"]), *cases, angles=[0.0, 0.3], norm=1.7e308)
     for gap in (plane.loss, plane.slope, plane.gradient_norms):
         assert np.isnan(gap).all()
     assert all("overflow" in reason for reason in plane.reasons)
+    near, far = (
+        loss_plane(start(NORMALIZERS["layer"]), *cases, angles=[0.3], norm=norm)
+        for norm in (1.0, 1e200)  # whose square is no float: z does not need it
+    )
+    np.testing.assert_allclose(far.loss, near.loss, rtol=1e-12)
 
 
 def test_a_gradient_of_zero_spans_no_plane():

@@ -1,6 +1,7 @@
 """What theory says of norms, angles and equilibrium, against runs, simulations and arithmetic."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -280,6 +281,38 @@ def test_small_steps_of_adamw_have_the_equilibrium_of_the_literature():
     np.testing.assert_allclose(balance.angle, angle, rtol=1e-4)
 
 
+@pytest.mark.parametrize("lost", [1e-300, 1e-20, 1e-16, 1e-9, 1e-3, 0.5, 0.999])
+def test_angle_of_a_small_decay_keeps_its_digits(lost):
+    """Against cos θ in exact fractions: 1 − cos θ = θ²/2 − θ⁴/24 + … is what decay takes away."""
+    adamw, beta = AdamW(0.9), Fraction(0.9)
+    share = Fraction(lost)
+    expected = {
+        GradientDescent(): share,
+        Momentum(0.9): share / (1 + beta),
+        adamw: share * (1 - beta) / (1 + (1 - share) * beta),
+    }
+    for law, x in expected.items():
+        theta = Fraction(float(law.equilibrium(lost, 1.0, np.asarray(1.0), 9).angle))
+        series, term = Fraction(0), Fraction(1)
+        for k in range(1, 16):
+            term *= -(theta**2) / (2 * k * (2 * k - 1))
+            series -= term
+        assert abs(series / x - 1) < Fraction(1, 10**14)
+
+
+@pytest.mark.parametrize(("rate", "decay"), [(1e-300, 1e299), (1e300, 1e-301), (0.1, 1e-20)])
+def test_balance_of_rates_far_apart_is_where_the_norm_stands_still(rate, decay):
+    """‖w‖² η-free: with s = ηλ, s(2 − s) ‖w‖⁴ = η²Γ, in exact fractions; AdamW has its own."""
+    gamma, s = Fraction(2.0), Fraction(rate) * Fraction(decay)
+    norm = Fraction(float(GradientDescent().equilibrium(rate, decay, np.sqrt(2.0), 9).norm))
+    assert abs(s * (2 - s) * norm**4 / (Fraction(rate) ** 2 * gamma) - 1) < Fraction(1, 10**13)
+    adamw, beta = AdamW(0.9), Fraction(0.9)
+    a = 1 - s
+    steps = 9 * (1 - beta) * (1 + a * beta) / ((1 + beta) * (1 - a * beta))
+    norm = Fraction(float(adamw.equilibrium(rate, decay, np.asarray(1.0), 9).norm))
+    assert abs(norm**2 * (1 - a * a) / (Fraction(rate) ** 2 * steps) - 1) < Fraction(1, 10**13)
+
+
 def test_adam_with_its_decay_in_the_gradient_has_no_predicted_equilibrium():
     assert simulate_balance("adam", steps=10).predicted is None
 
@@ -320,7 +353,7 @@ def test_formula_of_an_equilibrium_is_that_of_its_numbers(optimizer):
     if balance is not None:
         assert all("&=" in line for line in lines)
         assert rf"\lVert w^*\rVert = {latex(float(balance.norm))}" in " ".join(lines)
-        assert lines[-1].endswith(rf"{latex(float(np.degrees(balance.angle)))}^\circ")
+        assert lines[-1].endswith(rf"{{{latex(float(np.degrees(balance.angle)))}}}^\circ")
 
 
 def test_every_comparison_says_what_it_assumes(digits):

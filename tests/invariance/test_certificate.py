@@ -215,6 +215,30 @@ def test_another_draw_gives_the_same_table(seed):
         assert certify(GRID[words], TRANSFORMS[key], rng=rng).invariant == invariant
 
 
+@pytest.mark.parametrize("shape", [(3, 3, 3), (3, 6, 4), (4, 3, 7), (6, 5, 3)])
+def test_other_shapes_give_the_same_table(shape):
+    """What the algebra says of every size, at the smallest one and at three others."""
+    for (words, key), invariant in EXPECTED.items():
+        found = certify(GRID[words], TRANSFORMS[key], shape=shape, seed=1)
+        assert found.invariant == invariant
+        assert found.shape == shape
+
+
+def test_a_seed_is_that_of_the_draw_and_a_generator_has_none():
+    cell = NORMALIZERS["layer"], TRANSFORMS["case_offsets"]
+    first, other, again = (certify(*cell, seed=seed) for seed in (0, 5, 5))
+    assert (first.seed, other.seed) == (0, 5)
+    assert (other.witness.W == again.witness.W).all()
+    assert (other.witness.W != first.witness.W).all()
+    drawn = certify(*cell, rng=np.random.default_rng(5))
+    assert (drawn.witness.W == other.witness.W).all()
+    assert drawn.seed is None
+    table = invariance_table({"layer": NORMALIZERS["layer"]}, seed=5)
+    assert {verdict.seed for verdict in table.values()} == {5}
+    with pytest.raises(ValueError, match=r"^`seed` must be a whole number from 0 to "):
+        certify(*cell, seed=-1)
+
+
 # Planted mistakes: the verdicts must notice. ----------------------------------------------------
 
 

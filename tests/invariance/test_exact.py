@@ -45,7 +45,18 @@ def test_draws_use_the_whole_range_and_come_back(rng):
     assert sample.min() < -(2**60)
     assert sample.max() >= 2**60
     assert (sample == exact.draw(np.random.default_rng(20160721), (40, 50))).all()
-    assert all(1 <= exact.draw_factor(rng) < 2**61 for _ in range(100))
+    assert all(1 <= exact.draw_factor(rng) <= 2**61 for _ in range(100))
+
+
+@pytest.mark.parametrize(("end", "drawn"), [("low", 1), ("high", 2**61)])
+def test_a_factor_may_be_either_end_of_its_range(end, drawn):
+    """Without the upper end there would be fewer than 2⁶¹ values, which the error counts on."""
+
+    class Ends:
+        def integers(self, low, high, endpoint=False):
+            return low if end == "low" else high - (not endpoint)
+
+    assert exact.draw_factor(Ends()) == drawn
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,14 @@ def test_norm_has_a_tilde_where_the_center_changes_the_weights(center, scale, rn
     changed = not np.array_equal(blocks.vectors(W).reshape(W.shape), W)
     assert ("̃" in blocks.symbol) == changed
     assert blocks.symbol.isupper() == (len(blocks.neurons) == 1)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1.0, 1e170, 1e300])
+def test_lengths_and_angles_of_vectors_whose_squares_are_no_float(size):
+    U = np.array([[3.0, 4.0], [0.0, 0.0], [5.0, 12.0]]) * size
+    np.testing.assert_allclose(lengths(U), np.array([5.0, 0.0, 13.0]) * size, rtol=1e-15)
+    assert lengths(np.array([3, 4], np.float16)) == 5
+    mixed = np.array([[3e-300, 4e-300], [3.0, 4.0], [3e200, 4e200]])
+    np.testing.assert_allclose(lengths(mixed), [5e-300, 5.0, 5e200], rtol=1e-15)
+    turned = angles_turned(np.array([1.0, 0.0]), np.array([0.0, min(size, 1.0)]))
+    assert turned == pytest.approx(np.arctan(min(size, 1.0)), rel=1e-15)

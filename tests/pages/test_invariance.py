@@ -166,10 +166,12 @@ def test_named_rows_are_all_there(shown):
     ]
 
 
-def test_yes_has_a_proof(shown):
-    page = shown("invariance", tab="certificate")
+def test_yes_says_that_it_was_checked_and_with_which_seed(shown):
+    page = shown("invariance", tab="certificate", seed="7")
     assert "layer norm, single case re-scaling: invariant." in page.words
-    assert "Proved at N = 5, H = 4, D = 4 in exact arithmetic" in page.words
+    assert "Checked in exact arithmetic at N = 5, H = 4, D = 4" in page.words
+    assert "seed 7. A false identity passes such a draw with" in page.words
+    assert "Proved" not in page.words
     assert "identity of degree 10 at most" in page.words
     assert "below 10⁻¹⁷" in page.words
 
@@ -179,11 +181,15 @@ def test_no_has_a_counterexample_with_its_numbers(shown):
     verdict = certify(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"])
     assert f"z′²/z² = {float(verdict.witness.ratio):.6g}" in page.words
     assert str(verdict.witness.W[0, 0]) in page.app.code[-1].value
+    page.open("invariance", cell="batch.case_rescaling", tab="certificate", seed="3")
+    other = certify(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"], seed=3)
+    assert str(other.witness.W[0, 0]) in page.app.code[-1].value
+    assert other.witness.W[0, 0] != verdict.witness.W[0, 0]
 
 
-def test_limit_has_a_proof_and_a_counterexample(shown):
+def test_limit_has_a_check_and_a_counterexample(shown):
     page = shown("invariance", eps="1e-5", tab="certificate")
-    assert "At ε = 0: Proved at N = 5" in page.words
+    assert "At ε = 0: Checked in exact arithmetic at N = 5" in page.words
     assert "At ε = 1e-05:" in page.words
     assert "Disproved by a counterexample" in page.words
 

@@ -176,7 +176,7 @@ def test_equilibrium_plugs_in_the_numbers_of_the_picture(shown):
     norm = (0.5 * float(square) / (0.2 * (2 - 0.1))) ** 0.25
     (said,) = re.findall(r"\\lVert w\^\*\\rVert = ([\d.]+)", formula)
     assert float(said) == pytest.approx(norm, rel=0.01)
-    assert r"\arccos(0.9) = 25.8^\circ" in formula
+    assert r"\arcsin\sqrt{0.05} = {25.8}^\circ" in formula
     assert "the geometric mean of cos θ is 1 − ηλ" in page.words
     assert f"predicted {norm:.2f}"[:-1] in page.captions("equilibrium")
 
@@ -191,6 +191,24 @@ def test_equilibrium_has_the_law_of_its_optimizer(shown, optimizer, sign):
         assert "AdamW, whose decay stands apart, has one" in page.captions("equilibrium")
     else:
         assert sign in latex(page)
+
+
+def test_equilibrium_of_a_decay_that_hardly_turns_has_its_angle(shown):
+    """1 − ηλ = 1 in floats, and arccos(1) = 0 would be divided by."""
+    page = shown("learning_rate", dataset="wine", tab="equilibrium", rate="0.5", decay="1e-20")
+    assert page.figures == ["turn", "equilibrium"]
+    assert r"{5.73 \cdot 10^{-9}}^\circ" in latex(page)
+
+
+@pytest.mark.parametrize("tab", ["descent", "equilibrium", "spiral", "twin", "fisher"])
+def test_step_of_1e_300_is_shown(shown, tab):
+    page = shown("learning_rate", dataset="wine", tab=tab, rate="1e-300", steps="50")
+    assert page.figures[0] == "turn"
+
+
+def test_step_below_all_floats_is_explained(shown):
+    page = shown("learning_rate", dataset="wine", rate="5e-324", tab="equation")
+    assert "A step η‖G‖ must be a number from 2.23e-308 to " in page.words
 
 
 def test_equilibrium_without_decay_is_explained(shown):

@@ -306,5 +306,6 @@ def test_records_of_the_design_space_hold_every_verdict(format: str) -> None:
         assert words[record["only_without_eps"]] is verdict.only_without_eps
         assert float(record["error_bound"]) == verdict.error_bound
         assert int(record["degree"]) == verdict.degree
+        assert int(record["seed"]) == verdict.seed == 0
         assert tuple(int(record[letter]) for letter in "NHD") == verdict.shape
         assert float(record["eps"]) == 1e-5

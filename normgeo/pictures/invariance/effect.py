@@ -53,6 +53,7 @@ def compute(settings: Settings, progress: Progress) -> EffectOnData:
         sorted({*strengths, settings.delta}),
         gamma=shift(settings, here),
         index=settings.index,
+        seed=settings.seed,
     )
     return EffectOnData(found, here.dataset, settings.delta, (*here.notes, *notes))
 

@@ -128,7 +128,7 @@ def _axes(drawn: go.Figure, result: AngularUpdate) -> None:
     )
     curve = result.curve
     seen = np.degrees(np.concatenate([curve.angles, curve.halved_angles]))
-    seen = seen[seen > 0]
+    seen = seen[seen > 0] if seen.any() else np.ones(1)
     first, last = np.log10(curve.norms[[0, -1]])
     drawn.update_layout(
         xaxis2={
