@@ -117,17 +117,24 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def _vectors_together(chain: NullChain, credited: Array) -> list[Finding]:
-    if not chain.normalized.center.neuron_dimensions_lost:
+    center = chain.normalized.center
+    if not center.shared_by_neurons:
         return []
+    sentence = text(
+        "Each centered weight vector w̃_h grows at its own rate c_h, and Σ c_h w̃_h = 0, so "
+        "that the mean over the neurons stays 0: besides equal rates this takes more "
+        "neurons in a group, K, than there are features, D."
+    )
+    if not center.neuron_dimensions_lost:
+        sentence = text(
+            "Each centered weight vector w̃_h grows at its own rate. That moves the mean over the "
+            "neurons, and so the model, but Eq. 13 lets a neuron see itself alone."
+        )
     return [
         Finding(
             "vectors_together",
             text("centered weight vectors re-scaled together"),
-            text(
-                "Each centered weight vector w̃_h grows at its own rate c_h, and Σ c_h w̃_h = 0, so "
-                "that the mean over the neurons stays 0: besides equal rates this takes more "
-                "neurons in a group, K, than there are features, D."
-            ),
+            sentence,
             chain.zero(chain.normalized_inputs, chain.weights(chain.each_vector)),
         )
     ]

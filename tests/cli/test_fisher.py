@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,26 @@ def test_every_format_says_which_fisher_which_scale_and_what_explains(
     assert "By formula, for generic weights and many generic cases: 14." in words
     if format == "text":
         assert "Null directions of F_WW: 14 of 52" in out
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_what_float64_cannot_decide_is_said(format: str, tmp_path: Path, capsys: Captured) -> None:
+    """A feature that is another one but for 1e-13: neither null nor not."""
+    rng = np.random.default_rng(0)
+    W, X = rng.standard_normal((1, 3)), rng.standard_normal((20, 3))
+    X[:, 2] = X[:, 0] + 1e-13 * X[:, 2]
+    for name, array in (("w", W), ("x", X)):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = ["-W", str(tmp_path / "w.npy"), "-X", str(tmp_path / "x.npy")]
+    assert main(["fisher", "method=standard", *files, "--format", format]) == 0
+    out = capsys.readouterr().out
+    if format == "json":
+        undecided = [r for r in json.loads(out) if r["kind"] == "undecided_directions"]
+        assert [r["undecided_directions"] for r in undecided] == [1]
+        return
+    assert "Null directions of F_WW: 0 of 3, 1 cannot be decided in float64" in out
+    assert re.search(r"cannot be decided in float64 +1\n", out)
+    assert "1 of the directions cannot be decided in float64: singular" in " ".join(out.split())
 
 
 def test_files_give_what_the_same_arrays_give_from_a_data_set(

@@ -219,6 +219,32 @@ def test_cases_that_hardly_count_are_seen(family, rng):
     assert counted(model, X) == ("5 null", 5, {RECENTERED})
 
 
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "categorical"])
+def test_outputs_that_are_nearly_certain_are_seen(family, rng):
+    """A'' from 1e-130 to 1: small, and not 0."""
+    W, X = rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
+    model = NormalizedGLM(NORMALIZERS["batch"], family, W, [-300.0, -60.0, 0.0, 0.0])
+    null = null_space(fisher(model, X))
+    assert null.counts == f"{expected_dimension(model.normalizer, 4, 5, family)} null"
+
+
+def test_shifts_of_large_weights_are_found(rng):
+    """W + γ rounds γ away, so a shift's tangent must not be a difference of the two."""
+    W, X = 1e17 * rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
+    model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W)
+    assert counted(model, X) == ("6 null", 6, {RESCALED, RECENTERED})
+
+
+def test_rounding_errors_of_z_make_more_directions_undecided(rng):
+    """At an offset of 1e6 along which the weights cancel, z has lost six digits."""
+    W, X = rng.integers(-9, 10, (4, 5)).astype(float), rng.standard_normal((40, 5))
+    W[:, 0] -= W.sum(axis=1)
+    model = NormalizedGLM(NORMALIZERS["rms"], "gaussian", W)
+    near, far = (null_space(fisher(model, X + offset)) for offset in (0, 1e6))
+    assert near.tolerance < 100 * near.rounding
+    assert 1e6 * far.rounding < far.tolerance < 1e9 * far.rounding
+
+
 @pytest.mark.parametrize("eps", [1e-5, 1e-12])
 def test_a_softmax_explains_what_epsilon_leaves(eps, rng):
     """The null directions of a softmax turn toward re-scalings as ε falls, and stay null."""
@@ -242,6 +268,20 @@ def test_gains_are_traded_for_biases_where_z_is_constant():
             f"z is the same in every case at {2 * pairs} of 4 neurons: a change of g_h adds a "
             "constant there, which b_h takes back."
         )
+
+
+@pytest.mark.parametrize("family", ["gaussian", "categorical"])
+@pytest.mark.parametrize("scale", ["batch", "weight"])
+def test_equation_13_lets_each_centered_vector_grow(scale, family, rng):
+    """Its own part of a layer center is no projection: dw_h = w̃_h alone leaves its z_h alone."""
+    W, X = rng.standard_normal((4, 5)), rng.standard_normal((30, 5))
+    model = NormalizedGLM(Normalizer("layer", scale), family, W)
+    null = null_space(fisher(model, X, coupling="paper"))
+    found = explain(model, X, null)
+    assert found.unexplained == 0
+    reason = found.reason("vectors_together")
+    assert (reason.held, reason.added) == (4, 4)
+    assert "Eq. 13 lets a neuron see itself alone" in reason.sentence
 
 
 # The equilibrated change of the outputs.

@@ -1,6 +1,7 @@
 """The Symmetry pictures, against numpy's spectra of the matrices."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,22 @@ def test_grid_has_the_dimension_by_formula_of_all_sixteen_methods():
     rows = [[result.grid[center, scale] for scale in WORDS] for center in WORDS]
     assert rows == [[0, 4, 1, 4], [0, 4, 1, 4], [13, 14, 14, 14], [4, 8, 5, 8]]
     assert result.grid[result.normalizer.words] == result.expected
+
+
+def test_undecided_directions_are_drawn_and_told_apart():
+    result = SYMMETRY.compute(Settings(dataset="wine", method="layer"))
+    null = result.null
+    undecided = replace(null, tolerance=1.01 * null.singular_values[null.seen - 1])
+    assert (undecided.undecided, undecided.counts) == (1, "14 null, 1 cannot be decided in float64")
+    figure = SYMMETRY.figure(replace(result, null=undecided), "light")
+    lines = {trace.name: len(trace.x) for trace in figure.data if trace.type == "scatter"}
+    assert lines == {"seen": 37, "undecided": 1, "null": 14}
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert "<b>14 of 52 directions are null</b><br><b>1 cannot be decided in float64</b>" in words
+    assert "= 14 (float64 does not decide)" in words
+    assert "undecided in float64 up to" in words
+    rows = SYMMETRY.table(replace(result, null=undecided)).rows
+    assert [row[3] for row in rows[36:39]] == ["not null", "undecided", "null"]
 
 
 def test_both_pictures_share_one_computation():
