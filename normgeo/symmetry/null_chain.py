@@ -8,7 +8,7 @@ the same multiple of rounding. So no reason contradicts the count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
 
@@ -137,3 +137,20 @@ class NullChain:
         H = self.null.layout.neurons
         each: Array = np.eye(H)[:, :, None] * self.normalized.centered_weights.astype(np.float64)
         return each
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A reason before it is credited: `part` (P, a) is a basis of the null directions it holds.
+
+    The rest is as in `Reason`.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    part: Array
+    span: int = 0
+    angles: Array = field(default_factory=lambda: np.zeros(0))
+    null: int = 0

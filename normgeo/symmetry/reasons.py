@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import (
-    SAME,
-    graded_null_space,
-    mapped_to_zero,
-    principal_angles,
-    without,
-)
+from normgeo.base.subspaces import SAME, principal_angles, without
 from normgeo.base.text import text
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.symmetry.equilibration import column_sizes, whole
-from normgeo.symmetry.null_chain import NullChain
+from normgeo.symmetry.data_reasons import case_factors, cases, data
+from normgeo.symmetry.null_chain import Finding, NullChain
 
 WEIGHT_CHANGES = tuple(change for change in TRANSFORMS.values() if change.matrix == "W")
-
-MOST_OUTPUTS = 2000
-"""N·H above which too few cases are not looked for: the search takes O((N·H)³)."""
 
 
 def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
@@ -45,23 +34,6 @@ def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
     members = np.repeat(np.eye(groups), len(W) // groups, axis=1)
     by_group: Array = (members[:, None, :, None] * all_tangents).reshape(-1, *W.shape)
     return by_group
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Finding:
-    """A reason before it is credited: `part` (P, a) is a basis of the null directions it holds.
-
-    The rest is as in `Reason`.
-    """
-
-    key: str
-    title: str
-    sentence: str
-    part: Array
-    span: int = 0
-    angles: Array = field(default_factory=lambda: np.zeros(0))
-    null: int = 0
 
 
 def _signs(chain: NullChain, credited: Array) -> list[Finding]:
@@ -198,100 +170,6 @@ def _gain_for_scale(chain: NullChain, credited: Array) -> list[Finding]:
     ]
 
 
-def _data(chain: NullChain, credited: Array) -> list[Finding]:
-    """Weights along what no case has: X̃ v = 0, or for all of θ a constant, which b undoes."""
-    outputs, weights_only = chain.outputs, chain.null.weights_only
-    it, sizes = chain.normalized, column_sizes(chain.normalized.inputs)
-    varied = (it.centered_inputs - it.centered_inputs.mean(axis=0)) / sizes
-    X = varied
-    if weights_only:
-        X, sizes = whole(outputs.at).centered_inputs, outputs.input_sizes
-    every = np.eye(X.shape[1])
-    allowed = graded_null_space(outputs.losses.features.T / sizes)
-    rounding = outputs.rounding * len(X) ** 0.5
-    missing = mapped_to_zero(allowed, X @ allowed, rounding) / sizes[:, None]
-    others = outputs.losses.others
-    dW = np.einsum("hb,dm->bmhd", others, missing).reshape(-1, *chain.model.W.shape)
-    part = chain.of_centered(dW)
-    if not weights_only:
-        part = np.concatenate([part, chain.of_outputs], axis=1)
-    part = chain.zero(chain.parameters, part)
-    if not weights_only:
-        part = without(part, chain.zero(chain.parameters, chain.of_outputs))
-    sentence = text("The cases differ in every direction that the weights can look in.")
-    if part.shape[1]:
-        sentence = text(
-            "The {N} cases span {rank} of {D} dimensions{origin} (constant features: {constant}): "
-            "weights along what is missing change no output.",
-            N=len(X),
-            rank=X.shape[1] - mapped_to_zero(every, X, rounding).shape[1],
-            D=X.shape[1],
-            origin="" if weights_only else text(" around their mean"),
-            constant=int(np.count_nonzero(np.linalg.norm(varied, axis=0) <= rounding)),
-        )
-    return [Finding("data", text("the data"), sentence, part)]
-
-
-def _case_factors(chain: NullChain, credited: Array) -> list[Finding]:
-    """What a layer scale ignores beyond a re-scaling: dC_n = t_n C_n, with factors that differ."""
-    if not chain.normalized.scale.shared_by_neurons:
-        return []
-    return [
-        Finding(
-            "case_factors",
-            text("cases re-scaled one by one"),
-            text(
-                "The summed inputs of each case grow at a rate of its own, which a layer scale "
-                "ignores. Weights can do that where few cases look in their direction."
-            ),
-            chain.beyond(chain.zero(chain.normalized_inputs, chain.silent), credited),
-        )
-    ]
-
-
-def _cases(chain: NullChain, credited: Array) -> list[Finding]:
-    """Whether J reaches all the outputs that the cases have, so that counting explains the rest."""
-    silent, left = chain.silent, chain.left(credited)
-    if chain.normalized.z.size > MOST_OUTPUTS or not left.shape[1]:
-        return []
-    layout = chain.null.layout
-    columns = layout.weights.size if chain.null.weights_only else layout.size
-    outputs = _outputs(chain)
-    if columns - silent.shape[1] < outputs:
-        return []
-    return [
-        Finding(
-            "cases",
-            text("too few cases"),
-            text(
-                "The {N} cases have {outputs} independent changes of outputs to show, for "
-                "{columns} parameters.",
-                N=len(chain.normalized.z),
-                outputs=outputs,
-                columns=columns,
-            ),
-            chain.zero(chain.parameters, left),
-        )
-    ]
-
-
-def _outputs(chain: NullChain) -> int:
-    """Return how many independent changes of s there are for any changes of the inputs' products.
-
-    dC (N·H, N, H) runs over all changes of A that the center lets through.
-    """
-    center, at = chain.normalized.center, chain.parameters.at
-    it, (N, H) = whole(at), at.z.shape
-    changes = np.eye(N * H).reshape(-1, N, H)
-    changes = center.project_inputs(center.project_neurons(changes.mT, it.groups).mT)
-    ds = it.scale.differential(changes, None, it.point)
-    ds = ds if at.gain is None else at.gain * ds
-    if not chain.null.weights_only:
-        one_neuron = np.eye(H)[:, None, :]
-        ds = np.concatenate([ds, np.broadcast_to(one_neuron, (H, N, H)), one_neuron * at.z])
-    return int(np.linalg.matrix_rank(ds.reshape(len(ds), -1), rtol=chain.independent))
-
-
 def _softmax(chain: NullChain, credited: Array) -> list[Finding]:
     if not chain.model.family.coupled:
         return []
@@ -330,9 +208,9 @@ REASONS: tuple[Callable[[NullChain, Array], list[Finding]], ...] = (
     _zero_gains,
     _bias_for_gain,
     _gain_for_scale,
-    _data,
-    _case_factors,
-    _cases,
+    data,
+    case_factors,
+    cases,
     _softmax,
     _saturation,
 )
