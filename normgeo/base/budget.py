@@ -71,14 +71,14 @@ class Budget:
         Traceback (most recent call last):
         normgeo.base.refusal.Refusal: The metric along the gains would take about 140 s of one \
 processor and 2.5 GB of memory; a page allows 60 s and 500 MB. Ask for fewer neurons, steps or \
-groups, or use Python or the command line, which have no such limit.
+epochs, or use Python or the command line, which have no such limit.
 
         """
         if not self.allows(cost):
             raise Refusal(
                 text(
                     "{what} would take about {cost}; a page allows {seconds} s and {memory}. Ask "
-                    "for fewer neurons, steps or groups, or use Python or the command line, which "
+                    "for fewer neurons, steps or epochs, or use Python or the command line, which "
                     "have no such limit.",
                     what=what,
                     cost=cost,
@@ -88,10 +88,10 @@ groups, or use Python or the command line, which have no such limit.
             )
 
 
-PAGES = Budget(bytes=256 * MEGABYTE, seconds=120.0)
+PAGES = Budget(bytes=400 * MEGABYTE, seconds=180.0)
 """What one computation may take that a page starts."""
 
-SMALL = Cost(bytes=32 * MEGABYTE, seconds=0.5)
+SMALL = Cost(bytes=16 * MEGABYTE, seconds=0.2)
 """What a picture takes that is small at all of its settings."""
 
 

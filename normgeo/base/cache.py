@@ -86,7 +86,7 @@ class Cache(Generic[Key, Value]):
         return entry.value
 
     def keep(self, key: Key, value: Value | Refusal) -> None:
-        """Keep a value or a refusal; keep it again where it has grown since."""
+        """Keep a value or a refusal."""
         if isinstance(value, Refusal):
             value = Refusal(*value.args)
         size = size_of((key, value))
@@ -95,6 +95,13 @@ class Cache(Generic[Key, Value]):
             self._expire()
             while self.size > self.bytes:
                 self._drop(next(iter(self._entries)))
+
+    def measure(self, value: Value) -> None:
+        """Keep a value that has grown since, if it is still here; by what it is, not its key."""
+        with self._lock:
+            key = next((key for key, entry in self._entries.items() if entry.value is value), None)
+            if key is not None:
+                self.keep(key, value)
 
     def forget(self, key: Key) -> None:
         """Drop the value of a key, if there is one."""

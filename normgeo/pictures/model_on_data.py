@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import MEGABYTE
+from normgeo.base.cache import cached
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -65,7 +66,7 @@ def model_on_data(
             )
         )
     family, y = _targets(dataset, settings)
-    H = _neurons(dataset, settings)
+    H = neurons_of(dataset, settings)
     if not FAMILIES[family].coupled and y.shape[1] != H:
         notes.append(_shared_outputs(H, y.shape[1]))
         y = y[:, np.arange(H) % y.shape[1]]
@@ -126,7 +127,7 @@ def _shared_outputs(neurons: int, outputs: int) -> str:
     return text("The {H} neurons predict the {n} outputs in turn.", H=neurons, n=outputs)
 
 
-def _neurons(dataset: Dataset, settings: Settings) -> int:
+def neurons_of(dataset: Dataset, settings: Settings) -> int:
     """Return H: as asked for, or the number of outputs, at least 4 for random weights."""
     outputs = dataset.H
     if settings.weights == "fitted":
@@ -144,7 +145,7 @@ def _neurons(dataset: Dataset, settings: Settings) -> int:
     return settings.neurons or max(outputs, SMALLEST_RANDOM_LAYER)
 
 
-@lru_cache(maxsize=32)
+@cached(bytes=8 * MEGABYTE)
 def _fitted(
     key: str, kind: str, family: str, normalizer: Normalizer, *, ridge: float, seed: int
 ) -> NormalizedGLM:

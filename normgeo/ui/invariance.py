@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from normgeo.base.budget import MEGABYTE
+from normgeo.base.cache import cached
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import Moments
@@ -36,7 +37,7 @@ SHIFT = {
 }
 """What is added to a, by operation and matrix."""
 
-witness = lru_cache(maxsize=1024)(smallest_witness)
+witness = cached(bytes=16 * MEGABYTE)(smallest_witness)
 """`smallest_witness`, kept for all sessions."""
 
 

@@ -60,6 +60,7 @@ class Found:
             if (name, theme) not in self.figures:
                 with _TURN:
                     self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
+                KEPT.measure(self)
             return self.figures[name, theme]
 
 

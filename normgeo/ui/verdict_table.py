@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from normgeo.base.budget import MEGABYTE
+from normgeo.base.cache import cached
 from normgeo.base.text import text
 from normgeo.claims.table_1 import compare_with_table_1
 from normgeo.invariance.certificate import Verdict, certify
@@ -47,7 +48,7 @@ SOFTENED = text(
 )
 
 
-@lru_cache(maxsize=4096)
+@cached(bytes=32 * MEGABYTE)
 def verdict(normalizer: Normalizer, transform: Transform, seed: int = 0) -> Verdict:
     """`certify`, kept for all sessions."""
     return certify(normalizer, transform, seed=seed)

@@ -23,7 +23,7 @@ def test_a_refusal_tells_both_figures_and_the_way_out():
         HOUR.require(Cost(13e6, 7200), "A long run")
     assert str(refused.value) == (
         "A long run would take about 7,200 s of one processor and 13 MB of memory; a page allows "
-        "3,600 s and 2 GB. Ask for fewer neurons, steps or groups, or use Python or the command "
+        "3,600 s and 2 GB. Ask for fewer neurons, steps or epochs, or use Python or the command "
         "line, which have no such limit."
     )
 

@@ -91,8 +91,14 @@ def test_a_value_that_has_grown_is_measured_anew():
     cache.keep("a", held)
     before = cache.size
     held.further["figure"] = np.zeros(1_000)
-    cache.keep("a", held)
+    cache.measure(held)
     assert cache.size - before >= 8_000
+    cache.measure(Held(None))  # of no key
+    assert len(cache) == 1
+    held.further["large"] = np.zeros(ROOM)
+    cache.measure(held)
+    assert (len(cache), cache.size) == (0, 0)
+    cache.keep("a", Held(None))
     cache.forget("a")
     assert cache.size == 0
 

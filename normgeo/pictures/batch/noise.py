@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -15,6 +16,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import CALLS, ENTRIES, PRODUCTS, Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -181,6 +183,16 @@ def _numbers(drift: Drift) -> list[float | None]:
     return [None if np.isnan(change) else float(change) for change in drift.change]
 
 
+def _cost(settings: Settings) -> Cost:
+    """Batches of all sizes for the statistics, and a quarter as many for z of each method."""
+    sizes, methods = Sizes.of(settings), 1 + len(COMPARED)
+    drawn = min(NUMBERS, BATCHES * 4 * sizes.N * sizes.H) + 20 * 4 * sizes.N * sizes.H
+    drawn += methods * drawn / 4
+    calls = (1 + methods / 4) * BATCHES * len(batch_sizes(sizes.N)) * CALLS / 2
+    seconds = 3 * drawn / ENTRIES + drawn * sizes.D / PRODUCTS + calls
+    return weights(settings, sizes) + sizes.evaluations(1) + Cost(seconds=seconds)
+
+
 STUDY = Study(
     name="noise",
     title=text("What a small batch knows of μ and σ"),
@@ -194,4 +206,5 @@ STUDY = Study(
     uses=(*DATA, "method"),
     compute=compute,
     table=_table,
+    cost=_cost,
 )

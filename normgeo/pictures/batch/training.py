@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -18,6 +20,7 @@ from normgeo.models.network import Network
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import BASE, CALLS, ENTRIES, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -188,6 +191,18 @@ def _observed(result: Training) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """Steps in large and in small batches, for every method."""
+    data = DATASETS[settings.dataset].load()
+    N, methods = len(data.X) * 4 // 5, 1 + len(COMPARED)
+    widths = (data.D, *WIDTHS, data.H)
+    parameters = sum(one * other for one, other in itertools.pairwise(widths))
+    cases = 2 * methods * settings.epochs * N
+    steps = methods * settings.epochs * (N / LARGE_BATCH + N / min(settings.batch_size, N))
+    seconds = 8 * cases * parameters / PRODUCTS + steps * (5 * CALLS + 30 * parameters / ENTRIES)
+    return BASE + Cost(seconds=seconds)
+
+
 STUDY = Study(
     name="training",
     title=text("A small network in large and in small batches"),
@@ -196,4 +211,5 @@ STUDY = Study(
     compute=compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

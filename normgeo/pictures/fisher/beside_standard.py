@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self, final
 
+from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.captions import caption
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
+from normgeo.pictures.work import BASE, Sizes, times, weights
 from normgeo.settings import Settings
 
 LARGEST = 2048  # parameters: the matrix and its eigenvectors in about a second
@@ -79,3 +81,16 @@ class BesideStandard:
     def caption(self) -> str:
         """The data, family and sizes of both."""
         return caption(self.normalized)
+
+
+def cost_beside_standard(settings: Settings, matrices: int, evaluations: float) -> Cost:
+    """What matrices of the method and evaluations of each model take; little where refused."""
+    sizes = Sizes.of(settings, apart=True)
+    if sizes.parameters > LARGEST + 2 * sizes.H:
+        return BASE
+    plain, mixed = sizes.fisher(False), sizes.fisher(settings.normalizer.shared_by_neurons)
+    return (
+        times(2, weights(settings, sizes))
+        + times(2, sizes.evaluations(evaluations))
+        + Cost(max(plain.bytes, mixed.bytes), matrices * (plain.seconds + mixed.seconds))
+    )

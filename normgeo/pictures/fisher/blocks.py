@@ -9,6 +9,7 @@ from typing import Self, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -17,7 +18,7 @@ from normgeo.fisher.operator import Fisher, WhichFisher, fisher
 from normgeo.models.glm import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, listed
-from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -164,6 +165,11 @@ def table(result: FisherBlocks) -> Table:
     )
 
 
+def _estimate(settings: Settings) -> Cost:
+    """The matrices of both models."""
+    return cost_beside_standard(settings, matrices=1, evaluations=2)
+
+
 STUDY = Study(
     "fisher",
     title=text("The Fisher information by pairs of neurons"),
@@ -175,4 +181,5 @@ STUDY = Study(
     uses=(*USES, "neuron", "other", "entries"),
     compute=compute,
     table=table,
+    cost=_estimate,
 )

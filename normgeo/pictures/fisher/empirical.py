@@ -7,12 +7,14 @@ from typing import Self, final
 
 import numpy as np
 
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.empirical import EmpiricalCurvatures, empirical_curvatures
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
+from normgeo.pictures.fisher.beside_standard import cost_beside_standard
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -114,6 +116,11 @@ def table(result: EmpiricalFisher) -> Table:
     return Table(columns, rows, title, notes=(str(result.base.which),))
 
 
+def _cost(settings: Settings) -> Cost:
+    """Every draw of labels."""
+    return cost_beside_standard(settings, matrices=1, evaluations=2 * DRAWS)
+
+
 STUDY = Study(
     "labels",
     title=text("The expected Fisher information against outer products at labels"),
@@ -124,4 +131,5 @@ STUDY = Study(
     uses=(*USES, "neuron"),
     compute=compute,
     table=table,
+    cost=_cost,
 )

@@ -9,12 +9,14 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.fisher.contours import CURVED, Contours, kl_contours
+from normgeo.fisher.contours import CURVED, RAYS, Contours, kl_contours
 from normgeo.fisher.ellipse import round_number
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import BasePoint, BasePoints
+from normgeo.pictures.fisher.beside_standard import cost_beside_standard
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -121,6 +123,11 @@ def _points(contours: Contours | None) -> Iterable[tuple[float, list[float], lis
             yield level, q, t
 
 
+def _cost(settings: Settings) -> Cost:
+    """Some four values of the KL for each ray and level: half of an evaluation with its gradient."""
+    return cost_beside_standard(settings, matrices=1, evaluations=2 * RAYS * len(SIZES) * 2)
+
+
 STUDY = Study(
     "equal_kl",
     title=text("Contours of the KL and ellipses of its quadratic form"),
@@ -132,4 +139,5 @@ STUDY = Study(
     uses=(*USES, "neuron"),
     compute=compute,
     table=table,
+    cost=_cost,
 )

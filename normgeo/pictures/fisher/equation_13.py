@@ -8,6 +8,7 @@ from typing import Self, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import block_norms
@@ -15,9 +16,10 @@ from normgeo.fisher.operator import WhichFisher, fisher
 from normgeo.models.glm import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
-from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -158,6 +160,20 @@ def _observed(result: Equation13) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """Both matrices, and those of other widths."""
+    sizes, method = Sizes.of(settings, apart=True), settings.normalizer
+    total = cost_beside_standard(settings, matrices=1, evaluations=2)
+    if method.shared_by_neurons:
+        for K in WIDTHS:
+            wide = sizes._replace(H=K * method.groups)
+            if wide.parameters <= WIDEST:
+                one, other = wide.fisher(True), wide.fisher(False)
+                total += Cost(0, one.seconds + other.seconds)
+                total = Cost(max(total.bytes, one.bytes + other.bytes), total.seconds)
+    return total
+
+
 STUDY = Study(
     "eq13",
     title=text("The exact Fisher information against Eq. 13"),
@@ -169,4 +185,5 @@ STUDY = Study(
     compute=compute,
     table=table,
     observed=_observed,
+    cost=_cost,
 )

@@ -8,12 +8,14 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
+from normgeo.pictures.fisher.beside_standard import cost_beside_standard
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -143,6 +145,11 @@ def table(result: LongerSteps) -> Table:
     return Table(columns, rows, title, notes=(str(result.base.which),))
 
 
+def _cost(settings: Settings) -> Cost:
+    """Every length in three directions."""
+    return cost_beside_standard(settings, matrices=1, evaluations=4 * len(LONGEST))
+
+
 STUDY = Study(
     "growth",
     title=text("KL against its quadratic form as the step grows"),
@@ -153,4 +160,5 @@ STUDY = Study(
     uses=(*USES, "neuron"),
     compute=compute,
     table=table,
+    cost=_cost,
 )

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -18,6 +19,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, listed, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import BYTES, PRODUCTS, Sizes, times, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -150,6 +152,16 @@ def _course(method: MethodMetric) -> str:
     return RISES_AND_FALLS if top and rises and falls else CHANGES
 
 
+def _cost(settings: Settings) -> Cost:
+    """The metric of every method at every scale of the inputs."""
+    sizes = Sizes.of(settings, apart=True)
+    count = len(NORMALIZERS) * (len(DELTAS) + 2)
+    meeting = 2 * count * sizes.N * sizes.H**2 / PRODUCTS if sizes.coupled else 0.0
+    held = Cost(2 * len(DELTAS) * BYTES * sizes.H**2, meeting)
+    fits = times(len(NORMALIZERS), weights(settings, sizes))
+    return fits + held + sizes.evaluations(count)
+
+
 STUDY = Study(
     "magnitude",
     title=text("The metric along the gains against the scale of the inputs"),
@@ -161,4 +173,5 @@ STUDY = Study(
     compute=compute,
     table=table,
     observed=_observed,
+    cost=_cost,
 )

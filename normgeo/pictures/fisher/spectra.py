@@ -9,19 +9,22 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress, Stop
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, WhichFisher, fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
-from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import Sizes, eigenvalues, times
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 ALL = 1024  # parameters up to which every eigenvalue is computed
 MOST = 100  # of the largest, above it
+LANCZOS = 1000  # products with F that those take at most, as measured
 ROUNDING = 1e-14  # of the largest eigenvalue of both models: below it there is only rounding
 MOST_OF = 0.9  # of the trace
 
@@ -118,6 +121,15 @@ def table(result: Spectra) -> Table:
     return Table(columns, rows, title, notes=(str(result.which),))
 
 
+def _cost(settings: Settings) -> Cost:
+    """Both matrices with all their eigenvalues, or products for the largest."""
+    sizes = Sizes.of(settings, apart=True)
+    if sizes.parameters <= ALL + 2 * sizes.H:
+        size = min(sizes.parameters, ALL)
+        return cost_beside_standard(settings, 1, size / 2) + times(2, eigenvalues(size))
+    return cost_beside_standard(settings, matrices=1, evaluations=LANCZOS)
+
+
 STUDY = Study(
     "spectra",
     title=text("The spectrum of the Fisher information"),
@@ -128,4 +140,5 @@ STUDY = Study(
     uses=USES,
     compute=compute,
     table=table,
+    cost=_cost,
 )

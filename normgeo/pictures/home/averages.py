@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -25,6 +26,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -94,6 +96,11 @@ def _table(result: Averages) -> Table:
     return Table(columns, tuple(rows), title=STUDY.title)
 
 
+def _cost(settings: Settings) -> Cost:
+    """Twelve cases, one row of a matrix at a time."""
+    return weights(settings, Sizes.of(settings))
+
+
 STUDY = Study(
     name="averages",
     title=text("What each method averages"),
@@ -105,4 +112,5 @@ STUDY = Study(
     uses=(*DATA, "method"),
     compute=compute,
     table=_table,
+    cost=_cost,
 )

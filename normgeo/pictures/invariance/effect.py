@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -16,6 +17,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import ModelOnData, model_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import Sizes, certificate_seconds, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -117,6 +119,15 @@ def _table(result: EffectOnData) -> Table:
     return Table(tuple(columns.split()), tuple(rows), title=result.effect.transform.label)
 
 
+def _cost(settings: Settings) -> Cost:
+    """Every method at every strength, and a certificate for each."""
+    sizes, methods = Sizes.of(settings), 3
+    strengths = len(FACTORS) + 1
+    changed = Cost(8 * strengths * (sizes.N * sizes.D + sizes.H * sizes.D))
+    certified = Cost(seconds=methods * certificate_seconds(settings.selected[0].groups))
+    return weights(settings, sizes) + sizes.evaluations(methods * strengths) + changed + certified
+
+
 STUDY = Study(
     name="effect",
     title=text("What a change does to z"),
@@ -124,4 +135,5 @@ STUDY = Study(
     uses=(*DATA, *CHANGE),
     compute=compute,
     table=_table,
+    cost=_cost,
 )

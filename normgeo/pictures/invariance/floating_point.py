@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -16,12 +17,14 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.invariance.effect import CHANGE, shift
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 SWEPT_CASES = 200
 NUMBER_TYPES = ("float16", "float32", "float64")
 USUAL_EPS = 1e-5
+STRENGTHS = 97  # of a re-scaling; a shift has fewer
 
 
 class Sweeps(NamedTuple):
@@ -83,6 +86,13 @@ def _table(result: Sweeps) -> Table:
     return Table(("curve", "dtype", "strength", "change", "reason"), rows)
 
 
+def _cost(settings: Settings) -> Cost:
+    """A sweep for each number type and one at an ε."""
+    sizes = Sizes.of(settings)
+    swept = sizes.of_cases(min(sizes.N, SWEPT_CASES))
+    return weights(settings, sizes) + swept.evaluations(4 * STRENGTHS)
+
+
 STUDY = Study(
     name="floating_point",
     title=text("Invariance in floating point"),
@@ -92,4 +102,5 @@ STUDY = Study(
     uses=(*DATA, *CHANGE),
     compute=compute,
     table=_table,
+    cost=_cost,
 )

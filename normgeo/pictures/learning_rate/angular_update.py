@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -16,6 +17,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import rate_for_block
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -158,6 +160,15 @@ def _observed(result: AngularUpdate) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """Evaluations at the norms of the slider and the angles of the planes."""
+    points = len(_norms(settings.growth)) + max(121, len(SOFTENED) * 49) + 3
+    if not settings.eps:
+        points -= len(SOFTENED) * 49 - 121
+    sizes = Sizes.of(settings)
+    return weights(settings, sizes) + sizes.evaluations(points)
+
+
 STUDY = Study(
     name="turn",
     title=text("One gradient step turns a large weight vector less"),
@@ -170,4 +181,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

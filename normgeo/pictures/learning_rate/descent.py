@@ -8,6 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -20,6 +21,7 @@ from normgeo.pictures.learning_rate.runs import (
     STARTS,
     batch_for_run,
     batch_words,
+    cost_of_runs,
     endings,
     rate_for_run,
     start_of,
@@ -165,6 +167,11 @@ def _observed(result: Descents) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """A run from each norm."""
+    return cost_of_runs(settings, len(STARTS))
+
+
 STUDY = Study(
     name="descent",
     title=text("Training from three norms of the weights"),
@@ -176,4 +183,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

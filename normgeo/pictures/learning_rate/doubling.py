@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import fraction
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -13,6 +14,7 @@ from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import BYTES, Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -72,6 +74,13 @@ def _table(result: Doubling) -> Table:
     return Table(names, rows, result.title)
 
 
+def _cost(settings: Settings) -> Cost:
+    """F in 32 directions three times, with their changes of the outputs held at once."""
+    sizes = Sizes.of(settings)
+    held = Cost(BYTES * (40 * sizes.N * sizes.H + 160 * sizes.parameters))
+    return weights(settings, sizes) + held + sizes.evaluations(250)
+
+
 STUDY = Study(
     name="doubling",
     title=text("What doubling the weights does"),
@@ -82,4 +91,5 @@ STUDY = Study(
     uses=(*DATA, *BLOCK),
     compute=_compute,
     table=_table,
+    cost=_cost,
 )

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -14,6 +15,7 @@ from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm, equal_kl
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -90,6 +92,15 @@ def _observed(result: Ellipse) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """Some four values of the KL on each ray, at both norms."""
+    sizes = Sizes.of(settings)
+    # Where outputs do not meet, only that of the block moves.
+    every = sizes.coupled or settings.normalizer.shared_by_neurons
+    held = Cost(32 * sizes.N * sizes.H)
+    return weights(settings, sizes) + held + sizes.evaluations(700 if every else 200)
+
+
 STUDY = Study(
     name="ellipse",
     title=text("Equal KL around the weights, before and after they double"),
@@ -101,4 +112,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

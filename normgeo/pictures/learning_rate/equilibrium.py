@@ -13,6 +13,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Ended, Progress
 from normgeo.base.refusal import Refusal
@@ -36,12 +37,14 @@ from normgeo.pictures.learning_rate.runs import (
     STARTS,
     batch_for_run,
     batch_words,
+    cost_of_runs,
     decay_for_run,
     endings,
     rate_for_run,
     train_from,
 )
 from normgeo.pictures.picture import DATA, Study
+from normgeo.pictures.work import CALLS, ENTRIES, Sizes
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -241,6 +244,15 @@ def _observed(result: Equilibria) -> str:
     return " ".join(sentences)
 
 
+def _cost(settings: Settings) -> Cost:
+    """A run from each norm, real and simulated."""
+    sizes = Sizes.of(settings)
+    weights_of_block = sizes.D * (sizes.H if settings.normalizer.shared_by_neurons else 1)
+    steps = len(STARTS) * max(settings.steps, FEWEST)
+    simulated = Cost(seconds=steps * (CALLS + 20 * weights_of_block / ENTRIES))
+    return cost_of_runs(settings, len(STARTS), MINI_BATCH) + simulated
+
+
 STUDY = Study(
     name="equilibrium",
     title=text("Growth and weight decay balance"),
@@ -252,4 +264,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

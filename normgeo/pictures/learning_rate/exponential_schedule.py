@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -19,6 +20,7 @@ from normgeo.pictures.learning_rate.runs import (
     RUN,
     batch_for_run,
     batch_words,
+    cost_of_runs,
     decay_for_run,
     rate_for_run,
 )
@@ -187,6 +189,11 @@ def _observed(result: ExponentialSchedule) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """Two runs, whose weights on the way are compared."""
+    return cost_of_runs(settings, 2, checkpoint_bytes=2 * COMPARED)
+
+
 STUDY = Study(
     name="twin",
     title=text("Weight decay is a learning rate that grows"),
@@ -199,4 +206,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

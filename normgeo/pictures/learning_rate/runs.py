@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
@@ -19,6 +20,7 @@ from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import Blocks, lengths
 from normgeo.pictures.learning_rate.block_on_data import BlockOnData, at_norm
+from normgeo.pictures.work import BYTES, ENTRIES, Sizes, weights
 from normgeo.settings import Settings
 
 RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its optimizer
@@ -159,4 +161,22 @@ def endings(runs: Sequence[Trajectory], block: int) -> tuple[str, ...]:
         )
         for run in runs
         if run.diverged
+    )
+
+
+def cost_of_runs(
+    settings: Settings, runs: int, suggested: int = 0, checkpoint_bytes: float = 0
+) -> Cost:
+    """What so many runs take, each of the settings' steps in batches as of `batch_for_run`."""
+    sizes = Sizes.of(settings)
+    batch = batch_for_run(settings, sizes.N, suggested)
+    kept = min(BYTES * settings.steps * sizes.parameters, checkpoint_bytes)
+    # An optimizer goes through all parameters some 20 times; a step is some 40 numbers.
+    update = 20 * settings.steps * sizes.parameters / ENTRIES
+    measured = 40 * BYTES * settings.steps
+    return (
+        weights(settings, sizes)
+        + Cost(4 * kept + runs * measured, runs * update)
+        + sizes.evaluations(1)
+        + sizes.of_cases(batch).evaluations(runs * settings.steps)
     )

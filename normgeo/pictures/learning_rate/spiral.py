@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
@@ -23,6 +24,7 @@ from normgeo.pictures.learning_rate.runs import (
     RUN,
     batch_for_run,
     batch_words,
+    cost_of_runs,
     endings,
     rate_for_run,
     train_from,
@@ -159,6 +161,11 @@ def _observed(result: Spiral) -> str:
     )
 
 
+def _cost(settings: Settings) -> Cost:
+    """One run, whose weights on the way are projected."""
+    return cost_of_runs(settings, 1, MINI_BATCH, CHECKPOINT_BYTES)
+
+
 STUDY = Study(
     name="spiral",
     title=text("Every step is tangent, so the path spirals outward"),
@@ -170,4 +177,5 @@ STUDY = Study(
     compute=_compute,
     table=_table,
     observed=_observed,
+    cost=_cost,
 )

@@ -7,7 +7,7 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.recurrence import USES, Recurrences, compute
+from normgeo.pictures.recurrent.recurrence import USES, Recurrences, compute, cost
 from normgeo.tables.table import Table
 
 
@@ -55,4 +55,5 @@ STUDY = Study(
     compute=compute,
     table=_table,
     observed=_observed,
+    cost=cost,
 )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -15,12 +16,16 @@ from normgeo.models.recurrence import Run, run_recurrence
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.pictures.recurrent.recurrences import (
+    COMPARED,
+    LARGEST,
+    NEURONS,
     SEQUENCES,
     compared,
     first_state,
     recurrences,
     sequences,
 )
+from normgeo.pictures.work import BASE, CALLS, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -196,6 +201,13 @@ def _observed(result: Recurrences) -> str:
     return " ".join(map(str, sentences))
 
 
+def cost(settings: Settings) -> Cost:
+    """Runs at all radii with their Jacobians, whose products take H³ operations a step."""
+    H, runs = settings.neurons or NEURONS, (1 + len(RADII)) * (1 + len(COMPARED))
+    step = 2 * CALLS + 4 * SEQUENCES * H**3 / PRODUCTS
+    return BASE + Cost(seconds=runs * settings.length * step if H <= LARGEST else 0.0)
+
+
 STUDY = Study(
     name="recurrence",
     title=text("A recurrent state and its memory against the spectral radius"),
@@ -208,4 +220,5 @@ STUDY = Study(
     compute=compute,
     table=_table,
     observed=_observed,
+    cost=cost,
 )

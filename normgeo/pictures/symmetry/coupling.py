@@ -5,7 +5,7 @@ from __future__ import annotations
 from normgeo.base.text import text
 from normgeo.pictures.captions import USES
 from normgeo.pictures.picture import Study
-from normgeo.pictures.symmetry.null_directions import NullDirections, compute
+from normgeo.pictures.symmetry.null_directions import NullDirections, compute, cost
 from normgeo.tables.table import Table
 
 
@@ -31,4 +31,5 @@ STUDY = Study(
     uses=USES,
     compute=compute,
     table=table,
+    cost=cost,
 )

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -20,6 +21,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import BASE, BYTES, PRODUCTS, Sizes, eigenvalues, times, weights
 from normgeo.settings import Settings
 from normgeo.symmetry.dimension import expected_dimension, expected_terms
 from normgeo.symmetry.explanation import Explanation, explain
@@ -211,6 +213,26 @@ def table(result: NullDirections) -> Table:
     return Table(columns, tuple(rows), title, notes=(str(result.null.which),))
 
 
+def cost(settings: Settings) -> Cost:
+    """Eigenvalues of F_WW, and the changes of the outputs along the small ones."""
+    sizes = Sizes.of(settings, apart=True)
+    N, D, H, _ = sizes
+    if H * D > LARGEST:
+        return BASE
+    method, null = settings.normalizer, H * D
+    if H % method.groups == 0:
+        family = "categorical" if sizes.coupled else "gaussian"
+        null = min(H * D, expected_dimension(method, H, D, family) + D)
+    mixed = method.shared_by_neurons
+    return (
+        weights(settings, sizes)
+        + sizes.fisher(mixed)
+        + times(2, eigenvalues(H * D))
+        + sizes.evaluations(8 * null)
+        + Cost(4 * BYTES * N * H * null, 6 * N * H * null**2 / PRODUCTS)
+    )
+
+
 STUDY = Study(
     "symmetry",
     title=text("The directions in weight space that the model does not see"),
@@ -222,4 +244,5 @@ STUDY = Study(
     uses=USES,
     compute=compute,
     table=table,
+    cost=cost,
 )
