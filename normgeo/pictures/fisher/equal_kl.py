@@ -124,7 +124,7 @@ def _points(contours: Contours | None) -> Iterable[tuple[float, list[float], lis
 
 
 def _cost(settings: Settings) -> Cost:
-    """Some four values of the KL for each ray and level: half of an evaluation with its gradient."""
+    """Some four values of the KL for each ray and level, each half of an evaluation."""
     return cost_beside_standard(settings, matrices=1, evaluations=2 * RAYS * len(SIZES) * 2)
 
 

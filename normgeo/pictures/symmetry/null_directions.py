@@ -229,7 +229,7 @@ def cost(settings: Settings) -> Cost:
         + sizes.fisher(mixed)
         + times(2, eigenvalues(H * D))
         + sizes.evaluations(8 * null)
-        + Cost(4 * BYTES * N * H * null, 6 * N * H * null**2 / PRODUCTS)
+        + Cost(4 * BYTES * N * H * null, 10 * N * H * null**2 / PRODUCTS)
     )
 
 

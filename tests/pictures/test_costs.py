@@ -1,0 +1,108 @@
+"""What a picture says it takes, against what it takes; and what pages refuse before it starts."""
+
+from __future__ import annotations
+
+import tracemalloc
+from time import process_time
+
+import pytest
+
+from normgeo.base.budget import PAGES, Cost
+from normgeo.base.cache import size_of
+from normgeo.base.refusal import Refusal
+from normgeo.datasets.datasets import DATASETS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+WIDE = {"dataset": "plane", "neurons": 256, "method": "rms"}
+HARD = {
+    "effect": {"neurons": 256, "cell": "group.case_rescaling", "groups": 16, "eps": 0.1},
+    "descent": {**WIDE, "steps": 100},
+    "equilibrium": {**WIDE, "steps": 200},
+    "twin": {**WIDE, "steps": 150},
+    "spiral": {**WIDE, "steps": 300},
+    "doubling": {"neurons": 48, "method": "layer"},
+    "ellipse": {"neurons": 16, "family": "categorical"},
+    "turn": {"neurons": 24, "method": "layer"},
+    "training": {"epochs": 1, "batch_size": 16},
+    "recurrence": {"neurons": 16, "length": 32},
+    "radii": {"neurons": 16, "length": 32},
+    "symmetry": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
+    "coupling": {"dataset": "wine", "neurons": 16, "method": "layer"},
+    "fisher": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
+    "magnitude": {"neurons": 24, "family": "categorical"},
+    "eq13": {"dataset": "wine", "neurons": 32, "method": "layer"},
+    "spectra": {"dataset": "wine", "neurons": 32, "method": "layer"},
+    "averages": {"neurons": 48},
+}
+EVERY = 10_000  # steps, the most there are
+
+
+def settings_of(name: str) -> Settings:
+    return Settings(**HARD.get(name, {"dataset": "wine", "neurons": 12}))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_takes_about_what_it_says(name: str) -> None:
+    """No more memory, no more than twice the time, and neither a tenth of what it says."""
+    picture, settings = PICTURES[name], settings_of(name)
+    DATASETS[settings.dataset].load(), DATASETS[settings.dataset].load(standardize=True)
+    said = picture.cost(settings)
+    assert PAGES.allows(said)
+    tracemalloc.start()
+    picture.compute(settings)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < said.bytes < 10 * peak + 40e6
+    started = process_time()
+    result = picture.compute(settings)
+    took = process_time() - started
+    assert took < 2 * said.seconds + 0.1
+    assert said.seconds < 10 * took + 0.5
+    assert size_of(result) < 20e6
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("descent", {"neurons": 256, "steps": EVERY}),
+        ("equilibrium", {"neurons": 256, "steps": EVERY, "mini_batch": 0}),
+        ("twin", {"neurons": 256, "steps": EVERY}),
+        ("symmetry", {"neurons": 16, "method": "group", "groups": 8}),
+    ],
+)
+def test_what_is_beyond_the_budget_of_pages_is_refused_with_both_figures(
+    name: str, settings: dict[str, object]
+) -> None:
+    picture = PICTURES[name]
+    cost = picture.cost(Settings(**settings))
+    with pytest.raises(Refusal) as refused:
+        PAGES.require(cost, picture.title)
+    words = str(refused.value)
+    for part in (str(cost), str(Cost(PAGES.bytes, PAGES.seconds).seconds)[:3], "400 MB", "command"):
+        assert part in words
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("descent", {"steps": EVERY}),
+        ("descent", {"dataset": "plane", "neurons": 256, "family": "bernoulli", "steps": EVERY}),
+        ("equilibrium", {"steps": EVERY, "method": "layer"}),
+        ("twin", {"dataset": "plane", "neurons": 256, "steps": EVERY}),
+        ("spiral", {"neurons": 256, "steps": EVERY}),
+        ("magnitude", {"dataset": "plane", "neurons": 256, "family": "categorical"}),
+        ("magnitude", {"neurons": 256, "family": "categorical", "method": "rms"}),
+        ("doubling", {"neurons": 256, "family": "categorical", "method": "layer"}),
+        ("ellipse", {"neurons": 256, "family": "categorical", "method": "layer"}),
+        ("turn", {"neurons": 256, "eps": 0.1, "method": "layer"}),
+        ("effect", {"neurons": 256, "cell": "group.case_rescaling", "groups": 256}),
+        ("fisher", {"dataset": "plane", "neurons": 256, "family": "categorical"}),
+        ("recurrence", {"neurons": 64, "length": 256}),
+        ("training", {"epochs": 20, "batch_size": 1}),
+    ],
+)
+def test_what_people_may_want_of_a_page_is_within_its_budget(
+    name: str, settings: dict[str, object]
+) -> None:
+    assert PAGES.allows(PICTURES[name].cost(Settings(**settings)))
