@@ -143,3 +143,11 @@ def test_round_number_is_the_nearest_below_also_at_powers_of_ten(exponent: int) 
     # What rounding has taken from a power of ten.
     assert round_number(one * (1 - 1e-12)) == one
     assert round_number(one * (1 - 1e-3)) == float(f"5e{exponent - 1}")
+
+
+def test_change_of_weights_that_are_zero_moves_nothing() -> None:
+    model = ng.NormalizedGLM(ng.NORMALIZERS["standard"], "gaussian", np.zeros((2, 3)))
+    found = ng.explain(model, X, ng.null_space(ng.fisher(model, X)))
+    reason = found.reason("weight_matrix_rescaling")
+    assert reason.sentence == "It moves nothing here: what it would change is zero."
+    assert (reason.span, reason.added, found.unexplained) == (0, 0, 0)

@@ -133,6 +133,18 @@ def seed_number(value: object, name: str = "seed") -> int:
     return whole_number(name, value, 0, LARGEST_SEED)
 
 
+def flag(name: str, value: object) -> bool:
+    """Return True or False; refuse anything else, also what Python takes for one of them.
+
+    >>> flag("replacement", np.True_)
+    True
+
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise _refusal(name, text("True or False"), value)
+    return bool(value)
+
+
 def word_of(name: str, value: object, words: Iterable[str]) -> str:
     """Return one of some words; refuse anything else.
 

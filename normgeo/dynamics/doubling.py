@@ -194,7 +194,7 @@ def _scales(objective: BlockObjective, changes: _Changes) -> dict[str, float]:
     _, other, b, g = (float(size) for size in sizes)
     # A change dw of the block's own size would change g z as a whole, as dg = g does.
     gains = model.pack()[model.layout.gains]
-    w = g * float(np.sqrt(np.mean(gains**2))) / objective.own_norm
+    w = g * float(lengths(gains)) / (len(gains) or 1) ** 0.5 / objective.own_norm
     return {
         "F of the doubled w": w * w,
         BETWEEN: w * other,

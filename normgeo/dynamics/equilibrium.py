@@ -148,5 +148,13 @@ def simulate_balance(
                     step=step,
                 )
             )
-    predicted = rule.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
+    with np.errstate(over="ignore", divide="ignore"):
+        predicted = rule.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
+    if predicted is not None and not np.isfinite(predicted).all():
+        raise Refusal(
+            text(
+                "The norm at which growth and decay balance exceeds the largest float. Use more "
+                "decay, a smaller rate or a smaller gradient."
+            )
+        )
     return Balance(rule, rate, decay, gradient_norm, np.array(norms), np.array(angles), predicted)

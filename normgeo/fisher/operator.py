@@ -175,7 +175,7 @@ class Fisher(LinearOperator):
 
     def trace(self) -> float:
         """Return the trace of F."""
-        return float(self.diagonal().sum())
+        return float(_finite(lambda: np.asarray(self.diagonal().sum())))
 
     def block(self, i: int, j: int) -> Array:
         """Return the block of neurons i and j, (P/H, P/H), in the order [w, b, g].

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from normgeo.base.arguments import instance_of, seed_number, whole_number
+from normgeo.base.arguments import flag, instance_of, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
@@ -87,7 +87,7 @@ def spectrum(
 
     """
     instance_of("F", F, Fisher)
-    seed = seed_number(seed)
+    seed, weights_only = seed_number(seed), flag("weights_only", weights_only)
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
     size, letter = len(places), "H·D" if weights_only else "P"
     every = text("which is {letter}, or None for all", letter=letter)

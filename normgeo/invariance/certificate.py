@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 
-from normgeo.base.arguments import seed_number
+from normgeo.base.arguments import instance_of, seed_number, whole_numbers
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -33,6 +33,8 @@ from normgeo.normalizers.normalizer import Normalizer
 
 DRAWS = 1
 SMALLEST_SHAPE = (3, 3, 3)
+LARGEST_LENGTH = 1000
+"""Of a shape: exact numbers are thousands of times slower than floats."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -154,6 +156,10 @@ def certify(
     'invariant only at ε = 0'
 
     """
+    instance_of("normalizer", normalizer, Normalizer)
+    instance_of("transform", transform, Transform)
+    if rng is not None:
+        instance_of("rng", rng, np.random.Generator)
     asked = normalizer if eps is None else replace(normalizer, eps=eps)
     size = _certificate_shape(normalizer, shape)
     seed = seed_number(seed)
@@ -193,6 +199,9 @@ def invariance_table(
 
     `seed` is that of each draw.
     """
+    for name, given in (("normalizers", normalizers), ("transforms", transforms)):
+        if given is not None:
+            instance_of(name, given, Mapping)
     rows: Mapping[Key, Normalizer] = NORMALIZERS if normalizers is None else normalizers  # type: ignore[assignment]
     return {
         (name, key): certify(normalizer, transform, eps, seed=seed)
@@ -268,7 +277,12 @@ def _expected_sign(transform: Transform, shape: tuple[int, ...], flip: bool) -> 
 
 def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | None) -> Shape:
     G = normalizer.groups
-    size = Shape(5, 4 if G == 1 else 3 * G, 4) if shape is None else Shape(*shape)
+    lengths: tuple[int, ...] = (5, 4 if G == 1 else 3 * G, 4)
+    if shape is not None:
+        lengths = whole_numbers("shape", shape, 1, LARGEST_LENGTH)
+    if len(lengths) != 3:
+        raise Refusal(text("`shape` must be (N, H, D); got {shape}.", shape=lengths))
+    size = Shape(*lengths)
     smallest = (SMALLEST_SHAPE[0], SMALLEST_SHAPE[1] * G, SMALLEST_SHAPE[2])
     if any(have < need for have, need in zip(size, smallest, strict=True)):
         raise Refusal(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from normgeo.base.arguments import instance_of, shown
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
+
+FLOATS = tuple(map(np.dtype, (np.float16, np.float32, np.float64)))
 
 
 @final
@@ -59,6 +62,8 @@ def sweep(
             is undefined or 0 everywhere before any change.
 
     """
+    instance_of("normalizer", normalizer, Normalizer)
+    instance_of("transform", transform, Transform)
     W64, X64 = weights_and_inputs(W, X)
     steps = real_array("strengths", strengths, 1).astype(np.float64)
     if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
@@ -68,11 +73,12 @@ def sweep(
                 "equal their means here. Use other weights or inputs."
             )
         )
-    kind = np.dtype(dtype)
+    kind = _float_type(dtype)
     with np.errstate(all="ignore"):
         W0, X0 = W64.astype(kind), X64.astype(kind)
         before, gap = _standardized(normalizer, W0, X0, (W0, X0))
         largest = np.abs(before.astype(np.float64)).max()
+        gap = gap or ("" if largest else text("underflow: z is 0 everywhere in {kind}", kind=kind))
 
         def measured(strength: float) -> tuple[float, str]:
             delta, shift = None, gamma
@@ -88,10 +94,23 @@ def sweep(
             after, reason = _standardized(normalizer, *changed, (W0, X0))
             if gap or reason:
                 return np.nan, gap or reason
-            return np.abs(after.astype(np.float64) - before).max() / largest, ""
+            moved = np.abs(after.astype(np.float64) - before).max() / largest
+            return (moved, "") if np.isfinite(moved) else (np.nan, text("overflow: of z' itself"))
 
         change, reasons = zip(*map(measured, steps), strict=True)
     return Sweep(steps, np.array(change), reasons, str(kind))
+
+
+def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError):  # no type at all, in NumPy's own words
+        kind = np.dtype(object)
+    if kind not in FLOATS:
+        raise Refusal(
+            text("`dtype` must be float16, float32 or float64; got {dtype}.", dtype=shown(dtype))
+        )
+    return kind
 
 
 def _standardized(

@@ -19,6 +19,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import flag, instance_of, whole_number, whole_numbers
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
@@ -93,10 +94,9 @@ def batch_noise(
     values = real_array("A", A, 2).astype(np.float64)
     N = len(values)
     asked = _checked_sizes(sizes, N)
-    if batches < 2 or batches != int(batches):
-        raise Refusal(
-            text("`batches` must be a whole number from 2 up; got {batches}.", batches=batches)
-        )
+    batches = whole_number("batches", batches, 2)
+    instance_of("rng", rng, np.random.Generator)
+    replacement = flag("replacement", replacement)
     same = (values == values[0]).all(axis=0)
     if same.any():
         raise Refusal(
@@ -116,9 +116,7 @@ def batch_noise(
     kurtosis = np.maximum((unit**4).mean(axis=0), 1.0)  # below 1 it is rounding (Jensen)
     rows = []
     for m in Progress.of(progress).over(asked.tolist()):
-        moments = np.array(
-            [_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(int(batches))]
-        )
+        moments = np.array([_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(batches)])
         means, deviations = moments[:, 0], moments[:, 1] - 1
         rows.append([_rms(means), _rms(deviations), deviations.mean(axis=0)])
     done = asked[: len(rows)]
@@ -184,17 +182,15 @@ def batch_drift(
         ValueError: bad arguments, frozen statistics, or z undefined or 0 on all cases.
 
     """
-    if normalizer.statistics == "frozen":
+    if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
         raise Refusal(
             text(
                 "Training computes with the statistics of its batch; got a normalizer with frozen "
                 "ones, which have no drift. Use statistics='current'."
             )
         )
-    if batches < 1 or batches != int(batches):
-        raise Refusal(
-            text("`batches` must be a whole number from 1 up; got {batches}.", batches=batches)
-        )
+    batches = whole_number("batches", batches, 1)
+    instance_of("rng", rng, np.random.Generator)
     weights, inputs = weights_and_inputs(W, X)
     asked = _checked_sizes(sizes, len(inputs))
     over = normalizer.over(inputs, len(weights))
@@ -210,15 +206,15 @@ def batch_drift(
     change, reasons = [], []
     for m in Progress.of(progress).over(asked.tolist()):
         squares, reason = [], ""
-        for _ in range(int(batches)):
+        for _ in range(batches):
             cases = _draw(rng, len(inputs), m, replacement=False)
             try:
                 z = normalizer.linearize(weights, inputs[cases]).z
             except Refusal as error:
                 reason = error.args[0]
                 break
-            squares.append(((z - frozen[cases]) ** 2).mean())
-        change.append(np.nan if reason else np.sqrt(np.mean(squares)) / scale)
+            squares.append((((z - frozen[cases]) / scale) ** 2).mean())
+        change.append(np.nan if reason else np.sqrt(np.mean(squares)))
         reasons.append(reason)
     done = asked[: len(change)]
     return BatchDrift(normalizer, done, batches, np.array(change), tuple(reasons))
@@ -234,19 +230,12 @@ def _checked_sizes(sizes: ArrayLike | None, N: int) -> Array:
         raise Refusal(
             text("A batch is a part of the cases, so there must be 2 or more; got {N}.", N=N)
         )
-    asked = batch_sizes(N) if sizes is None else np.asarray(sizes)
-    if asked.ndim != 1 or asked.size == 0 or (asked != np.floor(asked)).any():
-        raise Refusal(text("`sizes` must be a list of whole numbers; got {sizes!r}.", sizes=sizes))
-    if asked.min() < 1 or asked.max() > N:
-        raise Refusal(
-            text(
-                "Batch sizes must be from 1 to the number of cases, {N}; got {low} to {high}.",
-                N=N,
-                low=asked.min(),
-                high=asked.max(),
-            )
-        )
-    return asked.astype(int)
+    if sizes is None:
+        return batch_sizes(N)
+    asked = np.array(whole_numbers("sizes", sizes, 1, N), dtype=int)
+    if not asked.size:
+        raise Refusal(text("`sizes` must name a size or more; got none."))
+    return asked
 
 
 def _draw(rng: np.random.Generator, N: int, m: int, replacement: bool) -> Array:
@@ -267,5 +256,7 @@ def _variance_of_mean(sizes: Array, N: int, replacement: bool) -> Array:
 
 
 def _rms(deviations: Array) -> Array:
-    rms: Array = np.sqrt((deviations**2).mean(axis=0))
+    largest = np.abs(deviations).max(axis=0)
+    unit = deviations / np.where(largest > 0, largest, 1)  # whose squares do not overflow
+    rms: Array = largest * np.sqrt((unit**2).mean(axis=0))
     return rms

@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import whole_number
+from normgeo.base.arguments import whole_number, word_of
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -154,24 +154,16 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
            [0, 1]])
 
     """
-    if key not in SHARINGS:
-        raise Refusal(
-            text(
-                "A way to share must be one of {keys}; got {key!r}.",
-                keys=", ".join(SHARINGS),
-                key=key,
-            )
-        )
-    sharing = SHARINGS[key]
-    if np.ndim(values) < 2:
+    sharing = SHARINGS[word_of("key", key, SHARINGS)]
+    array = real_array("values", values, 0, 32).astype(np.float64)
+    if array.ndim < 2:
         raise Refusal(
             text(
                 "`values` must have cases and channels, (N, C), and may have positions, "
                 "(N, C, R, …); got an array of shape {shape}.",
-                shape=np.shape(values),
+                shape=array.shape,
             )
         )
-    array = real_array("values", values, np.ndim(values)).astype(np.float64)
     whole_number("groups", groups, 1, by_type=True)
     if groups != 1 and not sharing.takes_groups:
         raise Refusal(

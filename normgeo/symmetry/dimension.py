@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.refusal import Refusal
 from normgeo.models.families import Family, family_of
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
@@ -26,7 +27,7 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str | Fam
         family: a `Family` or its key.
 
     Raises:
-        ValueError: groups that do not divide H, or an unknown family.
+        ValueError: groups that do not divide H, sizes without a z, or an unknown family.
 
     Source: the null space of each word's derivative; a softmax keeps s + c(x) 1, so it hides the
     directions in which every neuron can follow one c(x) = x·β.
@@ -51,6 +52,8 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family)
     H, D, coupled = whole_number("H", H, 1), whole_number("D", D, 1), family_of(family).coupled
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     center, scale = normalizer.centering, normalizer.scaling
+    if reason := center.undefined(2, K, D) or scale.undefined(2, K, D):
+        raise Refusal(reason)
     frozen = normalizer.statistics == "frozen"
     constant_mean, constant_scale = (frozen and word.shared_by_cases for word in (center, scale))
     narrows = scale.divides and not (constant_scale or normalizer.added_eps)

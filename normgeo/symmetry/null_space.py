@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh
 
-from normgeo.base.arguments import instance_of, real_number
+from normgeo.base.arguments import flag, instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import graded_basis
@@ -127,6 +127,7 @@ def null_space(
     '3 null'
 
     """
+    weights_only = flag("weights_only", weights_only)
     if instance_of("F", F, Fisher).form == "blocks":
         raise Refusal(
             text(

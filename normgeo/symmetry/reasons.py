@@ -70,6 +70,8 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
         holds = 0 < span.shape[1] == ignored
         if holds:
             sentence = text("z ignores it, so the model does.")
+        elif not span.shape[1]:
+            sentence = text("It moves nothing here: what it would change is zero.")
         elif null == span.shape[1]:
             sentence = text("z changes, but the distribution of y does not.")
         else:

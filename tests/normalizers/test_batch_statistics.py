@@ -312,7 +312,7 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
     ("sentence", "call"),
     [
         (
-            "A way to share must be one of batch, layer, instance, group; got 'weight'.",
+            "`key` must be one of batch, layer, instance, group; got 'weight'.",
             lambda rng: shared_statistics("weight", np.eye(3)),
         ),
         (
@@ -346,11 +346,11 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
             lambda rng: batch_noise([[1.0]], rng),
         ),
         (
-            "Batch sizes must be from 1 to the number of cases, 3; got 0 to 4.",
+            "`sizes` must be a whole number from 1 to 3; got 0.",
             lambda rng: batch_noise(np.eye(3), rng, sizes=[0, 4]),
         ),
         (
-            "`sizes` must be a list of whole numbers; got [1.5].",
+            "`sizes` must be a whole number from 1 to 3; got 1.5.",
             lambda rng: batch_noise(np.eye(3), rng, sizes=[1.5]),
         ),
         (
