@@ -15,10 +15,11 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
-from benchmarks.session import Session, visiting
+from benchmarks.session import visiting
 from benchmarks.timing import Row
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
+from normgeo.workers.run import Limits
 from tools.server import serving
 
 TITLE = "Many visitors at once"
@@ -27,7 +28,9 @@ VISITORS = 20
 BETWEEN = 2.0  # seconds between two changes of a visitor
 SECONDS = 120.0  # of all visitors together
 ALONE = 8  # changes of one visitor alone
-STEPS = 10_000  # of the descent that another one watches
+PAIRS = 3  # of a page alone and beside a descent
+STEPS = 10_000  # of the descent that another visitor waits for
+HEAD_START = 3.0  # seconds that it has
 
 State = dict[str, object]
 
@@ -99,15 +102,16 @@ def changes(url: str, state: Callable[[], State], end: float, place: int) -> lis
 def beside_a_descent(url: str) -> Row:
     """Compare a page while another visitor trains with the same page alone, in turn."""
     seeds, quiet, disturbed = count(3000), [], []
-    for _ in range(3):
+    for _ in range(PAIRS):
         quiet.append(opened(url, next(seeds)))
-        with visiting(url, "learning_rate") as other, ThreadPoolExecutor(1) as thread:
-            long = thread.submit(trained, other, next(seeds))
-            sleep(2.0)
-            if long.done():
+        with visiting(url, "learning_rate") as other:
+            other.ask(steps=STEPS, seed=next(seeds))
+            if other.ended(HEAD_START):
                 raise RuntimeError(f"A descent of {STEPS} steps is over at once.")
             disturbed.append(opened(url, next(seeds)))
-            long.result()
+            if other.ended(0.1):
+                raise RuntimeError(f"A descent of {STEPS} steps was over before the page.")
+        sleep(Limits().moment)  # until it is given up
     return Row(
         f"Fisher, opened while another visitor waits for {STEPS:,} steps of a descent",
         median(disturbed),
@@ -121,7 +125,3 @@ def beside_a_descent(url: str) -> Row:
 def opened(url: str, seed: int) -> float:
     with visiting(url, "fisher") as visitor:
         return visitor.show(seed=seed)
-
-
-def trained(visitor: Session, seed: int) -> float:
-    return visitor.show(steps=STEPS, seed=seed)

@@ -30,19 +30,34 @@ class Session:
             RuntimeError: the script did not end well.
 
         """
+        begin = perf_counter()
+        self.ask(**query)
+        if not self.ended(SECONDS):
+            raise RuntimeError(f"The page {self._page} takes more than {SECONDS:g} s.")
+        return perf_counter() - begin
+
+    def ask(self, **query: object) -> None:
+        """Go to an address of the page, without waiting for it."""
         ask = BackMsg()
         ask.rerun_script.page_name = self._page
         ask.rerun_script.query_string = urlencode(query)
-        begin = perf_counter()
         self._socket.send(ask.SerializeToString())
-        while True:
-            answer = ForwardMsg.FromString(self._socket.recv(SECONDS))
+
+    def ended(self, seconds: float) -> bool:
+        """Wait until the script has ended, at most so long; return whether it has."""
+        last = perf_counter() + seconds
+        while (left := last - perf_counter()) > 0:
+            try:
+                answer = ForwardMsg.FromString(self._socket.recv(left))
+            except TimeoutError:
+                break
             if answer.WhichOneof("type") != "script_finished":
                 continue
             if answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                return perf_counter() - begin
+                return True
             if answer.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                 raise RuntimeError(f"The page {self._page} does not compile.")
+        return False
 
 
 @contextmanager

@@ -226,6 +226,8 @@ def _held(value: Any) -> Iterable[Any]:
     if isinstance(value, np.ndarray):
         held = [] if value.base is None else [value.base]
         return [*held, *value.ravel().tolist()] if value.dtype.hasobject else held
+    if isinstance(value, memoryview):
+        return [value.obj]  # an array that was pickled is a view of one
     if isinstance(value, Mapping):
         own = [*value.keys(), *value.values()]
     elif isinstance(value, list | tuple | set | frozenset):

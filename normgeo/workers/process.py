@@ -10,7 +10,7 @@ from time import monotonic
 from typing import final
 
 import psutil
-from loky.backend import get_context
+from loky.backend.context import LokyContext
 
 from normgeo.base.budget import memory
 from normgeo.base.text import text
@@ -41,7 +41,8 @@ class WorkerProcess:
     """
 
     def __init__(self, prepare: Sequence[Callable[[], object]] = ()) -> None:
-        context = get_context("loky")
+        # By its name one would get joblib's copy, once scikit-learn has loaded that.
+        context = LokyContext()
         tasks, self._tasks = context.Pipe(duplex=False)
         self._messages, messages = context.Pipe(duplex=False)
         self._process = context.Process(

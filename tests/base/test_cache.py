@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -182,3 +183,8 @@ def test_many_threads_leave_the_size_what_the_entries_hold():
     assert cache.size == sum(
         size_of((key, value)) for key in range(40) if (value := cache.get(key)) is not None
     )
+
+
+def test_array_that_came_from_another_process_counts_as_large_as_it_is():
+    received = pickle.loads(pickle.dumps({"w": np.zeros(1000)}, protocol=5))
+    assert 8000 < size_of(received) < 9000

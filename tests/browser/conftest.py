@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from playwright.sync_api import (
     Browser,
@@ -62,6 +63,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the application, without a slash at its end."""
     with running(serving, tmp_path_factory.mktemp("server") / "log.txt") as url:
         yield url
+        processes = psutil.Process().children(recursive=True)
+        workers = [one for one in processes if any("loky" in word for word in one.cmdline())]
+    assert workers, "the first one starts with the first page"
+    _, left = psutil.wait_procs(workers, timeout=60)
+    assert left == [], "they end with the server"
 
 
 @pytest.fixture(scope="session")

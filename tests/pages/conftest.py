@@ -1,11 +1,13 @@
 """Pages without a browser: what they show, found by key."""
 
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -87,7 +89,16 @@ class Shown:
 
 @pytest.fixture(autouse=True)
 def in_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test of what a page shows need not wait for a process to start: all is computed at once."""
+    """A test of what a page shows need not wait for a process to start: all is computed at once.
+
+    Results are what would come back from another process.
+    """
+
+    def sent(result: Any, stopped: bool) -> results.Found:
+        return found(pickle.loads(cloudpickle.dumps(result)), stopped)
+
+    found = results.Found
+    monkeypatch.setattr(results, "Found", sent)
     monkeypatch.setattr(results, "LONGEST", float("inf"))
 
 

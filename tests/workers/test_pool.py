@@ -99,6 +99,16 @@ def test_worker_is_without_streamlit_with_one_thread_and_gives_way(pool):
     assert nice > psutil.Process().nice()
 
 
+def test_worker_that_has_grown_is_replaced_by_one_that_loky_itself_starts(pool):
+    import joblib.externals.loky  # noqa: F401 - as scikit-learn does
+
+    pool.limits = replace(pool.limits, kept_bytes=1.0)
+    before = ended(pool.ask("a", "before", lambda progress: os.getpid())).result
+    wait_for(lambda: pool.pids and before not in pool.pids)
+    command = psutil.Process(pool.pids[0]).cmdline()
+    assert "loky.backend.popen_loky_posix" in command or os.name != "posix"
+
+
 def test_refusal_comes_back_as_it_is(pool):
     def refuse(progress):
         raise Refusal(text("There is no {n}.", n=3))
@@ -248,17 +258,6 @@ def test_run_that_takes_too_much_memory_is_ended_and_says_so(pool):
         "fewer neurons, steps or groups, or use Python or the command line, which have no such "
         "limit."
     )
-
-
-def test_worker_that_has_grown_is_replaced_after_its_run(pool):
-    def keep(progress):
-        sys.kept = np.ones(20 * 10**6)
-        return os.getpid()
-
-    pool.limits = replace(pool.limits, kept_bytes=1.5e8)
-    run = ended(pool.ask("a", "keeps", keep))
-    assert run.whole
-    wait_for(lambda: pool.pids and run.result not in pool.pids)
 
 
 SERVER = """
