@@ -17,8 +17,8 @@ from normgeo.settings import Settings
 WIDE = {"dataset": "plane", "neurons": 256, "method": "rms"}
 HARD = {
     "effect": {"neurons": 256, "cell": "group.case_rescaling", "groups": 16, "eps": 0.1},
-    "descent": {**WIDE, "steps": 100},
-    "equilibrium": {**WIDE, "steps": 200},
+    "descent": {**WIDE, "steps": 250},
+    "equilibrium": {**WIDE, "steps": 80},
     "twin": {**WIDE, "steps": 150},
     "spiral": {**WIDE, "steps": 300},
     "doubling": {"neurons": 48, "method": "layer"},
@@ -30,10 +30,9 @@ HARD = {
     "symmetry": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
     "coupling": {"dataset": "wine", "neurons": 16, "method": "layer"},
     "fisher": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
-    "magnitude": {"neurons": 24, "family": "categorical"},
+    "magnitude": {"neurons": 96, "family": "categorical"},
     "eq13": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "spectra": {"dataset": "wine", "neurons": 32, "method": "layer"},
-    "averages": {"neurons": 48},
 }
 EVERY = 10_000  # steps, the most there are
 
