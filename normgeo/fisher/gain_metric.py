@@ -116,7 +116,10 @@ def gain_metric(
             text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
         )
     inputs = real_array("X", X, 2)
-    unscaled = _exact(model, inputs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        unscaled = _exact(model, inputs)
+    if not np.isfinite(unscaled).all():
+        raise Refusal(text("The metric exceeds the largest float. Use smaller inputs or gains."))
     printed_form = PRINTED.get(model.normalizer.words)
     H = len(model.W)
     exact, printed = np.full((2, len(factors), H, H), np.nan)
@@ -124,9 +127,15 @@ def gain_metric(
     for i, delta in enumerate(Progress.of(progress).over(factors.tolist())):
         try:
             scaled = _scaled(inputs, delta)
-            exact[i] = _exact(model, scaled)
-            if printed_form is not None:
-                printed[i] = _printed(model, scaled, printed_form)
+            with np.errstate(over="ignore", invalid="ignore"):
+                exact[i] = _exact(model, scaled)
+                if printed_form is not None:
+                    printed[i] = _printed(model, scaled, printed_form)
+            if not np.isfinite(exact[i]).all():
+                exact[i] = np.nan
+                raise Refusal(
+                    text("At δ = {delta:g} the metric exceeds the largest float.", delta=delta)
+                )
             problems.append("")
         except Refusal as error:
             problems.append(error.args[0])
