@@ -160,6 +160,7 @@ def test_stop_that_comes_too_late_does_not_stop_the_next_run(pool):
 
 
 def test_those_who_ask_for_one_result_share_its_run(pool):
+    pool.limits = replace(pool.limits, moment=600)
     one = pool.ask("a", "shared", until_stopped)
     assert pool.ask("b", "shared", until_stopped) is one
     begun(one, "b").leave("a")
