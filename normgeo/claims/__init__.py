@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import text
 from normgeo.claims import (
     blocks,
@@ -83,7 +84,7 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
         progress: told (claims done, claims) after each; a stop ends the audit there.
 
     Raises:
-        RuntimeError: a check that cannot be computed, with its name.
+        Failure: a check that cannot be computed, with its name.
 
     """
     results: dict[Any, Any] = {}
@@ -91,8 +92,8 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
         try:
             with sharing(results):
                 finding, *others = map(claim.check, EXAMPLES)
-        except (ValueError, TypeError, ArithmeticError) as error:
-            raise RuntimeError(
+        except Refusal as error:
+            raise Failure(
                 text("The check of {key!r} could not be done: {error}", key=claim.key, error=error)
             ) from error
         yield Audited(claim, finding, tuple(others))

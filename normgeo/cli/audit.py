@@ -6,6 +6,7 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from normgeo.base.refusal import Failure
 from normgeo.base.text import text
 from normgeo.cli.output import FOR_PROGRAMS, print_table
 from normgeo.cli.progress import Bar
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     """Check all claims and print them.
 
     Raises:
-        RuntimeError: a verdict that is not the expected one, after all were printed; or a check
+        Failure: a verdict that is not the expected one, after all were printed; or a check
             that cannot be computed.
 
     """
@@ -74,7 +75,7 @@ def _require_expected(audited: tuple[Audited, ...]) -> None:
         if not one.as_expected
     ]
     if wrong:
-        raise RuntimeError(
+        raise Failure(
             text(
                 "{count} of {all} verdicts are not the known ones: {wrong}.",
                 count=len(wrong),

@@ -31,7 +31,7 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
 
     Raises:
         ValueError: no picture at all for these settings, or a file of unknown format.
-        RuntimeError: no browser where one is needed. OSError: a place that can't be written to.
+        Failure: no browser where one is needed. OSError: a place that can't be written to.
 
     """
     from normgeo.pictures.style import export

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from normgeo.base.refusal import Refusal
+from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import text
 
 PACKAGE = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     """Serve the explorer until it is interrupted.
 
     Raises:
-        ValueError: no port. OSError: a port that can't be had. RuntimeError: something is not
+        ValueError: no port. OSError: a port that can't be had. Failure: something is not
             installed, or a classroom without a network.
 
     """
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     if options.headless:
         words.append("--server.headless=true")
     if importlib.util.find_spec("streamlit") is None:
-        raise RuntimeError(
+        raise Failure(
             text(
                 "The explorer needs Streamlit, which is not installed: install it with {command}.",
                 command=f"{sys.executable} -m pip install streamlit",
@@ -85,7 +85,7 @@ def network_address() -> str:
     """Return the address by which other machines of the network know this one.
 
     Raises:
-        RuntimeError: it is in no network.
+        Failure: it is in no network.
 
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -96,7 +96,7 @@ def network_address() -> str:
         except OSError:
             address = "127.0.0.1"
     if address.startswith("127."):
-        raise RuntimeError(
+        raise Failure(
             text("This machine is in no network: connect it first, or leave out --classroom.")
         )
     return address
@@ -107,7 +107,7 @@ def _folder() -> Path:
         if (place / "app.py").is_file() and (place / "pages").is_dir():
             return place
     inside, beside = PLACES
-    raise RuntimeError(
+    raise Failure(
         text(
             "This installation of normgeo has no explorer: neither {inside} nor {beside} holds "
             "one.",
@@ -136,7 +136,7 @@ def _free(port: str) -> int:
             probe.bind(("", int(port)))
         except OSError as error:
             used = error.errno == errno.EADDRINUSE
-            raise RuntimeError(
+            raise Failure(
                 text("Port {port} is in use. Choose another one with --port.", port=port)
                 if used
                 else text("Port {port}: {why}.", port=port, why=error.strerror)

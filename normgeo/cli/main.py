@@ -17,7 +17,7 @@ from typing import NoReturn, final
 from normgeo import __version__
 from normgeo.base.characters import spell
 from normgeo.base.interruption import interruptible
-from normgeo.base.refusal import Refusal
+from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import printable, text
 from normgeo.cli import audit, explorer, figures, fisher, pictures, render, table
 from normgeo.cli.output import open_streams, program, silence_streams
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ),
             1,
         )
-    except (OSError, RuntimeError) as error:
+    except (OSError, Failure) as error:
         return _say(_sentence(error), 1)
     return 0
 

@@ -145,8 +145,7 @@ def certify(
 
     Raises:
         ValueError: a shape that is too small to decide, since there z may be only a sign; a bad
-            ε or seed.
-        ArithmeticError: the draw says nothing (σ = 0 or A = μ everywhere).
+            ε or seed; a draw that says nothing (σ = 0 or A = μ everywhere).
         TypeError: a float or a NumPy integer entered the exact evaluation.
 
     >>> from normgeo import NORMALIZERS, TRANSFORMS
@@ -256,7 +255,7 @@ def _exact_moments(
 ) -> tuple[Array, Array]:
     C, v = normalizer.moments(W, X, reference)
     if not np.all(v > 0) or not np.any(C != 0):
-        raise ArithmeticError(
+        raise Refusal(
             text(
                 "The draw says nothing about {name}: its σ or its A − μ vanishes at N={N}, H={H}, "
                 "D={D}. Use a larger shape.",

@@ -14,6 +14,7 @@ import normgeo.models.jacobian_norms
 import normgeo.normalizers.batch_statistics
 from normgeo import GRID, NORMALIZERS, Normalizer, Trajectory
 from normgeo.base.progress import Stop
+from normgeo.base.refusal import Failure, Refusal
 from normgeo.claims import (
     CLAIMS,
     DEPENDS,
@@ -683,9 +684,18 @@ def test_claims_of_one_audit_share_what_they_compute_and_no_more(monkeypatch: Pa
 
 def test_check_that_cannot_be_computed_is_named(monkeypatch: Patch) -> None:
     def check(example: Example) -> Finding:
-        raise ValueError("σ must not vanish.")
+        raise Refusal("σ must not vanish.")
 
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {"key": claim(check=check)})
     sentence = r"^The check of 'key' could not be done: σ must not vanish\.$"
-    with pytest.raises(RuntimeError, match=sentence):
+    with pytest.raises(Failure, match=sentence):
+        list(audit())
+
+
+def test_defect_of_a_check_is_not_taken_for_an_answer(monkeypatch: Patch) -> None:
+    def check(example: Example) -> Finding:
+        raise TypeError("a defect")
+
+    monkeypatch.setattr(normgeo.claims, "CLAIMS", {"key": claim(check=check)})
+    with pytest.raises(TypeError, match=r"^a defect$"):
         list(audit())

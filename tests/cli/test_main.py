@@ -406,6 +406,18 @@ def test_figures_draws_every_view_into_a_new_folder(tmp_path: Path, capsys: Capt
     ]
 
 
+@pytest.mark.parametrize("defect", [ValueError, RuntimeError, ArithmeticError, TypeError])
+def test_defect_is_not_told_as_if_the_request_were_wrong(
+    views: dict[str, Picture], defect: type[Exception]
+) -> None:
+    def fail(settings: Settings, progress: Progress) -> None:
+        raise defect("a defect")
+
+    views["first"] = replace(views["first"], study=replace(views["first"].study, compute=fail))
+    with pytest.raises(defect, match=r"^a defect$"):
+        main(["render", "first", "-o", "never.html"])
+
+
 def test_figures_leaves_out_what_there_is_not_and_says_why(
     views: dict[str, Picture], tmp_path: Path, capsys: Captured
 ) -> None:

@@ -16,6 +16,7 @@ from normgeo import (
     invariance_table,
     sweep,
 )
+from normgeo.base.refusal import Refusal
 from normgeo.invariance import certificate, exact
 from normgeo.normalizers.centers import CENTERS, BatchCenter, Center
 from normgeo.normalizers.scales import SCALES, Scale
@@ -435,7 +436,7 @@ def test_a_draw_that_says_nothing_is_refused(planted, monkeypatch):
         "Use a larger shape."
     ).replace("none", "layer" if issubclass(planted, Scale) else "none")
     normalizer = Normalizer("layer", "layer" if issubclass(planted, Scale) else "none")
-    with pytest.raises(ArithmeticError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(Refusal, match=f"^{re.escape(sentence)}$"):
         certify(normalizer, TRANSFORMS["case_rescaling"])
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import normgeo.claims
 from normgeo.__main__ import main
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text, translated
 from normgeo.claims import (
     CLAIMS,
@@ -226,7 +227,7 @@ def test_a_check_that_fails_is_status_1_and_a_sentence(
     three: Sequence[Audited], capsys: Captured, monkeypatch: Patch
 ) -> None:
     def check(example: Example) -> Finding:
-        raise ValueError("σ must not vanish.")
+        raise Refusal("σ must not vanish.")
 
     broken = replace(three[0].claim, check=check)
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {"equation_5": broken})

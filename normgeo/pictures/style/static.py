@@ -12,6 +12,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from normgeo.base.refusal import Failure
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
@@ -25,7 +26,7 @@ Draw = Callable[[go.Figure, str], bytes]
 _TURN = RLock()
 
 
-class BrowserMissing(RuntimeError):  # noqa: N818
+class BrowserMissing(Failure):
     """There is no browser to draw a static figure with, or none that starts."""
 
 
