@@ -263,14 +263,10 @@ def _step_inputs(state: Array, X: Array, t: int, factors: Array) -> Array:
 
 
 def _step(layer: Layer, step_inputs: Array) -> tuple[Array, Array]:
-    """Return a and h, (S, H); raises where z is undefined or h leaves floating point."""
+    """Return a and h, (S, H); raises where z is undefined or s leaves floating point."""
     units = layer.units
-    with np.errstate(over="ignore", invalid="ignore"):
-        hidden = layer.activation.value(units.linearize(step_inputs).s)
-        summed = step_inputs @ units.W.T
-    if not np.isfinite(hidden).all():
-        raise Refusal(text("The state exceeds the largest float."))
-    return summed, hidden
+    hidden = layer.activation.value(units.linearize(step_inputs).s)
+    return step_inputs @ units.W.T, hidden
 
 
 def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: Refusal) -> str:

@@ -308,7 +308,11 @@ def test_state_that_overflows_after_the_gain_ends_a_run():
         NORMALIZERS["weight"], [[1.0]], [[1.0]], g=[1e200 * 2**0.5], activation="identity"
     )
     run = run_recurrence(growing, np.zeros((1, 1, 1)), [[1.0]], steps=5)
-    assert run.ended == (2, "The state exceeds the largest float.")
+    assert run.ended == (
+        2,
+        "The natural parameter g z + b exceeds the largest float64. Use smaller gains, biases, "
+        "weights or inputs.",
+    )
     assert run.hidden[1, 0, 0] == pytest.approx(1e200)
 
 
