@@ -52,7 +52,7 @@ def test_activation_is_picked_in_the_heading(recurrent, wait_settled):
     recurrent.get_by_role("combobox", name="activation f").click()
     recurrent.get_by_role("option", name="f = tanh").click()
     recurrent.wait_for_function(
-        "document.querySelector('.st-key-figure_recurrence').textContent.includes('f = tanh')"
+        "document.querySelector('.st-key-figure_recurrence')?.textContent.includes('f = tanh')"
     )
     assert "activation=tanh" in recurrent.url
 
