@@ -115,9 +115,9 @@ def rows() -> Iterator[Row]:
             serving(APP, Path(directory) / "app.log") as url,
         ):
             floors: dict[int, float] = {}
-            for entry in PAGES:
-                path = "" if entry.get("default") else Path(str(entry["page"])).stem
-                yield from measured(f"{url}/{path}{START}", str(entry["title"]), floor_url, floors)
+            for place, (name, title) in enumerate(PAGES.items()):
+                path = name if place else ""
+                yield from measured(f"{url}/{path}{START}", str(title), floor_url, floors)
 
 
 def floor_of(url: str, charts: int) -> float:
