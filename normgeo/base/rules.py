@@ -116,6 +116,43 @@ class Number:
 
 @final
 @dataclass(frozen=True)
+class Matrix:
+    """A matrix of whole numbers in a range, in one word: rows joined by "_", entries by ".".
+
+    Attributes:
+        like: one of the same size. low, high: of each entry.
+
+    """
+
+    like: str
+    low: int
+    high: int
+
+    @property
+    def sentence(self) -> str:
+        return text(
+            "whole numbers from {low} to {high} in the form {like}",
+            low=self.low,
+            high=self.high,
+            like=self.like,
+        )
+
+    def parse(self, value: object) -> str:
+        if not isinstance(value, str) or len(value) > 1000:
+            raise ValueError
+        rows, form = ([row.split(".") for row in word.split("_")] for word in (value, self.like))
+        if [len(row) for row in rows] != [len(row) for row in form]:
+            raise ValueError
+        return "_".join(".".join(map(self._entry, row)) for row in rows)
+
+    def _entry(self, digits: str) -> str:
+        if not re.fullmatch("-?[0-9]{1,9}", digits) or not self.low <= int(digits) <= self.high:
+            raise ValueError
+        return str(int(digits))
+
+
+@final
+@dataclass(frozen=True)
 class Open:
     """What another rule allows, or None, "auto" in text: one that fits the picture."""
 

@@ -16,6 +16,9 @@ from normgeo.base.arrays import Array
 SAME = 1e-6
 """Radians below which directions count as the same: roots of rounding errors are 1e-8."""
 
+LARGE = 2**22
+"""Entries of a matrix that is taken in blocks rather than copied."""
+
 
 def part_across(v: Array, directions: Array) -> Array:
     """The part of v (n,) at right angles to orthonormal directions (k, n)."""
@@ -118,6 +121,22 @@ def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
     return angles, vectors
 
 
+def triangle(M: Array) -> Array:
+    """Return the R of M = QR, M (m, k), whose singular values and right vectors are those of M.
+
+    A tall matrix is taken in blocks of its rows, each beneath the R of those before, so that no
+    second one of its size is needed.
+    """
+    rows = len(M)
+    if M.size > LARGE:
+        rows = max(4 * M.shape[1], LARGE // M.shape[1])
+    R: Array = M[:0]
+    for start in range(0, len(M), rows):
+        beneath = np.concatenate([R, M[start : start + rows]])
+        R = np.asarray(np.linalg.qr(beneath, mode="r"))
+    return R
+
+
 def mapped_to_zero(Q: Array, images: Array, rounding: float) -> Array:
     """Return a basis of the part of Q (P, k) that a linear map takes to 0.
 
@@ -125,8 +144,7 @@ def mapped_to_zero(Q: Array, images: Array, rounding: float) -> Array:
     """
     if not Q.shape[1]:
         return Q
-    R = np.linalg.qr(images, mode="r")
-    _, s, turned = np.linalg.svd(R, full_matrices=True)
+    _, s, turned = np.linalg.svd(triangle(images), full_matrices=True)
     still = np.ones(Q.shape[1], dtype=bool)
     still[: len(s)] = s <= rounding
     part: Array = Q @ turned[still].T

@@ -22,7 +22,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
-from normgeo.normalizers.blocks import angles_turned, lengths
+from normgeo.normalizers.blocks import angles_turned, cosines, lengths
 
 
 @final
@@ -33,6 +33,7 @@ class AngularUpdate:
     Attributes:
         norm: ‖w̃‖. loss: −mean log-likelihood, nats per case. gradient_norm: ‖G‖, G = ∂L/∂w̃.
         angle: turned by one gradient step, radians.
+        radial: w̃·G/(‖w̃‖‖G‖), 0 in theory.
         fisher_length: ds = √(½ dwᵀ F dw) of dw = the unit vector along G at the model's own norm,
             nats^½: the same dw at every norm.
 
@@ -42,6 +43,7 @@ class AngularUpdate:
     loss: float
     gradient_norm: float
     angle: float
+    radial: float
     fisher_length: float
 
 
@@ -53,7 +55,8 @@ class AngularUpdates:
     Attributes:
         neurons: of the block, (K,). rate: η.
         here: what is measured at the model's own norm; the predictions pass through it.
-        norms, loss, gradient_norms, angles, fisher_lengths: as in `AngularUpdate`, measured, (M,).
+        norms, loss, gradient_norms, angles, radial, fisher_lengths: as in `AngularUpdate`,
+            measured, (M,).
 
     """
 
@@ -64,6 +67,7 @@ class AngularUpdates:
     loss: Array
     gradient_norms: Array
     angles: Array
+    radial: Array
     fisher_lengths: Array
 
     @property
@@ -115,8 +119,9 @@ def angular_updates(
     rate: float,
     *,
     block: int = 0,
+    homogeneous: bool = True,
 ) -> AngularUpdates:
-    """Measure one gradient step at several norms of one homogeneous block, the rest held.
+    """Measure one gradient step at several norms of one block, the rest held.
 
     The step is measured before it is rounded into the weights, so the law shows at any norm.
     With ε > 0 the function itself changes once σ² comes near ε, and the measured values leave
@@ -126,6 +131,8 @@ def angular_updates(
         model: the function. X: (N, D). y: as the family takes.
         norms: ‖w̃‖ to measure at, (M,), above 0. rate: η > 0.
         block: which of the homogeneous blocks.
+        homogeneous: False takes each neuron by itself where there is no homogeneous block; what is
+            predicted does not hold there.
 
     Raises:
         ValueError: a norm or rate that is not above 0, no such block, or an undefined z.
@@ -141,7 +148,7 @@ def angular_updates(
     if not (radii > 0).all():
         raise Refusal(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
     rate = real_number("rate", rate, above=0)
-    objective = BlockObjective.of(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block, homogeneous=homogeneous)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient
     unit = own / own_norm
@@ -161,6 +168,7 @@ def angular_updates(
                 loss=loss,
                 gradient_norm=float(lengths(G)),
                 angle=float(angles_turned(w, -rate * G)),
+                radial=float(cosines(w, G)),
                 fisher_length=float(np.sqrt(squares / (2 * len(ds) * model.phi))),
             )
         if not np.isfinite(astuple(found)).all():
@@ -195,5 +203,6 @@ def angular_updates(
         loss=np.array([point.loss for point in points]),
         gradient_norms=np.array([point.gradient_norm for point in points]),
         angles=np.array([point.angle for point in points]),
+        radial=np.array([point.radial for point in points]),
         fisher_lengths=np.array([point.fisher_length for point in points]),
     )

@@ -62,8 +62,9 @@ def loss_plane(
     block: int = 0,
     angles: ArrayLike | None = None,
     norm: float | None = None,
+    homogeneous: bool = True,
 ) -> LossPlane:
-    """Measure the loss around one homogeneous block, all other parameters held.
+    """Measure the loss around one block, all other parameters held.
 
     Args:
         model: whose block is turned. X: (N, D). y: as the family takes.
@@ -71,13 +72,15 @@ def loss_plane(
         angles: α in radians, (A,); every 2° from −180° to 180° where None.
         norm: the radius r > 0 to measure at, the block's own where None. It changes nothing
             but the gradient, at ε = 0.
+        homogeneous: False takes each neuron by itself where there is no homogeneous block; the loss
+            then depends on the radius too.
 
     Raises:
         ValueError: no such block, a gradient of zero (which spans no plane), or bad numbers.
 
     """
     alphas = np.linspace(-np.pi, np.pi, 181) if angles is None else real_array("angles", angles, 1)
-    objective = BlockObjective.of(model, X, y, block)
+    objective = BlockObjective.of(model, X, y, block, homogeneous=homogeneous)
     radius = objective.own_norm if norm is None else real_number("norm", norm, above=0)
     along = objective.own / objective.own_norm
     gradient = objective.at(objective.own).gradient

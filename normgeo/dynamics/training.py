@@ -137,7 +137,7 @@ def train(
         train_loss=np.array(losses),
         epoch_ends=epoch_ends.astype(int),
         test_loss=test_loss,
-        test_accuracy=accuracy if family.coupled else None,
+        test_accuracy=accuracy if family.has_classes else None,
         notes=plan.notes,
         ended=ended or untested,
     )
@@ -186,11 +186,15 @@ def _updated(
 
 
 def _tested(state: _State, X: Array, targets: Array) -> tuple[float, float]:
-    """Return the loss and the share of cases whose likeliest class is right, at test time."""
+    """Return the loss and the share of cases whose likeliest class is right, at test time.
+
+    Without classes the share is NaN.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         s = _at_test_time(*state, X)
-    right = s.argmax(axis=1) == targets.argmax(axis=1)
-    return state.network.loss_at(s, targets), float(right.mean())
+    family = state.network.output.family
+    share = float(family.right(targets, s).mean()) if family.has_classes else float("nan")
+    return state.network.loss_at(s, targets), share
 
 
 def _at_test_time(network: Network, running: tuple[Running, ...], X: Array) -> Array:

@@ -122,31 +122,35 @@ def kl_contours(
         quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
     true = np.full(quadratic.shape, np.nan)
     rays = np.flatnonzero(np.isfinite(starts).all(axis=1))
+    # How far the KL reaches over how far its quadratic form does: two rays tell that of the next.
+    before, factors = np.ones((2, len(levels)))
     for ray in Progress.of(progress).over(rays.tolist()):
-        start, unit, reach = starts[ray], units[ray], 0.0
+        start, unit = starts[ray], units[ray]
 
         def along(t: float, start: Array = start, unit: Array = unit) -> float:
             return around.kl((start + t * unit) @ plane)
 
-        for i, level in enumerate(levels):
-            guess = float(np.linalg.norm(quadratic[i, ray] - start))
-            if i:
-                guess = reach * float(np.sqrt(level / levels[i - 1]))
-            reach = _reach(along, float(level), guess)
+        at_start = _kl_or_infinity(along)
+        guesses = np.maximum(2 * factors - before, factors / 2)
+        before = factors.copy()
+        for i, level in enumerate(levels.tolist()):
+            far = float(np.linalg.norm(quadratic[i, ray] - start)) or 1.0
+            reach = reach_of(along, level, guesses[i] * far) if at_start < level else np.nan
             if not np.isfinite(reach):
                 break
             true[i, ray] = start + reach * unit
+            factors[i] = reach / far
     if not strip:  # closed curves
         quadratic, true = (np.append(c, c[:, :1], axis=1) for c in (quadratic, true))
     return Contours(levels, metric, quadratic, true, strip)
 
 
-def _reach(kl: Callable[[float], float], level: float, guess: float) -> float:
+def _kl_or_infinity(kl: Callable[[float], float]) -> float:
+    """Return the KL at the start of a ray, ∞ where there are no outputs."""
     try:
-        inside = kl(0.0) < level
+        return kl(0.0)
     except Refusal:
-        inside = False
-    return reach_of(kl, level, guess if guess > 0 else 1.0) if inside else np.nan
+        return np.inf
 
 
 def _ellipse(metric: Array) -> Array:

@@ -24,7 +24,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 

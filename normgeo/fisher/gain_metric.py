@@ -19,7 +19,7 @@ from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 
 UNCHANGED = 1e-9

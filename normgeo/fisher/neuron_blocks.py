@@ -15,7 +15,7 @@ from normgeo.fisher.operator import Fisher
 ENTRIES = ("raw", "log", "normalized")
 """What is shown of an entry F_kl: itself, log₁₀|F_kl|, or F_kl/√(F_kk F_ll)."""
 
-SCREEN = 128
+SCREEN = 64
 """Rows and columns that are shown at most; a larger matrix is seen by the largest of each tile."""
 
 
@@ -81,6 +81,22 @@ class NeuronBlocks:
         """Return the block as one of ENTRIES, (p, p) or less; NaN where there is none."""
         return _seen(self.block, entries, self.rows, self.columns)
 
+    def norms_over(self, other: NeuronBlocks) -> Array:
+        """Return ‖F_ij‖ over √(‖G_ii‖‖G_jj‖) of another model's G, (H, H); NaN where that is 0.
+
+        1 on the diagonal is a neuron's own block of the same norm.
+        """
+        roots = np.sqrt(other.norms.diagonal())
+        return _over(self.norms, roots, roots)
+
+    def block_over(self, other: NeuronBlocks) -> Array:
+        """Return the entries F_kl of the block over √(G_kk G_ll) of another model's G.
+
+        Only the parameters that both have, (q, q), q the smaller p; NaN where that is 0.
+        """
+        q = min(len(self.rows), len(other.rows))
+        return _over(self.block[:q, :q], other.rows[:q], other.columns[:q])
+
 
 def block_norms(matrix: Array, neurons: int) -> Array:
     """Return the Frobenius norms (H, H) of the blocks of a matrix (P, P) by pairs of neurons."""
@@ -91,15 +107,21 @@ def block_norms(matrix: Array, neurons: int) -> Array:
 
 def _seen(values: Array, entries: str, rows: Array, columns: Array) -> Array:
     if entries == "normalized":
-        scale = np.outer(rows, columns)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = np.where(scale > 0, values / scale, np.nan)
+        values = _over(values, rows, columns)
     seen = pooled(values)
     if entries == "log":
         with np.errstate(divide="ignore"):
             logs = np.log10(np.abs(seen))
         seen = np.where(np.isfinite(logs), logs, np.nan)
     return seen
+
+
+def _over(values: Array, rows: Array, columns: Array) -> Array:
+    """Return the entries over the products of factors; NaN where those are 0."""
+    scale = np.outer(rows, columns)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios: Array = np.where(scale > 0, values / scale, np.nan)
+    return ratios
 
 
 def pooled(values: Array, most: int = SCREEN) -> Array:

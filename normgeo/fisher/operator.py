@@ -8,7 +8,6 @@ It is the expected Fisher (over y, from the model), per case (E_x is the mean ov
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
@@ -22,52 +21,16 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.storage import STORAGES
 from normgeo.fisher.structure import FisherStructure
+from normgeo.fisher.which import COUPLINGS, WhichFisher
 from normgeo.models.families import Family
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import OwnNeuronLinearization
-
-COUPLINGS = {"exact": text("exact coupling"), "paper": text("Eq. 13")}
-"""What of J is in it: all of it, or each neuron's outputs by its own parameters only."""
 
 MAX_BYTES = 2 * 2**30
 """What a matrix may take unless more is asked for."""
 
 SATURATED = 1e-4
 """A variance A'' below which an output is called certain."""
-
-
-@final
-@dataclass(frozen=True)
-class WhichFisher:
-    """Which Fisher information a number is of; as a string, the words that stand beside it.
-
-    Attributes:
-        coupling: of COUPLINGS. N: the number of cases. phi: φ, the dispersion.
-
-    >>> print(WhichFisher("exact", 178, 0.5))
-    expected Fisher information, per case, exact coupling; N = 178, φ = 0.5
-
-    """
-
-    coupling: str
-    N: int
-    phi: float
-
-    @property
-    def kind(self) -> str:
-        """What it is, without its coupling and its scale."""
-        return text("expected Fisher information, per case")
-
-    def __str__(self) -> str:
-        return str(
-            text(
-                "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
-                kind=self.kind,
-                coupling=COUPLINGS[self.coupling],
-                N=self.N,
-                phi=self.phi,
-            )
-        )
 
 
 @final

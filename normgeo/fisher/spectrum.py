@@ -14,7 +14,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher, WhichFisher
+from normgeo.fisher.operator import Fisher
+from normgeo.fisher.which import WhichFisher
 
 SMALL = 400
 """Parameters up to which the matrix is formed, whatever the form."""

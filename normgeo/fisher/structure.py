@@ -129,9 +129,11 @@ class FisherStructure:
     def factor_times(self, V: Array) -> Array:
         """Return B V (N·H, k), where F = BᵀB, B = (A''/(φN))^½ J, for V (P, k)."""
         root = self.family.covariance_root_operator(self.at.s)
-        columns = [root(self.at.jvp(v)).reshape(-1) for v in V.T]
-        product: Array = np.stack(columns, axis=1) / np.sqrt(len(self.at.s) * self.phi)
-        return product
+        columns = np.empty((V.shape[1], self.at.s.size))
+        for column, v in zip(columns, V.T, strict=True):
+            column[...] = root(self.at.jvp(v)).reshape(-1)
+        columns /= np.sqrt(len(self.at.s) * self.phi)
+        return columns.T
 
     @cached_property
     def clusters(self) -> list[Array]:

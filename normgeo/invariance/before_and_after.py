@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
@@ -17,14 +18,18 @@ from normgeo.normalizers.normalizer import Normalized, Normalizer
 NEARLY_ZERO = 1e-9
 """The mean of standardized features, next to their size, is rounding."""
 
+ROUNDING = 8 * np.finfo(float).eps
+"""Of a mean, next to the largest sum of the sizes that it is taken of."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """A, μ, σ and z of one case, each (H,), and how far z moved over all cases.
+    """A, μ, σ and z of one case, each (H,), and how far its z moved.
 
     Attributes:
-        change: max|z' − z| / max|z| over all cases and neurons; 0 before any change.
+        mu: a mean that is nothing but rounding is 0.
+        change: max|z' − z| / max|z| over the neurons of this case; 0 before any change.
         problem: why there is no z, "" where there is one.
 
     """
@@ -62,7 +67,8 @@ class AppliedChange:
     Attributes:
         transform: the change. strengths: δ, or the factor on γ, (S,).
         case: the case whose z is shown. index: the neuron or case that changes.
-        row_before: the row that is shown changing, (D,): of X, or of W. row_after: (S, D).
+        shown: the rows of X, or of W, that are shown, (R,). changed: which of them change, (R,).
+        rows_before: these rows unchanged, (R, D). rows_after: at each strength, (S, R, D).
         methods: the normalizers side by side, by their keys.
 
     """
@@ -71,8 +77,10 @@ class AppliedChange:
     strengths: Array
     case: int
     index: int
-    row_before: Array
-    row_after: Array
+    shown: NDArray[np.int_]
+    changed: NDArray[np.bool_]
+    rows_before: Array
+    rows_after: Array
     methods: Mapping[str, BeforeAndAfter]
 
     @property
@@ -112,6 +120,7 @@ def apply_change(
     *,
     gamma: Array | None = None,
     index: int = 0,
+    shown: Sequence[int] | NDArray[np.int_] | None = None,
     seed: int = 0,
 ) -> AppliedChange:
     """Apply a change at every strength and return what each normalizer makes of one case.
@@ -123,6 +132,7 @@ def apply_change(
         normalizers: the methods to compare, by key.
         transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
         W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
+        shown: the rows of the changed matrix to keep; all where it is None.
         seed: of the draw that the verdict rests on.
 
     Raises:
@@ -136,27 +146,43 @@ def apply_change(
             changed.append(transform(W, X, delta=strength, index=index))
         else:
             changed.append(transform(W, X, gamma=strength * np.asarray(gamma), index=index))
-    rows = np.array([transform.changed(*both)[index] for both in changed])
+    M = transform.changed(W, X)
+    rows = np.arange(len(M)) if shown is None else np.asarray(shown, int)
     methods = {}
     for key, normalizer in normalizers.items():
         base = normalizer.normalize(W, X, (W, X))
+        before = _case(base, case, W, X)
+        largest = np.abs(before.z).max()
         after = []
         for W1, X1 in changed:
             try:
                 result = normalizer.normalize(W1, X1, (W, X))
             except Refusal as error:
-                after.append(replace(_case(base, case), problem=error.args[0]))
+                after.append(replace(before, problem=error.args[0]))
                 continue
-            moved = np.abs(result.z - base.z).max() / np.abs(base.z).max()
-            after.append(replace(_case(result, case), change=float(moved)))
+            found = _case(result, case, W1, X1)
+            moved = np.abs(found.z - before.z).max()
+            after.append(replace(found, change=float(moved / largest) if moved else 0.0))
         verdict = certify(normalizer, transform, seed=seed)
-        methods[key] = BeforeAndAfter(normalizer, verdict, _case(base, case), tuple(after))
-    row = transform.changed(W, X)[index].copy()
-    return AppliedChange(transform, np.asarray(strengths, float), case, index, row, rows, methods)
+        methods[key] = BeforeAndAfter(normalizer, verdict, before, tuple(after))
+    return AppliedChange(
+        transform,
+        np.asarray(strengths, float),
+        case,
+        index,
+        rows,
+        np.ones(len(rows), bool) if not transform.operation.one_row else rows == index,
+        M[rows].copy(),
+        np.array([transform.changed(*both)[rows] for both in changed]),
+        methods,
+    )
 
 
-def _case(result: Normalized, case: int) -> Moments:
+def _case(result: Normalized, case: int, W: Array, X: Array) -> Moments:
     shape = result.z.shape
     # Copies: a row of an array would keep all cases in memory.
-    values = (np.broadcast_to(value, shape)[case].copy() for value in result)
-    return Moments(*values)
+    a, mu, sigma, z = (np.broadcast_to(value, shape)[case].copy() for value in result)
+    # The mean of what is centered already is not 0, but the rounding of the sums in it.
+    rounding = ROUNDING * (np.abs(X) @ np.abs(W).T).max()
+    mu[np.abs(mu) <= rounding] = 0.0
+    return Moments(a, mu, sigma, z)

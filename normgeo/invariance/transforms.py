@@ -141,6 +141,7 @@ class Transform:
         key: the name, as in Table 1. label: the same in a few words.
         operation: what happens to the rows. matrix: "W" or "X".
         column: the column of Table 1 it heads, None for the four that the paper leaves out.
+        on_images: what it does where the rows are images. added: what a shift adds to a.
 
     """
 
@@ -149,6 +150,8 @@ class Transform:
     operation: Rescaling | Shift
     matrix: str
     column: int | None = None
+    on_images: str = ""
+    added: str = ""
 
     @property
     def rescales(self) -> bool:
@@ -214,8 +217,14 @@ class Transform:
                 index outside the rows.
 
         """
+        self.require_row(W, X, index)
         M = self.changed(W, X)
-        rows = M.shape[-2]
+        changed = self._change(M, delta, gamma, index)
+        return (changed, X) if self.matrix == "W" else (W, changed)
+
+    def require_row(self, W: Array, X: Array, index: int) -> None:
+        """Raise a ValueError where there is no row `index` to change."""
+        rows = self.changed(W, X).shape[-2]
         if not (is_whole(index) and -rows <= index < rows):
             raise Refusal(
                 text(
@@ -227,8 +236,6 @@ class Transform:
                     index=index,
                 )
             )
-        changed = self._change(M, delta, gamma, index)
-        return (changed, X) if self.matrix == "W" else (W, changed)
 
     def tangent(
         self, W: Array, X: Array, *, gamma: ArrayLike | None = None, index: int = 0
@@ -279,18 +286,94 @@ class Transform:
 
 
 TRANSFORMS: dict[str, Transform] = {
-    key: Transform(key, label, OPERATIONS[operation], matrix, column)
-    for key, label, operation, matrix, column in (
-        ("weight_matrix_rescaling", text("weight matrix re-scaling"), "all_times", "W", 1),
-        ("weight_matrix_recentering", text("weight matrix re-centering"), "all_plus", "W", 2),
-        ("weight_vector_rescaling", text("weight vector re-scaling"), "one_times", "W", 3),
-        ("weight_vector_recentering", text("weight vector re-centering"), "one_plus", "W", None),
-        ("weight_vector_offsets", text("weight vector offsets"), "own_plus", "W", None),
-        ("dataset_rescaling", text("dataset re-scaling"), "all_times", "X", 4),
-        ("dataset_recentering", text("dataset re-centering"), "all_plus", "X", 5),
-        ("case_rescaling", text("single case re-scaling"), "one_times", "X", 6),
-        ("case_recentering", text("single case re-centering"), "one_plus", "X", None),
-        ("case_offsets", text("single case offsets"), "own_plus", "X", None),
+    transform.key: transform
+    for transform in (
+        Transform(
+            "weight_matrix_rescaling",
+            text("weight matrix re-scaling"),
+            OPERATIONS["all_times"],
+            "W",
+            1,
+            text("the contrast of every template"),
+        ),
+        Transform(
+            "weight_matrix_recentering",
+            text("weight matrix re-centering"),
+            OPERATIONS["all_plus"],
+            "W",
+            2,
+            text("the same overlay on every template"),
+            text("s = γ·x, the same for all neurons of a case"),
+        ),
+        Transform(
+            "weight_vector_rescaling",
+            text("weight vector re-scaling"),
+            OPERATIONS["one_times"],
+            "W",
+            3,
+            text("the contrast of one template"),
+        ),
+        Transform(
+            "weight_vector_recentering",
+            text("weight vector re-centering"),
+            OPERATIONS["one_plus"],
+            "W",
+            None,
+            text("an overlay on one template"),
+            text("s = γ·x, in one neuron only"),
+        ),
+        Transform(
+            "weight_vector_offsets",
+            text("weight vector offsets"),
+            OPERATIONS["own_plus"],
+            "W",
+            None,
+            text("each template a brightness of its own"),
+            text("s = cₕ times the sum of x, with a cₕ for each neuron"),
+        ),
+        Transform(
+            "dataset_rescaling",
+            text("dataset re-scaling"),
+            OPERATIONS["all_times"],
+            "X",
+            4,
+            text("the contrast of every picture"),
+        ),
+        Transform(
+            "dataset_recentering",
+            text("dataset re-centering"),
+            OPERATIONS["all_plus"],
+            "X",
+            5,
+            text("the same overlay on every picture"),
+            text("s = γ·w, the same for all cases of a neuron"),
+        ),
+        Transform(
+            "case_rescaling",
+            text("single case re-scaling"),
+            OPERATIONS["one_times"],
+            "X",
+            6,
+            text("the contrast of one picture"),
+        ),
+        Transform(
+            "case_recentering",
+            text("single case re-centering"),
+            OPERATIONS["one_plus"],
+            "X",
+            None,
+            text("an overlay on one picture"),
+            text("s = γ·w, in one case only"),
+        ),
+        Transform(
+            "case_offsets",
+            text("single case offsets"),
+            OPERATIONS["own_plus"],
+            "X",
+            None,
+            text("each picture a brightness of its own"),
+            text("s = cₙ times the sum of w, with a cₙ for each case"),
+        ),
     )
 }
 

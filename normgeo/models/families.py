@@ -65,6 +65,7 @@ class Bernoulli(Family):
     title = text("Bernoulli")
     support = text("0 or 1")
     formula = r"\log(1 + e^s)"
+    has_classes = True
 
     def _log_partition(self, s: Floats) -> Floats:
         return np.logaddexp(0, s)
@@ -161,6 +162,7 @@ class Categorical(Family):
     support = text("class labels")
     formula = r"\log \textstyle\sum_h e^{s_h}"
     coupled = True
+    has_classes = True
 
     def _log_partition(self, s: Floats) -> Floats:
         return _float(s.max(axis=-1) + np.log1p(_odds(s)[2])[:, 0])

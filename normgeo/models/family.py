@@ -42,6 +42,7 @@ class Family(ABC):
         formula: A(s) in LaTeX.
         coupled: whether A is one of all outputs of a case, which are then one class of H.
         has_dispersion: whether φ may be other than 1.
+        has_classes: whether y names a class, so that the likeliest one is right or wrong.
 
     """
 
@@ -51,6 +52,7 @@ class Family(ABC):
     formula: ClassVar[str]
     coupled: ClassVar[bool] = False
     has_dispersion: ClassVar[bool] = False
+    has_classes: ClassVar[bool] = False
 
     # What a family states, for s that has been checked.
 
@@ -207,6 +209,26 @@ class Family(ABC):
     def sample(self, s: ArrayLike, rng: np.random.Generator, phi: float = 1.0) -> Floats:
         """Draw y (N, H) from P(y|s); rows are one-hot for the categorical."""
         return _floats(self._sample(self._natural(s), rng, self.dispersion(phi)))
+
+    def right(self, y: ArrayLike, s: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the likeliest class is the one observed, (N,); all outputs of a case count.
+
+        y is what `encode` takes. Raises ValueError for a family without classes.
+
+        >>> from normgeo.models.families import Bernoulli
+        >>> Bernoulli().right([[1], [1]], [[0.3], [-0.3]])
+        array([ True, False])
+        """
+        if not self.has_classes:
+            raise Refusal(
+                text("The values of the {family} family are no classes.", family=self.title)
+            )
+        natural = self._natural(s)
+        targets = self.encode(y, natural.shape[1])
+        _same_shape("y", targets, natural.shape)
+        if self.coupled:
+            return np.asarray(natural.argmax(axis=1) == targets.argmax(axis=1))
+        return np.asarray(((natural > 0) == (targets > 0)).all(axis=1))
 
     def encode(self, y: ArrayLike, H: int) -> Floats:
         """Return y as targets (N, H); a vector (N,) stands for one column.

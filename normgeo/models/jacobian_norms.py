@@ -71,7 +71,7 @@ def jacobian_norms(
     product, exponent = np.broadcast_to(np.eye(H), (S, H, H)), np.zeros(S)
     reached, norms = [T], [np.zeros(S)]
     for t in Progress.of(progress).over(range(T - 1, -1, -1)):
-        product, grown = _rescaled(product @ jacobian(past, t + 1))
+        product, grown = rescaled(product @ jacobian(past, t + 1))
         exponent = exponent + grown
         if t in wanted:
             with np.errstate(divide="ignore"):
@@ -101,7 +101,7 @@ def jacobian(past: Run, t: int) -> Array:
     return rows
 
 
-def _rescaled(product: Array) -> tuple[Array, Array]:
+def rescaled(product: Array) -> tuple[Array, Array]:
     """Return matrices (S, H, H) over powers of 2 that bring them to order one, and the powers."""
     _, exponent = np.frexp(np.abs(product).max(axis=(1, 2)))
     return np.ldexp(product, -exponent[:, None, None]), exponent

@@ -14,7 +14,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.family import Likelihood
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
-from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.fixed_cases import FixedCases
 
 
@@ -99,7 +99,7 @@ class BlockPoint(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class BlockObjective:
-    """The loss as a function of one homogeneous block of weights, all other parameters held.
+    """The loss as a function of one block of weights, all other parameters held.
 
     Attributes:
         objective: of all parameters. blocks: the block alone. own: its centered weights w̃ in the
@@ -112,16 +112,29 @@ class BlockObjective:
     own: Array
 
     @classmethod
-    def of(cls, model: NormalizedGLM, X: ArrayLike, y: ArrayLike, block: int) -> BlockObjective:
+    def of(
+        cls,
+        model: NormalizedGLM,
+        X: ArrayLike,
+        y: ArrayLike,
+        block: int,
+        *,
+        homogeneous: bool = True,
+    ) -> BlockObjective:
         """The loss of such a model on X (N, D) and y, by the block of this number.
+
+        Args:
+            model, X, y: as in `Objective.of`. block: the number of the block.
+            homogeneous: False takes each neuron by itself where the normalizer has no block that
+                may change its norm and leave z alone.
 
         Raises:
             ValueError: the normalizer has no such block, or the block is zero.
 
         """
         instance_of("model", model, NormalizedGLM)
-        neurons = model.normalizer.homogeneous_blocks(len(model.W))
-        if not neurons:
+        blocks = Blocks.of(model.normalizer, len(model.W))
+        if homogeneous and not blocks.homogeneous:
             raise Refusal(
                 text(
                     "Only a homogeneous block of weights may change its norm and leave z "
@@ -130,15 +143,15 @@ class BlockObjective:
                     method=model.normalizer.title,
                 )
             )
+        count = len(blocks.neurons)
         meaning = text(
             "one of the {count} homogeneous blocks of {method}",
-            count=len(neurons),
+            count=count,
             method=model.normalizer.title,
         )
-        block = whole_number("block", block, 0, len(neurons) - 1, meaning)
-        blocks = Blocks(neurons[block][None], True, model.normalizer)
-        blocks.require_direction(model.W)
+        blocks = blocks.only(whole_number("block", block, 0, count - 1, meaning))
         own = blocks.vectors(model.W.astype(np.float64))[0]
+        require_direction(own)
         return cls(Objective.of(model, X, y), blocks, own)
 
     @property

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
 from typing import final
 
 import numpy as np
 
-from normgeo.base.arrays import Array, weights_and_inputs
+from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
-
-EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
-EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
-EXAMPLE_PLACE = (1, 1)
-"""Integers to follow by hand: at this place (n, h) every mean, σ² and ‖w‖ is whole. No three
-numbers have a mean square deviation that is the square of a fraction: σ itself can't be whole."""
 
 SHOWN_CASES = 12
 
@@ -59,24 +55,28 @@ class Average:
 @final
 @dataclass(frozen=True, eq=False)
 class Worked:
-    """Eq. 5 at one place, in numbers: z = (a − μ)/σ.
+    """Eq. 5 at one place, in exact numbers: z = (a − μ)/√v.
 
     Attributes:
-        a, mu, sigma, z: at the place.
+        a, mu, variance: at the place.
         mean_of: the summed inputs that μ is the mean of; none where it is no such mean.
-        deviations: what σ² is the sum of squares of, over a divisor: their number for a mean,
-            1 for ‖w‖². of_weights: whether they are those of w.
+        squares: what v is the sum of, over a divisor: their number for a mean, 1 for ‖w‖².
+        of_weights: whether they are those of w.
 
     """
 
-    a: float
-    mu: float
-    sigma: float
-    z: float
-    mean_of: Array
-    deviations: Array
-    divisor: float
+    a: Fraction
+    mu: Fraction
+    variance: Fraction
+    mean_of: tuple[Fraction, ...]
+    squares: tuple[Fraction, ...]
+    divisor: int
     of_weights: bool
+
+    @property
+    def z(self) -> float | None:
+        """(a − μ)/σ; None where σ = 0."""
+        return float(self.a - self.mu) / sqrt(self.variance) if self.variance else None
 
 
 def averages(
@@ -129,27 +129,39 @@ def _averaged(seen: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
 
 
 def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Worked:
-    """The numbers of Eq. 5 for a_nh, from the same normalizer as everywhere.
+    """The numbers of Eq. 5 for a_nh, from the same lines as everywhere, without rounding.
 
     Args:
         average: of one method, from `averages`. W: (H, D); X: (N, D). place: n and h.
 
-    Raises:
-        ValueError: as `Normalizer.normalize` does.
-
     """
-    weights, inputs = weights_and_inputs(W, X)
-    normalizer = average.normalizer
-    result = normalizer.normalize(weights, inputs)
-    a, mu, sigma, z = (float(np.broadcast_to(value, result.z.shape)[place]) for value in result)
+    normalizer, (n, h) = average.normalizer, place
+    weights, inputs = as_fractions(W), as_fractions(X)
+    A = inputs @ weights.T
+    C, v = normalizer.moments(weights, inputs)
+    variance = np.broadcast_to(v, A.shape)[place]
     center = normalizer.centering
-    shared = np.zeros(result.z.shape, dtype=bool)
-    shared[:, place[1]] = center.shared_by_cases
+    shared = np.zeros(A.shape, dtype=bool)
+    shared[:, h] = center.shared_by_cases
     if center.shared_by_neurons:
-        size = group_size(len(weights), normalizer.groups)
-        shared[place[0], place[1] // size * size :][:size] = True
-    centered = center.project_weights(weights, normalizer.groups)
-    deviations = (result.z * result.sigma if average.matrix == "A" else centered)[average.lit]
-    divisor = float((deviations**2).sum() / sigma**2)
-    mean_of = result.summed_inputs[shared]
-    return Worked(a, mu, sigma, z, mean_of, deviations, divisor, average.matrix == "W")
+        size = group_size(len(W), normalizer.groups)
+        shared[n, h // size * size :][:size] = True
+    of_weights = average.matrix == "W"
+    summed = center.project_weights(weights, normalizer.groups) if of_weights else C
+    squares = tuple(deviation**2 for deviation in summed[average.lit])
+    divisor = round(sum(squares) / variance) if variance else len(squares)
+    return Worked(
+        A[place],
+        A[place] - C[place],
+        variance,
+        tuple(A[shared]),
+        squares,
+        1 if of_weights else divisor,
+        of_weights,
+    )
+
+
+def as_fractions(M: Array) -> Array:
+    """The very numbers of a matrix as fractions."""
+    values = [[Fraction(entry) for entry in row] for row in M.tolist()]
+    return np.array(values, dtype=object).reshape(M.shape)

@@ -98,13 +98,8 @@ class Blocks:
 
     def require_direction(self, W: Array) -> None:
         """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
-        if self.homogeneous and not lengths(self.vectors(W)).all():
-            raise Refusal(
-                text(
-                    "A homogeneous block needs a direction to turn from; got one whose centered "
-                    "weights are all zero. Start from other weights."
-                )
-            )
+        if self.homogeneous:
+            require_direction(self.vectors(W))
 
     def replaced(self, W: Array, vectors: Array) -> Array:
         """Return W (H, D) with `vectors` (B, K·D) as the centered weights of the blocks.
@@ -114,6 +109,17 @@ class Blocks:
         changed = W.astype(np.float64)
         changed[self.neurons] = vectors.reshape(*self.neurons.shape, -1)
         return changed
+
+
+def require_direction(vectors: Array) -> None:
+    """Refuse vectors (…, n) of zeros."""
+    if not lengths(vectors).all():
+        raise Refusal(
+            text(
+                "A homogeneous block needs a direction to turn from; got one whose centered "
+                "weights are all zero. Start from other weights."
+            )
+        )
 
 
 SMALLEST_SQUARE = 1e-280
@@ -179,7 +185,7 @@ def _units(U: Array) -> Array:
     return units
 
 
-def angle_of_decay(lost: Array) -> Array:
+def angle_of_decay(lost: Array | float) -> Array:
     """Return the angle whose cosine is 1 − x, for the x (…,) that is lost of it, from 0 to 2.
 
         θ = 2 arcsin √(x/2)

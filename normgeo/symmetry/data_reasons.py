@@ -7,7 +7,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.subspaces import graded_null_space, mapped_to_zero, without
 from normgeo.base.text import text
-from normgeo.symmetry.equilibration import column_sizes, whole
+from normgeo.symmetry.deciding import column_sizes, whole
 from normgeo.symmetry.null_chain import Finding, NullChain
 
 MOST_OUTPUTS = 2000

@@ -44,6 +44,7 @@ class Reason:
             every parameter in its unit of `Equilibrated`; else empty.
         held: the dimension of the null directions that it explains.
         added: of these, how many no earlier reason explains.
+        basis: (P, added), orthonormal, of those in θ.
 
     """
 
@@ -55,6 +56,7 @@ class Reason:
     angles: Array
     held: int
     added: int
+    basis: Array
 
     @property
     def overlap(self) -> int:
@@ -74,11 +76,13 @@ class Explanation:
 
     Attributes:
         null: the null space. reasons: in the order in which they are credited.
+        rest: (P, k), an orthonormal basis in θ of the null directions that none explains.
 
     """
 
     null: NullSpace
     reasons: tuple[Reason, ...]
+    rest: Array
 
     @property
     def explained(self) -> int:
@@ -142,6 +146,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
                     found.angles,
                     part.shape[1],
                     new.shape[1],
+                    chain.theta(null.coordinates @ new),
                 )
             )
-    return Explanation(null, tuple(reasons))
+    return Explanation(null, tuple(reasons), chain.theta(chain.left(credited)))

@@ -15,11 +15,12 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import mapped_to_zero, orthonormal, without
+from normgeo.base.subspaces import graded_basis, mapped_to_zero, orthonormal, without
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import Linearization
-from normgeo.symmetry.equilibration import Change, Equilibrated, whole
+from normgeo.symmetry.deciding import whole
+from normgeo.symmetry.equilibration import Change, Equilibrated
 from normgeo.symmetry.null_space import NullSpace
 
 INDEPENDENT = 1e5
@@ -89,7 +90,7 @@ class NullChain:
 
         What does not move the parameters of that map is left out.
         """
-        if not S.shape[1]:
+        if not S.shape[1] or (of is self.outputs and self.null.dimension == of.columns):
             return S
         change = self.outputs.unpack(S)
         if of is self.normalized_inputs:
@@ -119,6 +120,10 @@ class NullChain:
         outputs, layout = self.outputs, self.null.layout
         places = np.concatenate([layout.biases, layout.gains])
         return np.eye(layout.size + outputs.offsets.shape[1])[:, places]
+
+    def theta(self, S: Array) -> Array:
+        """Return an orthonormal basis (P, k) in θ of what null directions S (P + m, k) span."""
+        return graded_basis(self.outputs.theta(self.outputs.unpack(S)))
 
     def beyond(self, S: Array, credited: Array) -> Array:
         """Return the part (P, j) of null directions S beyond those with a reason, as in `left`."""

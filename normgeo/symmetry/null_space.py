@@ -18,10 +18,11 @@ from scipy.linalg import eigh
 from normgeo.base.arguments import flag, instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.subspaces import graded_basis
+from normgeo.base.subspaces import graded_basis, triangle
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher, WhichFisher
+from normgeo.fisher.operator import Fisher
 from normgeo.fisher.structure import check_size
+from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import ParameterLayout
 from normgeo.symmetry.equilibration import Equilibrated
 
@@ -175,7 +176,7 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
     # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
     mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
     doubted = doubted - certain @ mixed
-    R = np.linalg.qr(E.effects(E.spread(doubted)), mode="r")
+    R = triangle(E.effects(E.spread(doubted)))
     _, found, turned = np.linalg.svd(R, full_matrices=True)
     # Fewer outputs than candidates: the rest of the candidates are null by counting.
     singular_values[doubtful] = 0.0

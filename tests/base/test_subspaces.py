@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
+from normgeo.base import subspaces
 from normgeo.base.subspaces import (
     SAME,
     graded_basis,
@@ -145,3 +146,14 @@ def test_gram_schmidt_leaves_out_what_adds_no_direction(rng):
     first, second = rng.standard_normal((2, P))
     found = gram_schmidt([first, -3 * first, np.zeros(P), second, first - second], 1e-9)
     np.testing.assert_array_equal(found, gram_schmidt([first, second], 1e-9))
+
+
+@pytest.mark.parametrize("large", [1, 300, 10**9])
+def test_a_triangle_in_blocks_has_the_singular_values_and_the_kernel_of_the_matrix(
+    rng, monkeypatch, large
+):
+    monkeypatch.setattr(subspaces, "LARGE", large)
+    M = rng.standard_normal((200, 7)) @ np.diag([1.0, 1, 1, 1e-3, 1e-9, 0, 0])
+    _, s, turned = np.linalg.svd(subspaces.triangle(M))
+    np.testing.assert_allclose(s, np.linalg.svd(M, compute_uv=False), atol=1e-14)
+    assert np.abs(M @ turned[5:].T).max() < 1e-13

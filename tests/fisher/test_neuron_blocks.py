@@ -82,9 +82,33 @@ def test_large_matrix_is_seen_by_the_largest_of_each_tile(rng):
     values[7, 501], values[150, 3] = -50, np.nan
     seen = pooled(values)
     assert seen.shape == (SCREEN, SCREEN)
-    assert seen[3, 64] == -50  # the tile 7·128/300, 501·128/1000
+    assert seen[1, 32] == -50  # the tile 7·64/300, 501·64/1000
     assert not np.isnan(seen).any()
     np.testing.assert_array_equal(pooled(values[:SCREEN, :SCREEN]), values[:SCREEN, :SCREEN])
+
+
+def test_blocks_over_those_of_another_model_are_1_over_themselves_and_4_at_twice_the_inputs(rng):
+    """Without a bias: F of the standard Gaussian model is E[xxᵀ], quadratic in the inputs."""
+    X = rng.standard_normal((20, 3))
+    model = NormalizedGLM(NORMALIZERS["standard"], "gaussian", np.ones((2, 3)))
+    once, twice = (NeuronBlocks.of(fisher(model, scale * X), 1, 1) for scale in (1, 2))
+    np.testing.assert_allclose(once.norms_over(once), np.eye(2), atol=1e-12)
+    own = twice.block_over(once)[:3, :3]
+    np.testing.assert_allclose(own.diagonal(), 4)
+    cosines = (X.T @ X) / np.sqrt(np.outer((X**2).sum(axis=0), (X**2).sum(axis=0)))
+    np.testing.assert_allclose(own, 4 * cosines)
+
+
+def test_block_over_a_model_without_gains_leaves_the_gains_out(rng):
+    X, W = rng.standard_normal((20, 3)), rng.standard_normal((4, 3))
+    plain, layer = (
+        NeuronBlocks.of(fisher(NormalizedGLM(NORMALIZERS[name], "gaussian", W), X), 0, 1)
+        for name in ("standard", "layer")
+    )
+    assert layer.block_over(plain).shape == (4, 4)
+    assert not plain.norms[0, 1]
+    expected = layer.norms[0, 1] / np.sqrt(plain.norms[0, 0] * plain.norms[1, 1])
+    assert layer.norms_over(plain)[0, 1] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("entries", ENTRIES)

@@ -8,8 +8,8 @@ import pytest
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
-from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import PRODUCTS
+from normgeo.fisher.which import WhichFisher
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 

@@ -27,8 +27,10 @@ def test_case_shown_is_the_one_that_changes(layer):
     W, X = layer
     found = shown(layer, "case_rescaling", index=4)
     assert found.case == 4
-    np.testing.assert_array_equal(found.row_before, X[4])
-    np.testing.assert_allclose(found.row_after, np.outer([-2, 0.5, 1, 3], X[4]))
+    np.testing.assert_array_equal(found.rows_before, X)
+    np.testing.assert_allclose(found.rows_after[:, 4], np.outer([-2, 0.5, 1, 3], X[4]))
+    assert found.changed.tolist() == [row == 4 for row in range(9)]
+    np.testing.assert_array_equal(found.rows_after[:, ~found.changed], [np.delete(X, 4, 0)] * 4)
     a = X[4] @ W.T
     last = found.methods["layer"].after[-1]
     np.testing.assert_allclose(last.summed_inputs, 3 * a)
@@ -44,6 +46,37 @@ def test_batch_norm_of_a_changed_case_is_that_of_the_changed_batch(layer):
     A = changed @ W.T
     last = shown(layer, "case_rescaling", index=2).methods["batch"].after[-1]
     np.testing.assert_allclose(last.z, ((A - A.mean(axis=0)) / A.std(axis=0))[2])
+
+
+def test_only_the_rows_asked_for_are_shown(layer):
+    W, _ = layer
+    found = shown(layer, "weight_vector_rescaling", index=5, shown=[0, 5])
+    np.testing.assert_array_equal(found.rows_before, W[[0, 5]])
+    np.testing.assert_allclose(found.rows_after[-1], [W[0], 3 * W[5]])
+    assert found.changed.tolist() == [False, True]
+
+
+def test_move_is_measured_in_the_case_that_is_shown(layer):
+    """A z that grows fivefold has moved by four times its size, whatever other cases do."""
+    for key in ("case_rescaling", "dataset_rescaling"):
+        after = shown(layer, key, strengths=(5.0,)).methods["weight"].after[0]
+        assert after.change == pytest.approx(4)
+    W, X = layer
+    X = X * np.array([1, *[10] * 8])[:, None]
+    after = shown((W, X), "dataset_rescaling", strengths=(5.0,)).methods["weight"].after[0]
+    assert after.change == pytest.approx(4)
+
+
+def test_mean_of_what_is_centered_already_is_zero(layer, rng):
+    """Rounding of a mean, 4e-16 here, is no mean: "μ = 4 · 10⁻¹⁶" would say that there is one."""
+    W, X = layer
+    X = 1e3 * (X - X.mean(axis=0))
+    for method in shown((W, X), "case_rescaling", index=1, strengths=(1.0,)).methods.values():
+        if method.normalizer.center in ("none", "batch"):
+            assert not method.before.mu.any()
+            assert not method.after[0].mu.any()
+        else:
+            assert method.before.mu.any()
 
 
 @pytest.mark.parametrize("key", TRANSFORMS)
@@ -99,6 +132,6 @@ def test_one_case_is_kept_and_not_the_arrays_that_it_is_a_row_of(rng):
     """Four numbers a neuron at each strength, not of all 2,000 cases."""
     layer = rng.standard_normal((6, 5)), rng.standard_normal((2000, 5))
     batch = {"batch": NORMALIZERS["batch"]}
-    effect = shown(layer, "case_rescaling", batch)
-    kept = [effect.row_before, effect.row_after, effect.methods["batch"].after]
+    effect = shown(layer, "case_rescaling", batch, shown=range(8))
+    kept = [effect.rows_before, effect.rows_after, effect.methods["batch"].after]
     assert size_of(kept) < 10_000

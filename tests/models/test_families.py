@@ -160,3 +160,18 @@ def test_bernoulli_kl_is_that_of_the_textbook_at_any_change(s, change):
         expected = p * (log(0, -t) - log(0, -s)) + q * (log(0, t) - log(0, s))
         found = FAMILIES["bernoulli"].kl([[s]], [[t]])[0]
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+def test_likeliest_class_is_right_or_wrong_where_there_are_classes(key):
+    family, s = FAMILIES[key], np.array([[0.5, -1.0, 0.2], [-0.1, -2.0, -3.0]])
+    if not family.has_classes:
+        with pytest.raises(ValueError, match=f"^The values of the {family.title} family are no"):
+            family.right(s, s)
+        return
+    # Of the classes the first; of three outputs with two classes each, those with log odds above 0.
+    likeliest = {"categorical": [0, 0], "bernoulli": [[1, 0, 1], [0, 0, 0]]}[key]
+    other = {"categorical": [0, 1], "bernoulli": [[1, 1, 1], [0, 0, 0]]}[key]
+    wrong = {"categorical": [True, False], "bernoulli": [False, True]}[key]
+    assert family.right(likeliest, s).all()
+    assert family.right(other, s).tolist() == wrong

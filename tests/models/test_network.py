@@ -378,6 +378,18 @@ def test_families_without_classes_have_no_accuracy():
     assert run.test_loss[-1] < run.test_loss[0]
 
 
+def test_two_classes_of_one_output_have_an_accuracy():
+    """Breast cancer: 0 or 1, which is told right where the log odds have its sign."""
+    data = hold_out(load("breast_cancer"))
+    network = Network.random(
+        NORMALIZERS["layer"], "bernoulli", (8,), data.X_train.shape[1], 1, np.random.default_rng(0)
+    )
+    run = train(network, data, batch_size=64, epochs=3)
+    signs = run.natural_parameter(data.X_test)[:, 0] > 0
+    right = [bool(y) == sign for y, sign in zip(data.y_test.ravel(), signs, strict=True)]
+    assert run.test_accuracy[-1] == np.mean(right) > 0.9
+
+
 def test_progress_is_told_of_every_step_and_stops_the_run(few):
     calls = []
 

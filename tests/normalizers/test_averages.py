@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS
-from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, averages, worked
+from normgeo.normalizers.averages import averages, worked
+from normgeo.normalizers.example import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, read, written
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES, AveragingScale
 
@@ -42,10 +43,8 @@ def test_group_norm_averages_the_group_of_the_neuron(rng):
 def test_example_is_whole_where_it_can_be(key):
     average = averages(METHODS, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)[key]
     numbers = worked(average, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
-    for value in (numbers.a, numbers.mu, numbers.sigma**2):
-        assert value == pytest.approx(round(value), abs=1e-12)
-    assert numbers.z == pytest.approx((numbers.a - numbers.mu) / numbers.sigma)
-    assert numbers.divisor == pytest.approx(1 if average.matrix == "W" else average.lit.sum())
+    assert {n.denominator for n in (numbers.a, numbers.mu, numbers.variance)} == {1}
+    assert numbers.divisor == (1 if average.matrix == "W" else average.lit.sum())
 
 
 def test_example_gives_one_summed_input_three_different_values():
@@ -64,17 +63,39 @@ def test_method_without_a_scale_averages_nothing(rng):
 @pytest.mark.parametrize("key", NORMALIZERS)
 def test_worked_numbers_are_those_of_every_method_with_a_scale(key, rng):
     normalizer = NORMALIZERS[key]
-    W, X, place = rng.standard_normal((4, 5)), rng.standard_normal((6, 5)), (2, 1)
+    W, X, place = rng.integers(-5, 6, (4, 5)), rng.integers(-5, 6, (6, 5)), (2, 1)
     if SCALES[normalizer.scale].divides:
         (average,) = averages({key: normalizer}, W, X, place).values()
         numbers = worked(average, W, X, place)
-        squares = np.sum(numbers.deviations**2)
-        assert numbers.sigma**2 == pytest.approx(squares / round(numbers.divisor))
-        assert numbers.z == pytest.approx((numbers.a - numbers.mu) / numbers.sigma)
-        if numbers.mean_of.size:
-            assert numbers.mu == pytest.approx(numbers.mean_of.mean())
+        z = normalizer.normalize(W.astype(float), X.astype(float)).z[place]
+        assert numbers.z == pytest.approx(z, rel=1e-12)
+        assert numbers.variance == sum(numbers.squares) / numbers.divisor
+        if numbers.mean_of:
+            assert numbers.mu == sum(numbers.mean_of) / len(numbers.mean_of)
         else:
             assert normalizer.center in {"none", "weight"}
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_nothing_is_divided_by_a_sigma_of_zero(key):
+    """Elsewhere there is a z all the same, where the library refuses the whole matrix."""
+    X, W = np.array([[1, 1], [1, 1], [2, 0]]), np.array([[0, 0], [1, 1], [0, 3]])
+    place = {"batch": (0, 1), "layer": (0, 0), "weight": (0, 0)}[key]
+    if key == "layer":
+        W[:] = 1
+    (average,) = averages({key: METHODS[key]}, W, X, place).values()
+    numbers = worked(average, W, X, place)
+    assert (numbers.variance, numbers.z) == (0, None)
+    other = {"batch": (0, 2), "layer": None, "weight": (0, 2)}[key]
+    if other is not None:
+        (average,) = averages({key: METHODS[key]}, W, X, other).values()
+        assert worked(average, W, X, other).z is not None
+
+
+def test_example_is_read_from_the_word_that_it_is_written_to(rng):
+    X, W = (rng.integers(-99, 100, (3, 3)) for _ in range(2))
+    again = read(written(X, W))
+    assert (again[0].tolist(), again[1].tolist()) == (X.tolist(), W.tolist())
 
 
 def test_new_scale_lights_what_it_averages(rng, monkeypatch):
@@ -97,7 +118,7 @@ def test_new_scale_lights_what_it_averages(rng, monkeypatch):
         True,
         "over cases and neurons",
     )
-    assert worked(average, W, X, (2, 1)).divisor == pytest.approx(1)
+    assert worked(average, W, X, (2, 1)).divisor == 1
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from normgeo import (
 )
 from normgeo.base.subspaces import orthonormal, principal_angles, without
 from normgeo.datasets.datasets import load
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)

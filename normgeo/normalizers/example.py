@@ -1,0 +1,38 @@
+"""The integers to follow by hand: three cases of three features, weights of three neurons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+
+EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
+EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
+EXAMPLE_PLACE = (1, 1)
+"""At this place (n, h) every mean, σ² and ‖w‖ is whole. No three numbers have a mean square
+deviation that is the square of a fraction: σ itself can't be whole."""
+
+LARGEST_ENTRY = 99
+"""Above it, nobody computes by hand."""
+
+
+def written(*matrices: Array) -> str:
+    """Return the rows of matrices as one word for a URL, one matrix after the other.
+
+    >>> written(np.array([[1, -2]]), np.array([[0, 3]]))
+    '1.-2_0.3'
+
+    """
+    return "_".join(".".join(map(str, row)) for row in np.concatenate(matrices).tolist())
+
+
+def read(word: str) -> tuple[Array, Array]:
+    """Return X (N, D) and W (H, D) of what `written(X, W)` gave, N and H alike.
+
+    >>> read("1.2_0.3_4.5_6.7")[1].tolist()
+    [[4, 5], [6, 7]]
+
+    """
+    rows = np.array([[int(entry) for entry in row.split(".")] for row in word.split("_")])
+    X, W = np.split(rows, 2)
+    return X, W
