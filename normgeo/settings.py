@@ -10,10 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, final
 
+import numpy as np
+
 from normgeo.base.refusal import Refusal
-from normgeo.base.rules import OPEN, Choice, Number, Open, Rule, Setting, Whole, Word, complaint
+from normgeo.base.rules import (
+    OPEN,
+    Choice,
+    Matrix,
+    Number,
+    Open,
+    Rule,
+    Setting,
+    Whole,
+    Word,
+    complaint,
+)
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
@@ -21,6 +35,13 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.centers import CENTERS
+from normgeo.normalizers.example import (
+    EXAMPLE_PLACE,
+    EXAMPLE_W,
+    EXAMPLE_X,
+    LARGEST_ENTRY,
+    written,
+)
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
@@ -28,23 +49,27 @@ from normgeo.normalizers.scales import SCALES
 RENAMED_METHODS = {"centred_weight": "centered_weight"}
 """Old name → new name, for links and recipes from before the new one."""
 
+OWN = "own"
+"""The row of one's own normalizer in the name of a cell."""
+
 
 @final
 @dataclass(frozen=True)
 class Cell:
     """A cell of Table 1 and beyond: a normalizer and a transform, joined by a dot.
 
-    The normalizer is a name of `NORMALIZERS` or two words, as in "layer-batch".
+    The normalizer is a name of `NORMALIZERS`, two words, as in "layer-batch", or `OWN`.
     """
 
     sentence: str = text(
-        "a normalizer and a transform, as in layer.case_rescaling or layer-batch.…"
+        "a normalizer and a transform, as in layer.case_rescaling, layer-batch.… or own.…"
     )
 
     def parse(self, value: object) -> str:
         row, _, column = str(value).partition(".")
         row = RENAMED_METHODS.get(row, row)
-        if column not in TRANSFORMS or not (row in NORMALIZERS or tuple(row.split("-")) in GRID):
+        known = row in NORMALIZERS or row == OWN or tuple(row.split("-")) in GRID
+        if column not in TRANSFORMS or not known:
             raise ValueError
         return f"{row}.{column}"
 
@@ -79,8 +104,12 @@ class Settings:
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         activation: f of a recurrence.
+        along: the reason of the null direction that is walked along, a key of `REASONS` found
+            there; "auto" takes the first. walk: how far, over the length of what moves.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
-        verdict: which claims of the audit are listed.
+        example: the integers that are worked by hand, the rows of X and then those of W.
+        place: n and h of the summed input whose arithmetic is shown there, counted from 0.
+        verdict, kind: which claims of the audit are listed.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -190,7 +219,7 @@ class Settings:
         text("entries at the start"),
     )
     growth: float = _setting(
-        1.0, Number(0.125, 64), text("‖w‖ at the start"), help=text("Over its first value.")
+        2.0, Number(0.125, 64), text("‖w‖ at the start"), help=text("Over its first value.")
     )
     rate: float = _setting(0.0, Number(0, 1e6), text("step size η (0: automatic)"))
     steps: int = _setting(100, Whole(1, 10_000), text("steps"))
@@ -199,26 +228,47 @@ class Settings:
     mini_batch: int | None = _setting(
         None, Open(Whole(0, 10_000)), text("mini-batch (0: all cases)")
     )
-    batch_size: int = _setting(4, Whole(1, 128), text("small batch m"))
+    batch_size: int = _setting(2, Whole(1, 128), text("small batch m"))
     epochs: int = _setting(5, Whole(1, 50), text("epochs"))
     radius: float = _setting(1.4, Number(0.5, 2), text("spectral radius at the start"))
     length: int = _setting(64, Whole(8, 256), text("steps T"))
     activation: str = _setting("identity", Choice(ACTIVATIONS), text("activation f"))
+    along: str = _setting("auto", Word(text("the name of a reason")), text("walk along"))
+    walk: float = _setting(
+        1.0,
+        Number(-4, 8),
+        text("length of the walk at the start"),
+        help=text("Over the length of the weight vectors that move."),
+    )
     tab: str = _setting("auto", Word(text("the name of a tab")))
     verdict: str = _setting("all", Choice({w: w for w in ("all", "holds", "holds_if", "fails")}))
+    example: str = _setting(
+        written(EXAMPLE_X, EXAMPLE_W),
+        Matrix(written(EXAMPLE_X, EXAMPLE_W), -LARGEST_ENTRY, LARGEST_ENTRY),
+    )
+    place: str = _setting(
+        written(np.array([EXAMPLE_PLACE])),
+        Matrix(written(np.array([EXAMPLE_PLACE])), 0, len(EXAMPLE_X) - 1),
+    )
+    kind: str = _setting(
+        "all", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})
+    )
     theme: str = _setting("light", Choice({w: w for w in ("light", "dark")}))
 
     @classmethod
-    def from_query(cls, query: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+    def from_query(
+        cls, query: Mapping[str, Any], defaults: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Settings, tuple[str, ...]]:
         """Return the settings of a URL's query or a recipe, and a sentence for each bad value.
 
-        Bad values and unknown names are left out, so the default stands in their place.
+        Bad values and unknown names are left out, so the default stands in their place: that of
+        the page where `defaults` has one.
         """
         values, complaints = _parse(query)
-        return cls(**values), tuple(
+        return cls(**{**defaults, **values}), tuple(
             text("{complaint} It was left out.", complaint=words)
             if name not in SETTINGS
-            else replaced(words, getattr(cls, name))
+            else replaced(words, defaults.get(name, getattr(cls, name)))
             for name, words in complaints.items()
         )
 
@@ -238,9 +288,10 @@ class Settings:
             raise Refusal(" ".join(map(str, complaints.values())))
         return cls(**values)
 
-    def to_query(self) -> dict[str, str]:
-        """Return the values that differ from the defaults, as text for a URL."""
-        return {name: _text(value) for name, value in self.to_recipe().items()}
+    def to_query(self, named: Iterable[str] = ()) -> dict[str, str]:
+        """Return the values that differ from the defaults, and those `named`, as text for a URL."""
+        values = self.to_recipe() | {name: getattr(self, name) for name in named}
+        return {name: as_text(value) for name, value in values.items()}
 
     def to_recipe(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as JSON values."""
@@ -259,6 +310,8 @@ class Settings:
     def selected(self) -> tuple[Normalizer, Transform]:
         """The normalizer and the transform of the selected cell."""
         row, _, column = self.cell.partition(".")
+        if row == OWN:
+            return self.own_normalizer, TRANSFORMS[column]
         center, _, scale = row.partition("-")
         method = NORMALIZERS[row] if row in NORMALIZERS else Normalizer(center, scale)
         return self.adapt(method), TRANSFORMS[column]
@@ -326,5 +379,11 @@ def _parse(query: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return values, complaints
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return a value as an address holds it.
+
+    >>> as_text(3.0), as_text(1 / 3)
+    ('3', '0.3333333333333333')
+
+    """
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)

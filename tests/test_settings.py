@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer
 from normgeo.base.arguments import shown
-from normgeo.base.rules import Choice, Number, Open, Rule, Whole, Word
+from normgeo.base.rules import Choice, Matrix, Number, Open, Rule, Whole, Word
 from normgeo.base.text import translated
 from normgeo.fisher.neuron_blocks import ENTRIES
 from normgeo.normalizers.centers import CENTERS, NoCenter
@@ -38,6 +38,14 @@ def values_of(rule: Rule) -> st.SearchStrategy[object]:
             return st.integers(low, high)
         case Number(low, high, nonzero):
             return st.floats(low, high).filter(lambda x: x != 0 or not nonzero)
+        case Matrix(like, low, high):
+            rows = [
+                st.lists(st.integers(low, high), min_size=n, max_size=n).map(
+                    lambda row: ".".join(map(str, row))
+                )
+                for n in (len(row.split(".")) for row in like.split("_"))
+            ]
+            return st.tuples(*rows).map("_".join)
         case Open(rule):
             return st.none() | values_of(rule)
         case Cell():
@@ -60,6 +68,23 @@ def arrived(value: object) -> str:
 BAD = {
     Choice: ["", "no such word", 3, None, [], True],
     Word: ["", "Why", "two words", "x" * 41, "⟦", 3, None, [], True],
+    Matrix: [
+        "",
+        "1.2.0",
+        "1.1.1_1.1.1",
+        "1,1",
+        "1.x",
+        "1.1e9",
+        "1.-",
+        "١.١",
+        "1." + "9" * 5000,
+        "100.1",
+        "1_1",
+        3,
+        1.5,
+        None,
+        [],
+    ],
     Whole: [
         "",
         "two",

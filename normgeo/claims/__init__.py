@@ -27,8 +27,13 @@ from normgeo.claims import (
 from normgeo.claims.claim import (
     DEPENDS,
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
+    KINDS,
+    LATER,
+    PAPER_SAYS,
+    PRACTICE,
     SIGNS,
     VERDICTS,
     Audited,
@@ -44,10 +49,15 @@ __all__ = [
     "DEPENDS",
     "EXAMPLES",
     "FAILS",
+    "FOLLOWS",
     "HOLDS",
     "HOLDS_IF",
+    "KINDS",
+    "LATER",
+    "PAPER_SAYS",
     "PART",
     "PARTS",
+    "PRACTICE",
     "SIGNS",
     "VERDICTS",
     "Audited",
@@ -71,7 +81,14 @@ PARTS: dict[str, tuple[Claim, ...]] = {
 }
 """The claims under what they speak of."""
 
-CLAIMS: dict[str, Claim] = {claim.key: claim for part in PARTS.values() for claim in part}
+CLAIMS: dict[str, Claim] = {
+    claim.key: claim
+    for claim in sorted(
+        (claim for part in PARTS.values() for claim in part),
+        key=lambda claim: (KINDS.index(claim.kind), claim.place),
+    )
+}
+"""What the paper says in the order of its sections, then what follows, later work and practice."""
 
 PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for claim in claims}
 """The part that each claim is in."""

@@ -174,9 +174,9 @@ CLAIMS = (
         text("The blocks of single neurons hold all of the Fisher matrix."),
         text("section 5.2.2, for deep networks"),
         _one_block_a_neuron,
-        HOLDS_IF,
+        FAILS,
         "fisher?method=layer&tab=eq13",
-        condition=text("the outputs are independent and no statistic is shared by neurons"),
+        repair=text("the outputs were independent and no statistic were shared by neurons"),
         remark=text(
             "The share of ‖F‖² that stands between neurons. So for layer norm the block-diagonal "
             "approximation drops a part that batch and weight norm do not have."

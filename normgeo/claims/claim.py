@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import Text, text
 from normgeo.claims.examples import ROUNDING, Example
 from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.certificate import certify as certificate
@@ -26,6 +27,12 @@ HOLDS, HOLDS_IF, FAILS = "holds", "holds if", "does not hold"
 VERDICTS = (HOLDS, HOLDS_IF, FAILS)
 DEPENDS = "depends on the example"
 SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗", DEPENDS: "?"}
+
+
+PAPER_SAYS, FOLLOWS = "the paper says", "follows from the paper"
+LATER, PRACTICE = "later work says", "practice"
+KINDS = (PAPER_SAYS, FOLLOWS, LATER, PRACTICE)
+LAST = 99  # behind every section
 
 
 class Measured(NamedTuple):
@@ -149,6 +156,8 @@ class Claim:
 
     Attributes:
         key: its name. statement: in our words. source: where it stands.
+        kind: one of `KINDS`: whether the paper says it, or it follows, or seems to follow, from
+            what the paper says; or later work or practice says it.
         check: computes the finding on an example.
         expected: the verdict that this version of the computation is known to give; a run that
             gives another one is an alarm, not an answer.
@@ -158,8 +167,8 @@ class Claim:
         remark: what the numbers say.
 
     Raises:
-        ValueError: a verdict that there is not, a condition without "holds if" or the reverse, or
-            a repair of what is not expected to fail.
+        ValueError: a kind or a verdict that there is not, a condition without "holds if" or the
+            reverse, or a repair of what is not expected to fail.
 
     """
 
@@ -172,8 +181,17 @@ class Claim:
     condition: str = ""
     repair: str = ""
     remark: str = ""
+    kind: str = PAPER_SAYS
 
     def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise Refusal(
+                text(
+                    "The kind of a claim must be one of {kinds}; got {kind!r}.",
+                    kinds=", ".join(KINDS),
+                    kind=self.kind,
+                )
+            )
         if self.expected not in VERDICTS:
             raise Refusal(
                 text(
@@ -209,6 +227,18 @@ class Claim:
         if finding.everywhere:
             return HOLDS
         return HOLDS_IF if self.condition and finding.restricted else FAILS
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Where its source begins in the paper, to sort by: its section, (5, 2, 2).
+
+        (0,) for the abstract, and behind all sections for the appendix and other works.
+        """
+        source = self.source.sentence if isinstance(self.source, Text) else self.source
+        if source.startswith("abstract"):
+            return (0,)
+        section = re.search(r"sections? (\d+(?:\.\d+)*)", source)
+        return tuple(map(int, section[1].split("."))) if section else (LAST,)
 
     @property
     def destination(self) -> tuple[str, dict[str, str]]:

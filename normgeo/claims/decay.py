@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import FAILS, HOLDS_IF, Claim, Finding, numbers
+from normgeo.claims.claim import FAILS, FOLLOWS, HOLDS_IF, LATER, Claim, Finding, numbers
 from normgeo.claims.examples import PAPER, ROUNDING, Example, softened, with_weights
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.equilibrium import Balance, last_half, simulate_balance
@@ -15,6 +15,7 @@ from normgeo.dynamics.exponential_schedule import decay_as_schedule
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.blocks import angle_of_decay
 
 CLOSE = 0.02
 STEPS, RATE = 200, 0.5
@@ -36,7 +37,7 @@ def _equilibrium(example: Example) -> Finding:
     simulated = max(abs(ratio - 1) for ratio in (*norms.values(), *angles.values()))
     start, decay = example.digits_model("layer"), next(iter(runs.values())).decay
     real = descend(start, *example.images, steps=STEPS, rate=RATE, decay=decay)
-    turned = float(last_half(real.angles).mean() / np.arccos(1 - RATE * decay))
+    turned = float(last_half(real.angles).mean() / angle_of_decay(RATE * decay))
     return Finding(
         max(simulated, abs(turned - 1)) < CLOSE,
         simulated < CLOSE,
@@ -52,7 +53,7 @@ def _law(run: Balance) -> tuple[float, float]:
     """Return ‖w‖ with ‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and arccos(1 − ηλ), as they are printed."""
     eta, decay, gamma = run.rate, run.decay, run.gradient_norm**2
     fourth = eta * gamma / (decay * (2 - eta * decay))
-    return fourth**0.25, float(np.arccos(1 - eta * decay))
+    return fourth**0.25, float(angle_of_decay(eta * decay))
 
 
 def _twin(example: Example) -> Finding:
@@ -152,9 +153,10 @@ CLAIMS = (
         "learning_rate?tab=equilibrium",
         condition=text("by gradient descent, with a gradient of constant norm on the unit sphere"),
         remark=text(
-            "In a simulation where it started does not matter. In 200 steps of training Γ falls "
-            "while the model learns, faster than the norm can follow."
+            "In a simulation the norm at the start does not matter. In 200 steps of training Γ "
+            "falls while the model learns, faster than the norm can follow."
         ),
+        kind=LATER,
     ),
     Claim(
         "twin",
@@ -167,6 +169,7 @@ CLAIMS = (
         "learning_rate?tab=twin&method=layer",
         condition=text("ε = 0, by gradient descent"),
         remark=text("30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place."),
+        kind=LATER,
     ),
     Claim(
         "turn_by_rule",
@@ -180,6 +183,7 @@ CLAIMS = (
             "Ten small steps each. Adam divides the scale of the gradient out: its turn falls as "
             "1/‖w‖."
         ),
+        kind=FOLLOWS,
     ),
     Claim(
         "growth_by_rule",
@@ -193,6 +197,7 @@ CLAIMS = (
             "The steps that momentum remembers point across the weights or away from the origin. A "
             "step of Adam has a part along the weights and may shorten them."
         ),
+        kind=FOLLOWS,
     ),
     Claim(
         "mean_row_stays",
@@ -200,11 +205,12 @@ CLAIMS = (
         text("section 5.2.2, implied"),
         _common_shift,
         FAILS,
-        "learning_rate?method=layer",
+        "symmetry?method=layer",
         repair=text("it spoke of gradient descent or momentum, without weight decay"),
         remark=text(
             "Adam divides the gradient of each weight by a size of its own, so that the steps of "
             "the weight vectors no longer sum to 0; decay shrinks the mean with the rest."
         ),
+        kind=FOLLOWS,
     ),
 )

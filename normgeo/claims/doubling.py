@@ -8,6 +8,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.claims.claim import (
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
     Claim,
@@ -163,9 +164,9 @@ CLAIMS = (
         text("The output stays if one weight vector doubles."),
         text("section 5.2.2"),
         _doubled_vector,
-        HOLDS_IF,
+        FAILS,
         "learning_rate?method=batch",
-        condition=text("no statistic is shared by neurons, and ε = 0"),
+        repair=text("it spoke of methods without a statistic that neurons share, at ε = 0"),
         remark=text("Under layer norm only a whole group of weight vectors may double."),
     ),
     Claim(
@@ -173,9 +174,9 @@ CLAIMS = (
         text("Where a weight vector doubles, the curvature along it changes by a factor of ½."),
         text("section 5.2.2"),
         _curvature_halves,
-        HOLDS_IF,
+        FAILS,
         "learning_rate?tab=fisher",
-        condition=text("it means the gradient, or the length ds of a step"),
+        repair=text("it spoke of the gradient, or of the length ds of a step"),
         remark=text(
             "The block of the Fisher matrix takes ¼, and along w itself there is no curvature. The "
             "block between a doubled and another weight vector takes ½ under a softmax; in the "
@@ -193,12 +194,13 @@ CLAIMS = (
         HOLDS_IF,
         "learning_rate?tab=fisher",
         condition=text("ε = 0"),
+        kind=FOLLOWS,
     ),
     Claim(
         "turns_slower",
         text(
-            "Of two weight vectors that express one function, the longer turns less by a gradient "
-            "step."
+            "Of two weight vectors that express one function, the longer one turns less in a "
+            "gradient step."
         ),
         text("section 5.2.2"),
         _turns_slower,
@@ -213,5 +215,6 @@ CLAIMS = (
         FAILS,
         "learning_rate",
         remark=text("It takes a quarter: half the gradient at twice the radius."),
+        kind=FOLLOWS,
     ),
 )

@@ -6,8 +6,10 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.claims.claim import (
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
+    LATER,
     Claim,
     Finding,
     by_method,
@@ -200,7 +202,7 @@ CLAIMS = (
     Claim(
         "two_words",
         text(
-            "What a method's μ averages over decides every re-centering, what σ averages over "
+            "What μ averages over decides every re-centering, and what σ averages over decides "
             "every re-scaling."
         ),
         text("the design space of Eq. 5"),
@@ -208,6 +210,7 @@ CLAIMS = (
         HOLDS_IF,
         "invariance?rows=grid&columns=all",
         condition=text("μ does not average over the very rows of which one is re-scaled"),
+        kind=FOLLOWS,
     ),
     Claim(
         "rms",
@@ -219,6 +222,7 @@ CLAIMS = (
         _rms,
         HOLDS,
         "invariance?rows=named&cell=rms.weight_matrix_recentering",
+        kind=LATER,
     ),
     Claim(
         "another_parametrization",

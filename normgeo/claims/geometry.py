@@ -7,7 +7,17 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, number, numbers, plain
+from normgeo.claims.claim import (
+    HOLDS,
+    HOLDS_IF,
+    PRACTICE,
+    Claim,
+    Finding,
+    by_method,
+    number,
+    numbers,
+    plain,
+)
 from normgeo.claims.examples import DISPERSION, ROUNDING, Example, moved
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import fisher
@@ -208,5 +218,6 @@ CLAIMS = (
         "fisher?tab=labels",
         condition=text("the labels are drawn from the model itself, many for each case"),
         remark=text("One label a case, and 100,000: more of them do not bring the data's to F."),
+        kind=PRACTICE,
     ),
 )

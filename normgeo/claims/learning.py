@@ -7,6 +7,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.claims.claim import (
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
     Claim,
@@ -191,6 +192,7 @@ CLAIMS = (
         HOLDS_IF,
         "learning_rate?tab=spiral",
         condition=text("ε = 0"),
+        kind=FOLLOWS,
     ),
     Claim(
         "norm_grows",
@@ -202,10 +204,11 @@ CLAIMS = (
         HOLDS_IF,
         "learning_rate?tab=spiral",
         condition=text("ε = 0, without weight decay"),
+        kind=FOLLOWS,
     ),
     Claim(
         "early_stopping",
-        text("The growing norm lowers the effective learning rate, a brake on the weight vectors."),
+        text("As the norm grows, the effective learning rate falls: it brakes the weight vectors."),
         text("section 5.2.2"),
         _early_stopping,
         HOLDS,
@@ -234,6 +237,7 @@ CLAIMS = (
         _standard_has_no_law,
         HOLDS,
         "learning_rate?method=standard",
+        kind=FOLLOWS,
     ),
     Claim(
         "which_norm",

@@ -10,8 +10,10 @@ import numpy as np
 from normgeo.base.text import text
 from normgeo.claims.claim import (
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
+    PRACTICE,
     Claim,
     Finding,
     Numbers,
@@ -140,7 +142,11 @@ CLAIMS = (
         HOLDS_IF,
         "invariance?eps=1e-05",
         condition=text("ε = 0, and nearly where σ² ≫ ε before and after"),
-        remark=text("Left at ε = 1e-5: the re-centerings, and weight norm's, which has no ε."),
+        remark=text(
+            "At ε = 1e-5 the re-centerings are left, and the re-scalings of weight norm, which has "
+            "no ε."
+        ),
+        kind=PRACTICE,
     ),
     Claim(
         "frozen",
@@ -153,6 +159,7 @@ CLAIMS = (
             "Its statistics are then constants, and none of its invariances is left. It has them "
             "in training, where μ and σ are those of the batch."
         ),
+        kind=PRACTICE,
     ),
     Claim(
         "softmax",
@@ -165,6 +172,7 @@ CLAIMS = (
         HOLDS,
         "symmetry?method=standard&family=categorical",
         remark=text("Even without normalization: z moves and the probabilities do not."),
+        kind=FOLLOWS,
     ),
     Claim(
         "two_neurons",
@@ -174,6 +182,7 @@ CLAIMS = (
         HOLDS_IF,
         "invariance?neurons=2",
         condition=text("ε = 0"),
+        kind=PRACTICE,
     ),
     Claim(
         "two_neurons_blind",
@@ -184,5 +193,6 @@ CLAIMS = (
         "symmetry?method=layer&neurons=2",
         condition=text("ε = 0"),
         remark=text("z is only a sign, +1 and −1, which no small change of the weights moves."),
+        kind=PRACTICE,
     ),
 )

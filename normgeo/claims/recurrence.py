@@ -11,6 +11,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.claims.claim import (
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
     Claim,
@@ -247,7 +248,7 @@ CLAIMS = (
         text("section 3.1, as a tendency"),
         _grow_or_shrink,
         HOLDS_IF,
-        "recurrent?tab=radii",
+        "recurrent?tab=time",
         condition=text(
             "it means the average over many steps of a linear recurrence without inputs, whose "
             "spectral radius is not 1"
@@ -263,7 +264,7 @@ CLAIMS = (
         text("section 3.1"),
         _stable_recurrence,
         HOLDS_IF,
-        "recurrent?activation=tanh",
+        "recurrent?tab=time&activation=tanh",
         condition=text("it means the size of the state, not the gradient over time"),
         remark=text(
             "The state: linear and tanh, driven or not, at the spectral radii ½ and 2. The "
@@ -276,11 +277,12 @@ CLAIMS = (
         text("section 3.1, implied"),
         _gradients_over_time,
         FAILS,
-        "recurrent?activation=tanh",
+        "recurrent?tab=time&activation=tanh",
         remark=text(
             "In a wide tanh layer with gains of 4 it grows; where inputs outweigh the state it "
             "fades. With gains of 1 it does either, by the seed and the width."
         ),
+        kind=FOLLOWS,
     ),
     Claim(
         "any_length",

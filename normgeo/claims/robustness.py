@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import HOLDS_IF, Claim, Finding, by_method
+from normgeo.claims.claim import FAILS, HOLDS_IF, Claim, Finding, by_method
 from normgeo.claims.examples import PAPER, ROUNDING, Example, with_weights
 from normgeo.claims.magnitude import by_family, has_one_covariance
 from normgeo.fisher.gain_metric import gain_metric
@@ -103,9 +103,12 @@ CLAIMS = (
         ),
         text("section 5.2.2, of all methods; appendix, of batch and layer norm"),
         _input_scaling,
-        HOLDS_IF,
+        FAILS,
         "fisher?tab=magnitude",
-        condition=text("the scale averages over cases or neurons, as in batch and layer norm"),
+        repair=text(
+            "it spoke of the methods whose scale averages over cases or neurons, as batch and "
+            "layer norm"
+        ),
         remark=text(
             "There the factor is 1. Weight norm's metric follows the inputs, as a standard one "
             "does: by their square for Gaussian outputs, otherwise up or down."

@@ -8,6 +8,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.claims.claim import (
     FAILS,
+    FOLLOWS,
     HOLDS_IF,
     Claim,
     Finding,
@@ -185,6 +186,7 @@ CLAIMS = (
         HOLDS_IF,
         "symmetry?method=layer&tab=coupling",
         condition=text("the Fisher matrix is the exact one, not Eq. 13"),
+        kind=FOLLOWS,
     ),
     Claim(
         "others_are_seen",
@@ -198,6 +200,7 @@ CLAIMS = (
             "A softmax hides a common shift of the weights even without norm, and dependent "
             "features hide a shift γ with Xγ = 0."
         ),
+        kind=FOLLOWS,
     ),
     Claim(
         "null_dimensions",
@@ -214,9 +217,10 @@ CLAIMS = (
             "together has three neurons or more"
         ),
         remark=text(
-            "H for batch and weight norm, D + 1 for layer norm; a softmax and dependent features "
-            "add directions of their own."
+            "There are H for batch and weight norm, D + 1 for layer norm. A softmax and dependent "
+            "features add directions of their own."
         ),
+        kind=FOLLOWS,
     ),
     Claim(
         "equation_13_singular",
@@ -226,5 +230,6 @@ CLAIMS = (
         FAILS,
         "symmetry?method=layer&tab=coupling",
         remark=text("Among the weights it has none at all."),
+        kind=FOLLOWS,
     ),
 )

@@ -20,9 +20,13 @@ from normgeo.claims import (
     DEPENDS,
     EXAMPLES,
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
+    LATER,
+    PAPER_SAYS,
     PART,
+    PRACTICE,
     SIGNS,
     VERDICTS,
     Audited,
@@ -37,6 +41,12 @@ WORDS = {
     HOLDS_IF: text("holds if …"),
     FAILS: text("does not hold"),
     DEPENDS: text("undecided"),
+}
+KIND_TITLES = {
+    PAPER_SAYS: text("The paper says"),
+    FOLLOWS: text("Follows from the paper, or seems to"),
+    LATER: text("Later work says"),
+    PRACTICE: text("Practice"),
 }
 INDENT = 17
 DIGITS = 3  # of a measured value
@@ -55,10 +65,17 @@ def checked(settings: object, progress: Progress) -> tuple[Audited, ...]:
 
 
 def listing(audited: Sequence[Audited], room: int) -> str:
-    """Return the audit as lines of at most `room` columns, part by part, and a summary."""
-    lines = []
-    for part, members in by_part(audited):
-        lines += [part, "=" * len(part), ""]
+    """Return the audit as lines of at most `room` columns: where the paper is not exact, then all.
+
+    All are under their kind, in the order of the paper, and a summary ends them.
+    """
+    lines = _wrapped(headline(audited), room, indent=0)
+    for one in inexact(audited):
+        lines += _wrapped(str(text(one.claim.statement)), room, f"{SIGNS[one.verdict]} ", 2)
+        lines += [line for told in repaired(one) for line in _wrapped(told, room, indent=2)]
+    lines.append("")
+    for kind, members in by_kind(audited):
+        lines += [kind, "=" * len(kind), ""]
         for one in members:
             head = f"{SIGNS[one.verdict]} {WORDS[one.verdict]}".ljust(INDENT)
             lines += _wrapped(str(text(one.claim.statement)), room, head)
@@ -73,10 +90,11 @@ def listing(audited: Sequence[Audited], room: int) -> str:
 def audit_table(audited: Sequence[Audited]) -> Table:
     """Return a row for each claim, for people: its sign, statement, source and rounded numbers."""
     return Table(
-        ("", text("statement"), text("source"), text("measured")),
+        ("", text("kind"), text("statement"), text("source"), text("measured")),
         tuple(
             (
                 SIGNS[one.verdict],
+                KIND_TITLES[one.claim.kind],
                 " ".join((str(text(one.claim.statement)), *remarks(one))),
                 text(one.claim.source),
                 "; ".join(_quantities(one)),
@@ -93,6 +111,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
     return Table(
         (
             "key",
+            "kind",
             "part",
             "statement",
             "source",
@@ -109,6 +128,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
         tuple(
             (
                 c.key,
+                c.kind,
                 PART[c.key],
                 c.statement,
                 c.source,
@@ -141,20 +161,44 @@ class Quantities(dict[str, Any]):
         return "; ".join(f"{label} = {_plain(value)}" for label, value in self.items())
 
 
-def by_part(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
-    """Return the claims under the title of their part."""
-    for part, members in groupby(audited, key=lambda one: PART[one.claim.key]):
-        yield str(text(part)), list(members)
+def by_kind(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
+    """Return the claims under the title of their kind."""
+    for kind, members in groupby(audited, key=lambda one: one.claim.kind):
+        yield str(text(KIND_TITLES[kind])), list(members)
+
+
+def inexact(audited: Iterable[Audited]) -> list[Audited]:
+    """Return what the paper says and what does not hold as it stands."""
+    return [one for one in audited if one.claim.kind == PAPER_SAYS and one.verdict == FAILS]
+
+
+def headline(audited: Sequence[Audited]) -> str:
+    """Return how many statements of the paper do not hold, in a sentence."""
+    said = sum(one.claim.kind == PAPER_SAYS for one in audited)
+    failing = len(inexact(audited))
+    if failing == 1:
+        return text("1 of {all} statements of the paper does not hold as it stands.", all=said)
+    return text(
+        "{failing} of {all} statements of the paper do not hold as they stand.",
+        failing=failing,
+        all=said,
+    )
+
+
+def repaired(one: Audited) -> tuple[str, ...]:
+    """Return what would make a statement true that does not hold, in a sentence or none."""
+    if one.verdict == FAILS and one.claim.repair:
+        return (str(text("It would hold if {repair}.", repair=text(one.claim.repair))),)
+    return ()
 
 
 def remarks(one: Audited) -> tuple[str, ...]:
     """Return the condition or the repair of a verdict, the claim's remark, and an alarm."""
     claim = one.claim
-    sentences = [text(claim.remark)] if claim.remark else []
+    sentences: list[str] = [text(claim.remark)] if claim.remark else []
     if one.verdict == HOLDS_IF and claim.condition:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
-    if one.verdict == FAILS and claim.repair:
-        sentences.insert(0, text("It would hold if {repair}.", repair=text(claim.repair)))
+    sentences = [*repaired(one), *sentences]
     if one.verdict == DEPENDS:
         sentences.append(text("The verdict changes with the seed or the size: so it is none."))
     if one.verdict != claim.expected:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.fisher.operator import WhichFisher
 from normgeo.fisher.spectrum import Spectrum
+from normgeo.fisher.which import WhichFisher
 from normgeo.symmetry.explanation import Explanation
 from normgeo.tables.table import Table
 

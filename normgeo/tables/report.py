@@ -14,10 +14,13 @@ from normgeo.tables.audit import (
     DIGITS,
     EXAMPLES_TOLD,
     WORDS,
-    by_part,
+    by_kind,
     by_quantity,
+    headline,
+    inexact,
     name,
     remarks,
+    repaired,
     shown,
     spread,
     summary,
@@ -26,14 +29,15 @@ from normgeo.tables.audit import (
 TITLE = text("The paper, checked")
 PAPER = "Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450."
 STATES = {"✓": "yes", "≈": "limit", "✗": "no", "?": "limit"}
-COLUMNS = (text("Verdict"), text("Statement"), text("Measured"), text("Source"))
+COLUMNS = (text("Verdict"), text("Statement"), text("Source"))
 
 
-def page(audited: Sequence[Audited], home: str = "") -> str:
-    """Return the audit as one HTML file that needs no other.
+def page(audited: Sequence[Audited], home: str = "", *, unfolded: bool = False) -> str:
+    """Return the audit as one HTML file that needs no other: the inexact places first.
 
     Args:
         audited: all or some claims. home: the address of the application, where pages are linked.
+        unfolded: whether all numbers show at once, as on paper.
 
     """
     origin = text(
@@ -46,24 +50,39 @@ def page(audited: Sequence[Audited], home: str = "") -> str:
     return _TEMPLATES.get_template("page.html").render(
         summary=summary(audited),
         origin=f"{origin} {EXAMPLES_TOLD}",
-        **_content(audited, home or None),
+        **_content(audited, home or None, unfolded),
+    )
+
+
+def first(audited: Sequence[Audited], home: str = "") -> str:
+    """Return where the paper is not exact, as HTML: how often, and a list with what repairs it."""
+    return _TEMPLATES.get_template("inexact.html").render(
+        headline=headline(audited), inexact=inexact(audited), home=home
     )
 
 
 def table(audited: Sequence[Audited], home: str | None = "") -> str:
-    """Return the audit as an HTML table, part by part.
+    """Return the audit as an HTML table, kind by kind.
 
     Args:
         audited: all or some claims.
         home: what comes before the address of a page in a link; None for no links.
 
     """
-    return _TEMPLATES.get_template("table.html").render(**_content(audited, home))
+    return _TEMPLATES.get_template("table.html").render(**_content(audited, home, False))
 
 
-def _content(audited: Sequence[Audited], home: str | None) -> dict[str, object]:
-    columns = COLUMNS if home is None else (*COLUMNS, text("Page"))
-    return {"title": TITLE, "columns": columns, "parts": by_part(audited), "home": home}
+def _content(audited: Sequence[Audited], home: str | None, unfolded: bool) -> dict[str, object]:
+    return {
+        "title": TITLE,
+        "columns": COLUMNS if home is None else (*COLUMNS, text("Page")),
+        "parts": by_kind(audited),
+        "headline": headline(audited),
+        "inexact": inexact(audited),
+        "measured": text("Measured"),
+        "home": home,
+        "unfolded": unfolded,
+    }
 
 
 def _address(claim: Claim, home: str) -> str:
@@ -93,6 +112,7 @@ _TEMPLATES.globals.update(
     name=name,
     page=_page,
     remarks=remarks,
+    repaired=repaired,
     shown=shown,
     spread=spread,
     text=text,

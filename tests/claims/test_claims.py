@@ -20,8 +20,11 @@ from normgeo.claims import (
     DEPENDS,
     EXAMPLES,
     FAILS,
+    FOLLOWS,
     HOLDS,
     HOLDS_IF,
+    KINDS,
+    PAPER_SAYS,
     PARTS,
     VERDICTS,
     Audited,
@@ -505,8 +508,62 @@ def test_no_two_claims_share_a_name_or_a_statement() -> None:
     assert len({claim.statement for claim in claims}) == len(claims)
 
 
-def test_every_verdict_occurs() -> None:
+def test_every_verdict_and_every_kind_occurs() -> None:
     assert {claim.expected for claim in CLAIMS.values()} == set(VERDICTS)
+    assert {claim.kind for claim in CLAIMS.values()} == set(KINDS)
+
+
+def test_claims_stand_in_the_order_of_the_paper_kind_by_kind() -> None:
+    kinds = [claim.kind for claim in CLAIMS.values()]
+    assert kinds == sorted(kinds, key=KINDS.index)
+    said = [claim.source for claim in CLAIMS.values() if claim.kind == PAPER_SAYS]
+    sections = [re.match(r"sections? (\d[\d.]*\d|\d)", source) for source in said]
+    numbers = [found[1] for found in sections if found]
+    assert len(numbers) > 40
+    assert numbers == sorted(numbers), "sections of one digit each sort as words"
+    equations = [key for key in CLAIMS if key.startswith("equation") and key[-1].isdigit()]
+    assert equations == [f"equation_{n}" for n in (5, 6, 7, 9, 11, 12, 13)]
+    assert said[0].startswith("abstract")
+    assert said[-1] == "appendix"
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_the_paper_is_the_source_of_what_it_says_only(key: str) -> None:
+    claim = CLAIMS[key]
+    of_paper = re.match(r"abstract|sections? \d|appendix|the design space|symmetry", claim.source)
+    assert bool(of_paper) == (claim.kind in {PAPER_SAYS, FOLLOWS}), claim.source
+    if re.search(r"implied|together|beyond|completed|read as|contrast", claim.source):
+        assert claim.kind == FOLLOWS
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("abstract and section 3", (0,)),
+        ("section 5.2.2, Eq. 13 and 14", (5, 2, 2)),
+        ("sections 1 to 3, Eq. 2 and 3", (1,)),
+        ("section 5.2.2, of all methods; appendix", (5, 2, 2)),
+        ("appendix", (99,)),
+        ("Zhang and Sennrich 2019", (99,)),
+    ],
+)
+def test_place_is_that_of_the_source_in_the_paper(source: str, place: tuple[int, ...]) -> None:
+    assert replace(claim(), source=source).place == place
+
+
+def test_claim_refuses_a_kind_that_there_is_not() -> None:
+    sentence = (
+        "The kind of a claim must be one of the paper says, follows from the paper, later work "
+        "says, practice; got 'rumor'."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        claim(kind="rumor")
+
+
+def test_statement_of_the_paper_that_does_not_hold_has_what_repairs_it() -> None:
+    wrong = [c for c in CLAIMS.values() if c.kind == PAPER_SAYS and c.expected == FAILS]
+    assert 8 <= len(wrong) <= 12, "few enough to stand at the top of the page"
+    assert all(each.repair for each in wrong)
 
 
 # The pieces.

@@ -1,5 +1,6 @@
 """The report: a table with words and links, a page that stands alone, a PDF or a sentence."""
 
+from html import escape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -45,12 +46,14 @@ def test_row_has_sign_and_word_statement_numbers_and_source() -> None:
     measured = numbers("error", {"layer norm": 0.25, "batch norm": 3.06e-16}, "m")
     found = Reader(report.table([audited("two_words", measured)]))
     head, part, row = found.rows
-    assert head == ["Verdict", "Statement", "Measured", "Source", "Page"]
-    assert part == ["One formula"]
-    verdict, statement, values, source, page = row
+    assert head == ["Verdict", "Statement", "Source", "Page"]
+    assert part == ["Follows from the paper, or seems to"]
+    verdict, statement, source, page = row
     assert verdict == "≈holds if …"
     claim = CLAIMS["two_words"]
     assert statement.startswith(claim.statement + f"It holds if {claim.condition}.")
+    words, values = statement.split("Measured ")
+    assert words.rstrip().endswith(".")
     assert values == "error (m): layer norm 0.25, batch norm 3.06 · 10⁻¹⁶"
     assert (source, page) == (claim.source, "Invariance")
     assert ("b", {"title": "3.06e-16"}) not in found.tags, "nothing was rounded"
@@ -59,7 +62,7 @@ def test_row_has_sign_and_word_statement_numbers_and_source() -> None:
 def test_rounded_number_has_all_its_digits_on_hover() -> None:
     found = Reader(report.table([audited("equation_5", number("error", -0.123456789))]))
     assert ("b", {"title": "-0.123456789"}) in found.tags
-    assert "error: −0.123" in found.rows[-1]
+    assert found.rows[-1][1].endswith("error: −0.123")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_rounded_number_has_all_its_digits_on_hover() -> None:
 )
 def test_number_is_shown_as_people_write_it(value: float, words: str) -> None:
     found = Reader(report.table([audited("equation_5", number("it", value))]))
-    assert found.rows[-1][2] == f"it: {words}"
+    assert found.rows[-1][1].endswith(f"Measured it: {words}")
 
 
 def test_link_leads_to_the_page_and_says_to_what() -> None:
@@ -122,7 +125,36 @@ def test_page_stands_alone() -> None:
     assert "url(" not in html
     assert "<title>The paper, checked</title>" in html
     assert "Of 3 statements 1 hold (✓), 1 hold on a condition (≈) and 1 do not hold (✗)." in html
-    assert found.rows[0] == ["Verdict", "Statement", "Measured", "Source"]
+    assert found.rows[0] == ["Verdict", "Statement", "Source"]
+    assert "0 of 2 statements of the paper do not hold as they stand." in html, "one follows"
+
+
+def test_inexact_places_come_first_with_what_repairs_them_and_a_link() -> None:
+    wrong = audited("dataset_rescaling", verdict=FAILS)
+    html = report.page([audited("table_1"), wrong, audited("turn_halves")], "http://x/")
+    first, *_ = html.split("<table")
+    assert "1 of 2 statements of the paper does not hold as it stands." in first
+    assert escape(str(wrong.claim.statement)) in first
+    assert f"It would hold if {wrong.claim.repair}." in first
+    assert 'href="http://x/invariance?cell=weight.dataset_rescaling"' in first
+    assert str(CLAIMS["turn_halves"].statement) not in first, "the paper does not say it"
+
+
+def test_numbers_are_folded_on_a_screen_and_not_on_paper() -> None:
+    one = [audited("table_1", number("it", 1))]
+    assert '<details class="measured">' in report.page(one)
+    assert '<details class="measured" open>' in report.page(one, unfolded=True)
+
+
+def test_kinds_are_kept_apart_in_their_order() -> None:
+    found = Reader(report.table([audited(key) for key in CLAIMS]))
+    titles = [row[0] for row in found.rows if len(row) == 1]
+    assert titles == [
+        "The paper says",
+        "Follows from the paper, or seems to",
+        "Later work says",
+        "Practice",
+    ]
 
 
 def test_page_links_to_the_application_where_that_is_known() -> None:
@@ -134,6 +166,6 @@ def test_sentences_are_in_the_language_that_is_in_use() -> None:
     with translated(lambda words: words if "{" in words else words.upper()):
         found = Reader(report.table([audited("equation_5")]))
     claim = CLAIMS["equation_5"]
-    assert found.rows[0] == ["VERDICT", "STATEMENT", "MEASURED", "SOURCE", "PAGE"]
+    assert found.rows[0] == ["VERDICT", "STATEMENT", "SOURCE", "PAGE"]
     assert found.rows[-1][0] == "✓HOLDS"
     assert found.rows[-1][1].startswith(str(claim.statement).upper())
