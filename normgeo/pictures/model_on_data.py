@@ -88,6 +88,18 @@ def model_on_data(
     return ModelOnData(dataset, dataset.X, y, model, tuple(notes))
 
 
+def families_of(dataset: Dataset) -> tuple[str, ...]:
+    """Return the keys of the families that take the targets of a data set."""
+    takes = []
+    for key in FAMILIES:
+        try:
+            _targets(dataset, Settings(family=key))
+        except Refusal:
+            continue
+        takes.append(key)
+    return tuple(takes)
+
+
 def independent(settings: Settings) -> Settings:
     """Return the settings with classes one against the rest, where the family is left open."""
     dataset = DATASETS[settings.dataset].load()

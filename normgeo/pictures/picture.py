@@ -8,13 +8,19 @@ from html import escape
 from typing import Any, final
 
 from normgeo.base.budget import SMALL, Cost
+from normgeo.base.numbers import number
 from normgeo.base.progress import Progress, Report
-from normgeo.base.text import marking
-from normgeo.settings import Settings
+from normgeo.base.rules import Choice
+from normgeo.base.text import marking, text
+from normgeo.settings import SETTINGS, Settings
 from normgeo.tables.table import Table
 
 # The settings that decide the data and the weights.
 DATA = ("dataset", "features", "family", "neurons", "seed", "weights", "ridge")
+
+
+MAIN = ("dataset", "method", "cell", "activation")
+"""The settings that are told of a picture even where they are the defaults."""
 
 
 def small(settings: Settings) -> Cost:
@@ -38,6 +44,7 @@ class Study:
             budget; who calls `compute` from Python or the command line may spend more.
         observed: result → what is to be seen in this one, in sentences that follow `alt`; None
             where `alt` says all.
+        source: the part of the paper, or the later work, that the picture is about.
 
     """
 
@@ -49,6 +56,7 @@ class Study:
     table: Callable[[Any], Table]
     cost: Callable[[Settings], Cost] = small
     observed: Callable[[Any], str] | None = None
+    source: str = ""
 
 
 @final
@@ -107,6 +115,20 @@ class Picture:
         used = {key: value for key, value in settings.to_recipe().items() if key in names}
         return {"view": self.name, "settings": used}
 
+    def about(self, settings: Settings) -> list[str]:
+        """Return the settings of a picture in words, and its source, in the language in use."""
+        used = [name for name in self.uses if name in MAIN or _differs(settings, name)]
+        words = ", ".join(f"{SETTINGS[name].label}: {_shown(settings, name)}" for name in used)
+        source = [text("Source: {source}.", source=self.study.source)] if self.study.source else []
+        return [text("Settings: {words}.", words=words), *source]
+
+    def file_name(self, settings: Settings) -> str:
+        """Return the start of the name of a file: the picture, and its cell or method."""
+        named = next(
+            (getattr(settings, name) for name in ("cell", "method") if name in self.uses), ""
+        )
+        return "-".join(filter(None, ("normgeo", self.name, str(named).replace(".", "-"))))
+
     def code(self, settings: Settings) -> str:
         """Return the lines of Python that make the figure."""
         arguments = ", ".join(
@@ -119,3 +141,14 @@ class Picture:
             f"picture = PICTURES[{self.name!r}]\n"
             "picture.figure(picture.compute(settings), settings.theme).show()\n"
         )
+
+
+def _differs(settings: Settings, name: str) -> bool:
+    return bool(getattr(settings, name) != getattr(Settings, name))
+
+
+def _shown(settings: Settings, name: str) -> str:
+    value, rule = getattr(settings, name), SETTINGS[name].rule
+    if isinstance(rule, Choice):
+        return rule.title(value)
+    return number(value) if isinstance(value, float) else str(value)

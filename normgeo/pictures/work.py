@@ -63,15 +63,16 @@ class Sizes(NamedTuple):
         """One Fisher information as a matrix; `mixed` where neurons share a statistic."""
         c = self.H if mixed or self.coupled else 1
         clusters, portion = self.H / c, min(self.N, 1024, 2**22 // c**2)
-        products = self.N * clusters * c**2 * (self.D**2 + 4 * self.D + 4 * c)
-        copies = self.N * clusters * c**2 * (self.D + 20)
+        pairs = c * (c + 1) / 2  # of neurons: the matrix is symmetric
+        products = self.N * clusters * (pairs * self.D**2 + c**2 * (4 * self.D + 4 * c))
+        copies = self.N * clusters * (pairs * self.D + 20 * c**2)
         held = 6 * portion * c**2 + 4 * self.parameters**2
         return Cost(BYTES * held, products / PRODUCTS + copies / ENTRIES)
 
 
 def eigenvalues(size: int) -> Cost:
     """All eigenvalues and eigenvectors of a symmetric matrix."""
-    return Cost(4 * BYTES * size**2, 8 * size**3 / PRODUCTS)
+    return Cost(4 * BYTES * size**2, 5 * size**3 / PRODUCTS)
 
 
 def certificate_seconds(groups: int) -> float:
@@ -79,9 +80,10 @@ def certificate_seconds(groups: int) -> float:
     return 0.05 + 0.006 * groups
 
 
-def weights(settings: Settings, sizes: Sizes) -> Cost:
-    """Random weights, or a fit."""
-    return BASE + (sizes.evaluations(FITTED) if settings.weights == "fitted" else Cost())
+def weights(settings: Settings, sizes: Sizes, models: int = 1) -> Cost:
+    """Random weights, or a fit of each of some models."""
+    fitted = settings.weights == "fitted"
+    return BASE + (sizes.evaluations(models * FITTED) if fitted else Cost())
 
 
 def times(count: float, cost: Cost) -> Cost:

@@ -1,13 +1,19 @@
 """The Batch pictures by value: who shares a statistic, −½ slopes, and training that repeats."""
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from normgeo.base.progress import Stop
+from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.batch_statistics import ONE_CASE
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.batch import accuracy
 from normgeo.pictures.batch.training import Training
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
@@ -35,11 +41,17 @@ def noise() -> list[dict]:
     return table("noise")
 
 
+def figure_words(name: str, settings: Settings) -> str:
+    view = PICTURES[name]
+    figure = view.figure(view.compute(settings), "light")
+    return re.sub("<[^>]*>", "", "\n".join(note.text for note in figure.layout.annotations))
+
+
 def of(rows: list[dict], **wanted: object) -> list[dict]:
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
-IMAGES = "cases × channels × pixels"
+IMAGES = "cases × channels × height × width"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +71,7 @@ def test_entries_of_images_that_share_a_statistic(axes, method, statistics, entr
 def test_another_batch_moves_z_of_batch_norm_alone(axes):
     for sharing in SHARINGS.values():
         values = {round(row["z"], 12) for row in of(axes, array=IMAGES, method=sharing.title)}
-        assert len(values) == (4 if sharing.key == "batch" else 1), sharing.title
+        assert len(values) == (8 if sharing.key == "batch" else 1), sharing.title
 
 
 def test_batch_of_one_image_is_instance_norm_and_of_one_case_has_no_z(axes):
@@ -166,8 +178,129 @@ def test_training_in_small_batches_costs_batch_norm_most():
     rows = [row for row in table("training") if row["test_accuracy"] is not None]
     last = {(row["method"], row["batch"]): row["test_accuracy"] for row in rows}
     assert min(last["batch norm", 128], last["layer norm", 128]) > 0.94
-    assert last["layer norm", 4] > 0.92
-    assert last["layer norm", 4] - last["batch norm", 4] > 0.01
+    assert last["layer norm", 2] > 0.92
+    assert last["layer norm", 2] - last["batch norm", 2] > 0.15
+
+
+@pytest.mark.parametrize(
+    ("dataset", "m", "seeds"),
+    [("digits", 128, 2), ("wine", 16, 3), ("iris", 64, 3), ("breast_cancer", 64, 2)],
+)
+@pytest.mark.parametrize("method", accuracy.METHODS)
+def test_kept_accuracies_are_those_of_runs(dataset, m, seeds, method):
+    """Run again: other machines round differently, so within the spread of the seeds."""
+    found = accuracy.kept(dataset)
+    mean, least, most = found.at(method, m)
+    again = [accuracy.count_right(dataset, method, m, seed) for seed in range(seeds)]
+    some = found.shares[method][found.sizes.index(m)][:seeds]
+    one = 1 / found.tested
+    assert least - one <= min(again) / found.tested <= max(again) / found.tested <= most + one
+    assert np.mean(again) / found.tested == pytest.approx(some.mean(), abs=2 * one)
+    assert least <= mean <= most
+
+
+def test_file_of_accuracies_has_every_shipped_data_set_with_classes_and_all_seeds():
+    written = json.loads((Path(accuracy.__file__).parent / accuracy.FILE).read_text("utf-8"))
+    assert written["settings"] == {
+        "epochs": Settings.epochs,
+        "rate": accuracy.RATE,
+        "rate_at": accuracy.RATE_AT,
+        "optimizer": "momentum",
+        "widths": list(accuracy.WIDTHS),
+        "seeds": accuracy.SEEDS,
+    }
+    for key in ("digits", "iris", "wine", "breast_cancer", "plane"):
+        found = accuracy.kept(key)
+        assert found.sizes == accuracy.sizes_of(DATASETS[key].load())
+        assert found.seeds == accuracy.SEEDS
+        assert found.at("batch", 1) is None, "one case has no σ"
+        assert found.at("layer", 1) is not None
+        for shares in found.shares.values():
+            assert shares.shape == (len(found.sizes), accuracy.SEEDS)
+            assert np.nanmin(shares) >= 0
+            assert np.nanmax(shares) <= 1
+    assert accuracy.kept("diabetes") is None
+
+
+def test_main_picture_says_what_a_batch_of_two_costs():
+    """Digits: layer norm stays where it is in large batches, batch norm loses a fifth or more."""
+    result = PICTURES["axes"].compute(Settings())
+    assert result.start == 2
+    batch, layer = result.told("batch", 2)[0], result.told("layer", 2)[0]
+    assert layer - batch > 0.2
+    assert abs(layer - result.told("layer", 128)[0]) < 0.03
+    words = figure_words("axes", Settings())
+    assert f"batch norm {batch:.0%}" in words
+    assert f"layer norm {layer:.0%}" in words
+    told = PICTURES["axes"].description(result)
+    assert f"batch norm: none at m = 1, {batch:.0%} at m = 2," in told
+    rows = of(PICTURES["axes"].table(result).records(), batch=2, method="batch norm")
+    assert {row["test accuracy"] for row in rows} == {batch}
+
+
+@pytest.mark.parametrize("dataset", ["digits", "iris", "diabetes", "linnerud"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_frame_states_the_same_slots(dataset, theme):
+    """Plotly merges by index: the same shapes, captions and traces, with the same properties."""
+    picture, settings = PICTURES["axes"], Settings(dataset=dataset, groups=3)
+    drawn = picture.figure(picture.compute(settings), theme).to_dict()
+    frames = drawn["frames"]
+    assert len(frames) == len(drawn["layout"]["sliders"][0]["steps"])
+    for kind in ("shapes", "annotations"):
+        slots = [[sorted(slot) for slot in frame["layout"][kind]] for frame in frames]
+        assert all(some == slots[0] for some in slots)
+        assert len(slots[0]) == len(drawn["layout"][kind])
+    kinds = [[shape["type"] for shape in frame["layout"]["shapes"]] for frame in frames]
+    assert all(some == kinds[0] for some in kinds)
+    assert len({tuple(frame.get("traces", ())) for frame in frames}) == 1
+
+
+@pytest.mark.parametrize("dataset", ["digits", "iris", "diabetes"])
+def test_figure_that_opens_at_a_size_is_the_frame_of_that_size(dataset):
+    picture = PICTURES["axes"]
+
+    def drawn(m):
+        return picture.figure(picture.compute(Settings(dataset=dataset, batch_size=m)), "light")
+
+    start = drawn(1)
+    for frame in start.frames:
+        other = drawn(int(frame.name))
+        for kind in ("shapes", "annotations"):
+            assert frame.layout[kind] == other.layout[kind]
+        for index, trace in zip(frame.traces or (), frame.data, strict=True):
+            # A trace that is a part of a figure has an identity of its own.
+            assert {**trace.to_plotly_json(), "uid": None} == {
+                **other.data[index].to_plotly_json(),
+                "uid": None,
+            }
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_only_images_have_panels_of_images(dataset):
+    result = PICTURES["axes"].compute(Settings(dataset=dataset))
+    images = DATASETS[dataset].load().image_shape is not None
+    assert (result.maps is not None) == images
+    arrays = {row["array"] for row in PICTURES["axes"].table(result).records()}
+    assert (IMAGES in arrays) == images
+    assert ("channel" in figure_words("axes", Settings(dataset=dataset))) == images
+
+
+@pytest.mark.parametrize(("asked", "opens"), [(1, 1), (3, 4), (5, 4), (90, 64), (91, 128)])
+def test_picture_opens_at_the_nearest_size(asked, opens):
+    """In factors: 90/64 is less than 128/90."""
+    result = PICTURES["axes"].compute(Settings(batch_size=asked))
+    assert (result.asked, result.start) == (asked, opens)
+
+
+def test_lit_entries_are_those_that_share_the_statistic():
+    """Against a count: what is lit has as many entries as a statistic has."""
+    result = PICTURES["axes"].compute(Settings())
+    pixels = result.maps.shape[2] * result.maps.shape[3]
+    for panels in result.panels.values():
+        for panel in panels.values():
+            for found, size in ((panel.flat, 1), (panel.maps, pixels)):
+                rows, columns = np.diff(found.cases)[0] + 1, np.diff(found.channels)[0] + 1
+                assert rows * columns * size == found.entries
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)
@@ -244,7 +377,7 @@ def test_data_without_classes_is_refused_in_a_sentence():
 @pytest.mark.parametrize("name", HARDEST)
 def test_payload_is_small_at_the_hardest_settings(name, theme):
     view = PICTURES[name]
-    assert len(view.figure(view.compute(HARDEST[name]), theme).to_json()) < 300_000
+    assert len(view.figure(view.compute(HARDEST[name]), theme).to_json()) < 150_000
 
 
 @pytest.mark.parametrize("name", HARDEST)

@@ -7,7 +7,9 @@ import pytest
 
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures.style.colors import (
+    CLASSES,
     OTHER,
     PALETTE,
     contrast,
@@ -72,7 +74,15 @@ def test_a_method_keeps_its_color_in_every_state():
 
 def test_words_without_a_name_share_a_color():
     assert method_color(Normalizer("weight", "layer")) == OTHER
-    assert name_color("instance norm") == OTHER
+    assert name_color("a name that nobody has") == OTHER
+
+
+def test_instance_norm_has_a_color_that_no_method_has(normalizers):
+    instance = name_color(SHARINGS["instance"].title)
+    others = [OTHER, *CLASSES, *map(method_color, normalizers)]
+    assert min(difference(instance, other) for other in others) > SEEN_APART
+    assert min(contrast(instance, look.paper) for look in THEMES.values()) >= 3
+    assert name_color(SHARINGS["group"].title) == method_color(NORMALIZERS["group"])
 
 
 @pytest.mark.parametrize(

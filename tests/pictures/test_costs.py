@@ -12,6 +12,7 @@ from normgeo.base.cache import size_of
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.fisher import PICTURES as FISHER
 from normgeo.settings import Settings
 
 WIDE = {"dataset": "plane", "neurons": 256, "method": "rms"}
@@ -28,11 +29,13 @@ HARD = {
     "recurrence": {"neurons": 16, "length": 32},
     "radii": {"neurons": 16, "length": 32},
     "symmetry": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
+    "walk": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "coupling": {"dataset": "wine", "neurons": 16, "method": "layer"},
     "fisher": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
     "magnitude": {"neurons": 96, "family": "categorical"},
     "eq13": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "spectra": {"dataset": "wine", "neurons": 32, "method": "layer"},
+    "labels": {"neurons": 10, "method": "layer"},
 }
 EVERY = 10_000  # steps, the most there are
 
@@ -43,7 +46,10 @@ def settings_of(name: str) -> Settings:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_takes_about_what_it_says(name: str) -> None:
-    """No more memory, no more than twice the time, and neither a tenth of what it says."""
+    """No more memory, no more than twice the time, and neither a tenth of what it says.
+
+    What the page Fisher draws says six times too much at most: a bar stands there for a reason.
+    """
     picture, settings = PICTURES[name], settings_of(name)
     DATASETS[settings.dataset].load(), DATASETS[settings.dataset].load(standardize=True)
     said = picture.cost(settings)
@@ -57,7 +63,8 @@ def test_a_picture_takes_about_what_it_says(name: str) -> None:
     result = picture.compute(settings)
     took = process_time() - started
     assert took < 2 * said.seconds + 0.1
-    assert said.seconds < 10 * took + 0.5
+    most = 6 * took + 0.3 if name in {it.name for it in FISHER} else 10 * took + 0.5
+    assert said.seconds < most
     assert size_of(result) < 20e6
 
 
@@ -67,7 +74,6 @@ def test_a_picture_takes_about_what_it_says(name: str) -> None:
         ("descent", {"neurons": 256, "steps": EVERY}),
         ("equilibrium", {"neurons": 256, "steps": EVERY, "mini_batch": 0}),
         ("twin", {"neurons": 256, "steps": EVERY}),
-        ("symmetry", {"neurons": 16, "method": "group", "groups": 8}),
     ],
 )
 def test_what_is_beyond_the_budget_of_pages_is_refused_with_both_figures(
@@ -98,6 +104,8 @@ def test_what_is_beyond_the_budget_of_pages_is_refused_with_both_figures(
         ("effect", {"neurons": 256, "cell": "group.case_rescaling", "groups": 256}),
         ("fisher", {"dataset": "plane", "neurons": 256, "family": "categorical"}),
         ("recurrence", {"neurons": 64, "length": 256}),
+        ("symmetry", {"neurons": 16, "method": "group", "groups": 8}),
+        ("walk", {"neurons": 16, "method": "group", "groups": 8}),
         ("training", {"epochs": 20, "batch_size": 1}),
     ],
 )

@@ -3,6 +3,7 @@
 import re
 import stat
 import threading
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,20 @@ import pytest
 from normgeo.pictures.style import export, static
 from normgeo.pictures.style.described import described
 from normgeo.pictures.style.export import BrowserMissing, format_of, to_bytes, write, write_bytes
+from normgeo.pictures.style.player import add_slider, for_script
 
 
 @pytest.fixture
 def figure() -> go.Figure:
     """Three points and two frames, under a title with marks."""
     figure = go.Figure(go.Scatter(x=[0, 1, 2], y=[1.0, 3.0, 2.0]))
-    figure.frames = [go.Frame(name=str(i), data=[go.Scatter(y=[i, i, i])]) for i in (1, 2)]
     figure.update_layout(
         title="Norm <b>‖w‖</b> &lt; 2",
-        sliders=[{"steps": [{"label": "1", "method": "animate", "args": [["1"]]}]}],
+        height=400,
         template=go.layout.Template(layout={"paper_bgcolor": "#15181B"}),
     )
+    frames = [go.Frame(name=str(i), data=[go.Scatter(y=[i, i, i])]) for i in (1, 2)]
+    add_slider(figure, frames, start=1, prefix="n = ", theme="light", setting="neurons")
     return figure
 
 
@@ -82,6 +85,17 @@ def test_html_takes_the_title_of_the_figure(figure: go.Figure) -> None:
     assert Page(to_bytes(go.Figure(), "html")).title == "normgeo"
 
 
+def test_html_tells_settings_source_and_the_way_back(figure: go.Figure) -> None:
+    about = ["Settings: data: Digits, ε: 0.1.", "Source: Section 5.1 & <Table 1>."]
+    link = "http://127.0.0.1:8501/invariance?eps=0.1&delta=3"
+    content = to_bytes(figure, "html", title="Angles", about=about, link=link).decode()
+    assert "<h1>Angles</h1>" in content
+    for line in about:
+        assert f"<p>{escape(line)}</p>" in content
+    assert f'<a href="{escape(link)}">Open it in normgeo</a>' in content
+    assert "<a " not in to_bytes(figure, "html").decode().rpartition("</figure>")[2]
+
+
 def test_unknown_pdf_stays_as_it_is() -> None:
     """A browser of the future may write its cross-references in another form."""
     content = b"%PDF-2.0\n... startxref\n5\n%%EOF"
@@ -89,9 +103,9 @@ def test_unknown_pdf_stays_as_it_is() -> None:
 
 
 def test_html_does_not_play_by_itself(figure: go.Figure) -> None:
-    *_, script, keyboard = Page(to_bytes(figure, "html")).scripts
+    *_, script, player = Page(to_bytes(figure, "html")).scripts
     assert "Plotly.addFrames" in script
-    assert "reachable(document.body)" in keyboard
+    assert "playing(document.body)" in player
     assert "Plotly.animate" not in script
     assert '"responsive": true' in script
 
@@ -100,11 +114,27 @@ def test_a_still_has_neither_slider_nor_frames_and_a_size(figure: go.Figure) -> 
     still = static.still(figure)
     assert "frames" not in still
     assert "sliders" not in still["layout"]
-    assert (still["layout"]["width"], still["layout"]["height"]) == (960, 540)
+    layout = still["layout"]
+    assert (layout["width"], layout["height"], layout["margin"]["b"]) == (960, 400, 80)
     assert len(figure.frames) == 2, "the figure itself stays as it is"
-    figure.update_layout(width=300, height=200)
-    layout = static.still(figure)["layout"]
-    assert (layout["width"], layout["height"]) == (300, 200)
+    assert figure.layout.height > 400, "and keeps the strip of its slider"
+    plain = static.still(go.Figure())["layout"]
+    assert (plain["width"], plain["height"]) == (960, 540)
+    small = static.still(go.Figure(layout={"width": 300, "height": 200}))["layout"]
+    assert (small["width"], small["height"]) == (300, 200)
+
+
+def test_script_gets_the_slider_and_axes_that_no_hand_moves(figure: go.Figure) -> None:
+    layout = for_script(figure, "7")["layout"]
+    assert "sliders" not in layout
+    assert layout["meta"]["height"] == figure.layout.height
+    steps = layout["meta"]["steps"]
+    assert (steps["labels"], steps["values"], steps["start"]) == (["1", "2"], ["1", "2"], 1)
+    assert (steps["prefix"], steps["setting"], steps["buttons"]) == ("n = ", "neurons", None)
+    assert layout["dragmode"] is False
+    assert layout["xaxis"]["fixedrange"] is layout["yaxis"]["fixedrange"] is True
+    figure.update_layout(meta={"zoom": True})
+    assert "dragmode" not in for_script(figure)["layout"]
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.PNG", "folder/a.b.svg", "a.pdf"])

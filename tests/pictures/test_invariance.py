@@ -1,29 +1,40 @@
 """The Invariance pictures by value: which change is drawn, and how exact a verdict is in floats."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
+from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures import PICTURES
+from normgeo.pictures.invariance.effect import shown_cases
+from normgeo.pictures.invariance.thumbnails import bars
+from normgeo.pictures.model_on_data import model_on_data
+from normgeo.pictures.style import marks
+from normgeo.pictures.style.colors import contrast
 from normgeo.settings import Settings
 
 
 def test_weights_are_shifted_along_none_of_their_own():
     result = PICTURES["effect"].compute(Settings(cell="layer.weight_matrix_recentering"))
-    gamma = result.effect.row_after[-1] - result.effect.row_before
-    cosine = gamma @ result.effect.row_before
-    cosine /= np.linalg.norm(gamma) * np.linalg.norm(result.effect.row_before)
+    before, after = result.effect.rows_before[0], result.effect.rows_after[-1, 0]
+    gamma = after - before
+    cosine = gamma @ before
+    cosine /= np.linalg.norm(gamma) * np.linalg.norm(before)
     assert abs(cosine) < 0.5
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)
-def test_chosen_method_is_beside_batch_and_layer_norm(method):
+def test_chosen_method_is_beside_those_of_the_paper(method):
     settings = Settings(dataset="iris", neurons=6, cell=f"{method}.case_rescaling")
-    shown = PICTURES["effect"].compute(settings).effect.methods
-    assert {"batch", "layer", method} == set(shown)
+    result = PICTURES["effect"].compute(settings)
+    assert list(result.effect.methods)[:3] == ["batch", "layer", "weight"]
+    assert {"batch", "layer", "weight", method} == set(result.effect.methods)
+    assert result.chosen == method
 
 
 @pytest.mark.parametrize("delta", [-3.0, 3.0, 3.3])
@@ -31,17 +42,150 @@ def test_slider_opens_at_the_strength_of_the_settings(delta):
     result = PICTURES["effect"].compute(Settings(dataset="iris", delta=delta))
     assert result.effect.strengths[result.opening] == delta
     figure = PICTURES["effect"].figure(result, "light")
-    assert figure.frames[figure.layout.sliders[0].active].name == f"{delta:g}"
+    slider = figure.layout.sliders[0]
+    assert slider.steps[slider.active].value == f"{delta:g}"
+    assert slider.name == "delta"
 
 
-def test_captions_write_numbers_for_people():
-    """ "2 · 10⁻¹⁶", not "2e-16", and a true minus."""
+def notes(figure) -> list[str]:
+    """The words of all frames, on a wide screen and on a narrow one."""
+    layouts = [frame.layout for frame in figure.frames]
+    wide = [note.text for layout in layouts for note in layout.annotations]
+    return wide + [n["text"] for layout in layouts for n in layout.meta["narrow"]["annotations"]]
+
+
+@pytest.fixture(scope="module")
+def iris() -> Callable[..., go.Figure]:
+    """The figure of a change of four flowers' features."""
+
+    def drawn(**settings: object) -> go.Figure:
+        picture = PICTURES["effect"]
+        return picture.figure(picture.compute(Settings(dataset="iris", **settings)), "light")
+
+    return drawn
+
+
+def test_captions_write_numbers_for_people(iris):
+    """A true minus, no "e-16", and no mark that a font may draw as a letter."""
+    for words in (notes(iris()), notes(iris(cell="batch.case_offsets", eps=1e-5))):
+        plain = re.sub(r"<[^>]*>", " ", " ".join(words))
+        assert not re.search(r"\de[-+]\d|[\s(]-\d|[✓✗≈]", plain)
+
+
+def test_cases_shown_are_of_all_classes_by_turns():
+    digits, iris = DATASETS["digits"].load(), DATASETS["iris"].load()
+    assert shown_cases(digits).tolist() == list(range(8))
+    assert digits.y[shown_cases(digits)].tolist() == list(range(8))
+    assert np.bincount(iris.y[shown_cases(iris)]).tolist() == [3, 3, 2]
+    assert 77 in shown_cases(iris, 77)
+    assert len(shown_cases(DATASETS["diabetes"].load(), 200)) == 8
+
+
+def test_statistics_are_those_of_the_eight_cases_shown():
+    """One picture of eight three times as strong moves μ and σ of batch norm visibly."""
+    settings = Settings(cell="batch.case_rescaling", index=5)
+    result = PICTURES["effect"].compute(settings)
+    here = model_on_data(settings, "raw")
+    X = here.X[result.cases].copy()
+    batch = result.effect.methods["batch"]
+    np.testing.assert_allclose(batch.before.mu, (X @ here.model.W.T).mean(axis=0))
+    X[5] *= 3
+    after = batch.after[result.opening]
+    np.testing.assert_allclose(after.mu, (X @ here.model.W.T).mean(axis=0))
+    np.testing.assert_allclose(after.sigma, (X @ here.model.W.T).std(axis=0))
+    assert result.case == 5
+    assert np.abs(after.mu / batch.before.mu - 1).max() > 0.1
+
+
+def test_one_scale_of_gray_does_not_saturate_at_three_or_five():
     picture = PICTURES["effect"]
     figure = picture.figure(picture.compute(Settings()), "light")
-    words = [note.text for frame in figure.frames for note in frame.layout.annotations]
-    assert any("· 10⁻" in caption for caption in words)
-    plain = re.sub(r"<[^>]*>", " ", " ".join(words))
-    assert not re.search(r"\de[-+]\d|[\s(]-\d", plain)
+    darkest = {frame.name: np.abs(frame.data[0].z[:8, :8]).max() for frame in figure.frames}
+    assert darkest["1"] < darkest["3"] < darkest["5"] == 127
+    others = [frame.data[0].z[9:] for frame in figure.frames]
+    assert all((rows == others[0]).all() for rows in others)
+    assert (figure.data[1].zmin, figure.data[1].zmax) == (-127, 127)
+    shades = [color for _, color in figure.data[1].colorscale]
+    assert len(set(shades)) == len(shades)
+    faint = shades[round(len(shades) * (1 + darkest["1"] / 127) / 2)]
+    assert contrast(faint, "#FFFFFF") > 1.5
+
+
+def test_all_and_one_are_marked_differently():
+    picture = PICTURES["effect"]
+    marked = {}
+    for cell in (
+        "batch.dataset_rescaling",
+        "batch.case_rescaling",
+        "layer.weight_vector_rescaling",
+    ):
+        figure = picture.figure(picture.compute(Settings(cell=cell)), "light")
+        marked[cell.partition(".")[2]] = np.isnan(figure.data[2].x).sum()
+    assert marked == {"dataset_rescaling": 8, "case_rescaling": 1, "weight_vector_rescaling": 1}
+
+
+def test_bars_are_as_high_as_the_values():
+    x, y = bars(np.array([[1.0, -2.0], [0.0, 4.0]]), -2.0, 4.0)
+    base, end = y.reshape(2, 2, 6)[..., 0], y.reshape(2, 2, 6)[..., 1]
+    np.testing.assert_allclose((base - end) * 6 / 8, [[1, -2], [0, 4]])
+    assert np.ptp(base[0]) == 0
+    assert np.nanmax(x) <= 17
+
+
+@pytest.mark.parametrize("cell", ["layer.case_rescaling", "rms.weight_vector_offsets"])
+def test_figure_that_opens_at_a_strength_is_its_frame(iris, cell):
+    """Whatever the frame before: every frame says all in which it differs from another."""
+    here, there = (iris(cell=cell, delta=delta).to_plotly_json() for delta in (1.0, 2.0))
+    (frame,) = (frame for frame in here["frames"] if frame["name"] == "2")
+    for place, values in zip(frame["traces"], frame["data"], strict=True):
+        for name, value in values.items():
+            np.testing.assert_array_equal(there["data"][place][name], value)
+    for name in ("annotations", "shapes"):
+        assert there["layout"][name] == frame["layout"][name]
+    narrow = frame["layout"]["meta"]["narrow"]
+    assert narrow.items() <= there["layout"]["meta"]["narrow"].items()
+
+
+def test_verdicts_are_read_from_the_back_row(iris):
+    """Words of 24 px at least, and the mark of each beside it, drawn in bold lines."""
+    figure = iris(cell="rms.dataset_rescaling", eps=1e-5, delta=-2.0)
+    verdicts = [note for note in figure.layout.annotations if note.font.size >= 24][1:]
+    assert [re.sub("<[^>]*>", "", note.text) for note in verdicts] == [
+        "−z only at ε = 0",
+        "−z only at ε = 0",
+        "not invariant",
+        "−z only at ε = 0",
+    ]
+    paths = [shape for shape in figure.layout.shapes if shape.type == "path"]
+    assert len(paths) == 4
+    assert all(path.line.width >= 4 for path in paths)
+    assert all(note.font.size >= 14 for note in figure.layout.annotations)
+
+
+def test_mark_is_drawn_upright_around_its_point():
+    """The long arm of ✓ rises to the right: plotly counts pixels upward, SVG downward."""
+    corners = re.findall(r"(-?[\d.]+),(-?[\d.]+)", marks.shape("✓", "light", 24)["path"])
+    (_, left), (_, lowest), (_, highest) = ((float(x), float(y)) for x, y in corners)
+    assert lowest < left < highest
+
+
+@pytest.mark.parametrize("cell", ["layer.case_rescaling", "layer.case_offsets"])
+def test_address_takes_the_value_of_every_frame(iris, cell):
+    for step in iris(cell=cell).layout.sliders[0].steps:
+        assert Settings.from_query({"delta": step.value})[1] == ()
+
+
+def test_shift_of_negative_strength_is_written_with_a_minus(iris):
+    words = [
+        note.text for note in iris(cell="layer.dataset_recentering", delta=-3).layout.annotations
+    ]
+    assert "<b>all − 3 γ</b>" in words
+
+
+def test_one_factor_changes_nothing_and_has_no_mark(iris):
+    figure = iris(delta=1.0)
+    assert not [shape for shape in figure.layout.shapes if shape.type == "path"]
+    assert sum("nothing changed" in note.text for note in figure.layout.annotations) == 3
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)

@@ -34,6 +34,7 @@ def test_words_for_a_screen_reader_are_sentences_of_their_own(name: str) -> None
     picture = PICTURES[name]
     assert picture.alt.endswith(".")
     assert len(picture.alt) > 40
+    assert picture.study.source, "an exported page tells it"
     assert picture.alt != picture.title
     assert [other.alt for other in PICTURES.values()].count(picture.alt) == 1
     with translated(lambda sentence: f"[{sentence}]"):
@@ -74,3 +75,15 @@ def test_a_computation_tells_its_progress_and_stops_where_it_is_asked_to() -> No
     picture = one([])
     assert picture.compute(Settings(), stop) == (Settings(), 3)
     assert picture.compute(Settings()) == (Settings(), 10)
+
+
+def test_a_file_is_named_by_its_cell_or_method_and_tells_its_settings() -> None:
+    cell = Settings(cell="batch.dataset_recentering", eps=0.1, seed=3)
+    effect = PICTURES["effect"]
+    assert effect.file_name(cell) == "normgeo-effect-batch-dataset_recentering"
+    (told, *_) = effect.about(cell)
+    assert told.startswith("Settings: data: Digits")
+    assert "ε: 0.1" in told
+    assert PICTURES["turn"].file_name(Settings(method="layer")) == "normgeo-turn-layer"
+    names = [picture.file_name(Settings()) for picture in PICTURES.values()]
+    assert len(set(names)) == len(names)

@@ -196,6 +196,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="noise",
     title=text("What a small batch knows of μ and σ"),
+    source=text("sections 2 and 3"),
     alt=text(
         "On logarithmic axes against the size m of the batch: the errors of the mean and of the "
         "scale, measured and predicted, and the change of z between training and test. The "

@@ -13,10 +13,18 @@ from normgeo.base.text import text
 from normgeo.pictures.batch.noise import Errors, Noise
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, SIZE, THEMES, dress
+from normgeo.pictures.style.template import (
+    LEGEND_ABOVE,
+    MEASURED,
+    PREDICTED,
+    SMALL,
+    THEMES,
+    dress,
+)
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0
 DOMAINS = ((0.0, 0.285), (0.36, 0.645), (0.72, 1.0))
+PHONE = 380  # pixels of height for each panel
 
 
 def figure(result: Noise, theme: str) -> go.Figure:
@@ -41,8 +49,20 @@ def figure(result: Noise, theme: str) -> go.Figure:
     changes = [drift.change for drift in of_batches]
     shown = np.concatenate([result.mean.measured, result.scale.measured, *changes])
     _axes(drawn, shown[np.isfinite(_positive(shown))], result.cases)
-    drawn.update_layout(annotations=_captions(result, theme))
+    drawn.update_layout(annotations=_captions(result, theme), meta={"narrow": _phone()})
     return drawn
+
+
+def _phone() -> dict[str, Any]:
+    """The panels below each other, with the legend and then a caption over each."""
+    pitch = 1 / len(DOMAINS)
+    patch: dict[str, Any] = {"height": PHONE * len(DOMAINS), "margin": {"t": 118}}
+    for place in range(len(DOMAINS)):
+        top = 1 - place * pitch
+        name = "" if place == 0 else place + 1
+        patch[f"xaxis{name}"] = {"domain": [0, 1]}
+        patch[f"yaxis{name}"] = {"domain": [top - 0.62 * pitch, top]}
+    return patch
 
 
 def _positive(values: Array) -> Array:
@@ -121,7 +141,7 @@ def _axes(figure: go.Figure, shown: Array, cases: int) -> None:
 def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
     """A caption over each panel, and what has no place on a logarithmic axis."""
     look, noise = THEMES[theme], result.noise
-    muted = {"size": SIZE - 2, "color": look.muted}
+    muted = {"size": SMALL, "color": look.muted}
     captions = (
         (
             text("<b>the mean</b>: √(f/m), f = (N − m)/(N − 1)"),
@@ -138,22 +158,28 @@ def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
         (text("<b>training against test</b>"), _moved(result)),
     )
     words = [
-        note([first, colored(second, look.muted)], domain[0], yshift=5)
-        for (first, second), domain in zip(captions, DOMAINS, strict=True)
+        note([first, colored(second, look.muted)], yshift=5, **_on(panel))
+        for panel, (first, second) in enumerate(captions, start=1)
     ]
-    for panel, shift in ((1, 0.0), (2, 0.0), (3, 0.03)):
+    for panel, shift in ((1, 0.0), (2, 0.0), (3, 0.1)):
         words.append(_within(panel, shift, _unmoved(result, panel), look.ink))
     alone = text("m = 1: σ of the batch is 0,<br>so its error is 1<br> <br> ")
     words.append(_within(2, 0.0, alone, look.muted))
-    font = {"xref": "x3", "xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
-    words.append(note(text("m = 1: σ = 0, no z"), 0, 0.03, **font))
+    font = {"xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
+    words.append(note(text("m = 1: σ = 0, no z"), 0, 0.03, **(_on(3) | {"xref": "x3"} | font)))
     about = text(
-        "{data!s}, {H} neurons; {batches} batches of each size; at m = N all are 0",
+        "{data!s}, H = {H} neurons; {batches} batches of each size",
         data=result.data,
         H=len(noise.sigma),
         batches=noise.batches,
     )
     return [*words, note(about, yshift=52, font=muted)]
+
+
+def _on(panel: int) -> dict[str, Any]:
+    """The references of an annotation to the area of a panel."""
+    axis = "" if panel == 1 else panel
+    return {"xref": f"x{axis} domain", "yref": f"y{axis} domain"}
 
 
 def _moved(result: Noise) -> str:
@@ -170,8 +196,7 @@ def _moved(result: Noise) -> str:
 
 def _within(panel: int, shift: float, words: str | list[str], color: str) -> dict[str, Any]:
     """Words at the foot of a panel."""
-    x = DOMAINS[panel - 1][0] + 0.012 + shift
-    return note(words, x, 0.03, font={"color": color, "size": SIZE - 1})
+    return note(words, 0.04 + shift, 0.03, font={"color": color, "size": SMALL}, **_on(panel))
 
 
 def _unmoved(result: Noise, panel: int) -> list[str]:
@@ -180,7 +205,7 @@ def _unmoved(result: Noise, panel: int) -> list[str]:
     for drift in result.drifts:
         if not drift.normalizer.shared_by_cases:
             words = text("<b>{name}: 0</b> at every m", name=drift.normalizer.title)
-            lines.append(colored(words, method_color(drift.normalizer), SIZE - 1))
+            lines.append(colored(words, method_color(drift.normalizer), SMALL))
     if panel == 1:
         lines.append(text("computed without the batch"))
     largest = [drift.change for drift in result.drifts if not drift.normalizer.shared_by_cases]

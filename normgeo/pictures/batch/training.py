@@ -10,23 +10,22 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
+from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.hold_out import hold_out
-from normgeo.dynamics.training import History, train
-from normgeo.models.network import Network
+from normgeo.dynamics.training import History
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.batch.accuracy import RATE, RATE_AT, WIDTHS, has_classes, rate_of, trained
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE, CALLS, ENTRIES, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 LARGE_BATCH = 128
-WIDTHS = (64, 64)
-RATE = 0.05
 COMPARED = ("batch", "layer")  # and the chosen method
 POINTS = 60  # of a loss curve, each the mean of as many steps as it takes
 
@@ -70,14 +69,14 @@ class Training:
     """A network trained with each method, in large and in small batches.
 
     Attributes:
-        runs: large batches first. sizes: of the batches, large and small. rate: η.
-        network: what it is, in words. data: its title.
+        runs: large batches first. sizes: of the batches, large and small.
+        rate: η, in words. network: what it is, in words. data: its title.
 
     """
 
     runs: tuple[TrainingRun, ...]
     sizes: tuple[int, int]
-    rate: float
+    rate: str
     network: str
     data: str
 
@@ -89,7 +88,7 @@ class Training:
 def compute(settings: Settings, progress: Progress) -> Training:
     """The same network from the same weights with batch norm, layer norm and the chosen method."""
     data = DATASETS[settings.dataset].load()
-    if not data.labelled:
+    if not has_classes(data):
         raise Refusal(
             text(
                 "The network is trained to tell classes apart, and {data!s} has none: choose the "
@@ -100,7 +99,6 @@ def compute(settings: Settings, progress: Progress) -> Training:
     split = hold_out(data, seed=settings.seed)
     N, D = split.X_train.shape
     sizes = (min(LARGE_BATCH, N), min(settings.batch_size, N))
-    rate = settings.rate or RATE
     planned = [
         (m, NORMALIZERS[key], settings.epochs * -(-N // m))
         for m in dict.fromkeys(sizes)
@@ -110,22 +108,21 @@ def compute(settings: Settings, progress: Progress) -> Training:
     runs: list[TrainingRun] = []
     before, parameters = 0, 0
     for m, normalizer, steps in planned:
-        rng = np.random.default_rng(settings.seed)
-        start = Network.random(normalizer, data.family, WIDTHS, D, data.H, rng)
-        parameters = max(parameters, len(start.pack()))
         try:
-            history = train(
-                start,
+            history = trained(
+                data,
                 split,
-                batch_size=m,
+                normalizer,
+                m,
                 epochs=settings.epochs,
-                rate=rate,
+                rate=settings.rate or rate_of(m),
                 seed=settings.seed,
                 progress=progress.after(before, total),
             )
         except Refusal as error:
             runs.append(TrainingRun(normalizer, m, steps, None, None, str(error)))
         else:
+            parameters = max(parameters, len(history.start.pack()))
             reason = history.ended.reason if history.ended else ""
             loss = smoothed(history.train_loss)
             runs.append(TrainingRun(normalizer, m, steps, history, loss, reason))
@@ -134,7 +131,14 @@ def compute(settings: Settings, progress: Progress) -> Training:
         before += steps
     hidden = " → ".join(map(str, (D, *WIDTHS, data.H)))
     network = text("{hidden}, ReLU, {P:,} parameters", hidden=hidden, P=parameters)
-    return Training(tuple(runs), sizes, rate, network, data.title)
+    return Training(tuple(runs), sizes, _rate(settings), network, data.title)
+
+
+def _rate(settings: Settings) -> str:
+    """η in words: as asked for, or in proportion to the batches."""
+    if settings.rate:
+        return number(settings.rate)
+    return text("{rate} m/{at}", rate=number(RATE), at=RATE_AT)
 
 
 def smoothed(losses: Array, points: int = POINTS) -> Smoothed:
@@ -169,7 +173,7 @@ def _table(result: Training) -> Table:
             rows.append((title, run.batch_size, step, loss, *(v and float(v) for v in test)))
     columns = ("method", "batch", "step", "train_loss", "test_loss", "test_accuracy")
     title = text(
-        "{data!s}: {network}; momentum 0.9, η = {rate:g}; losses in nats per case",
+        "{data!s}: {network}; momentum 0.9, η = {rate}; losses in nats per case",
         data=result.data,
         network=result.network,
         rate=result.rate,
@@ -206,6 +210,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="training",
     title=text("A small network in large and in small batches"),
+    source=text("section 6"),
     alt=text("Training loss and test accuracy against the step, a column for each batch size."),
     uses=("dataset", "seed", "rate", "batch_size", "epochs", "method"),
     compute=compute,

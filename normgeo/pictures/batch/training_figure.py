@@ -8,16 +8,24 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.training import History
 from normgeo.pictures.batch.training import Smoothed, Training, TrainingRun
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, THEMES, dress, log_ticks
+from normgeo.pictures.style.template import (
+    LEGEND_ABOVE,
+    MEASURED,
+    SIZE,
+    SMALL,
+    THEMES,
+    dress,
+    log_ticks,
+)
 
 COLUMNS = ((0.0, 0.455), (0.545, 1.0))
 LOSS, ACCURACY = (0.56, 1.0), (0.0, 0.44)
+LOSS_PHONE, ACCURACY_PHONE = (0.0, 0.35), (0.42, 0.77)  # from the top of a column
 
 
 def figure(result: Training, theme: str) -> go.Figure:
@@ -29,26 +37,48 @@ def figure(result: Training, theme: str) -> go.Figure:
             drawn.add_traces(_traces(run, run.history, run.loss, column))
     columns = list(dict.fromkeys(result.sizes))
     lines = _remarks(result.runs)
-    title = text(
-        "{data!s}, {network}; momentum 0.9, η = {rate} for all",
+    about = text(
+        "{data!s}, {network};<br>momentum 0.9, η = {rate} for all",
         data=result.data,
         network=result.network,
-        rate=number(result.rate),
+        rate=result.rate,
     )
-    dress(drawn, theme, height=480 + 18 * len(lines), title=title)
+    dress(drawn, theme, height=560 + 18 * len(lines))
+    muted = {"color": THEMES[theme].muted, "size": SMALL}
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 66, "b": 52 + 18 * len(lines)},
+        margin={"l": 8, "r": 8, "t": 124, "b": 64 + 18 * len(lines)},
         legend=LEGEND_ABOVE,
         annotations=[
-            note(wrapped(_heading(result, m), 80), left, yshift=6)
-            for m, (left, _) in zip(columns, COLUMNS, strict=False)
+            *(
+                note(_heading(result, m), yshift=4, **_on(column))
+                for column, m in enumerate(columns, start=1)
+            ),
+            note(about, yshift=82, font=muted),
         ],
+        meta={"narrow": _phone(len(columns), len(lines))},
     )
     if lines:
-        muted = {"color": THEMES[theme].muted}
-        drawn.add_annotation(note(lines, 0, 0, yanchor="top", yshift=-52, font=muted))
+        drawn.add_annotation(note(lines, 0, 0, yanchor="top", yshift=-60, font=muted))
     _axes(drawn, result, columns)
     return drawn
+
+
+def _on(axis: int) -> dict[str, Any]:
+    """The references of an annotation to the area of a pair of axes."""
+    name = "" if axis == 1 else axis
+    return {"xref": f"x{name} domain", "yref": f"y{name} domain"}
+
+
+def _phone(columns: int, lines: int) -> dict[str, Any]:
+    """The columns below each other."""
+    patch: dict[str, Any] = {"height": 120 + 640 * columns + 40 * lines, "margin": {"t": 170}}
+    for column in range(columns):
+        top = 1 - column / columns
+        for row, (low, high) in enumerate((LOSS_PHONE, ACCURACY_PHONE)):
+            axis = column + 1 + 2 * row if row or column else ""
+            patch[f"xaxis{axis}"] = {"domain": [0, 1]}
+            patch[f"yaxis{axis}"] = {"domain": [top - high / columns, top - low / columns]}
+    return patch
 
 
 def _traces(run: TrainingRun, history: History, loss: Smoothed, column: int) -> list[go.Scatter]:
@@ -143,19 +173,19 @@ def _across(result: Training, m: int) -> str:
     return steps if width == 1 else text("{steps}; loss: means of {n} steps", steps=steps, n=width)
 
 
-def _heading(result: Training, m: int) -> str:
+def _heading(result: Training, m: int) -> list[str]:
     """What a column shows, with the last accuracies."""
     runs = result.of_size(m)
     if not runs:
-        return text("<b>batches of {m}</b>: stopped before they began", m=m)
+        return [text("<b>batches of {m}</b>: stopped before they began", m=m)]
     ends = []
     for run in runs:
         tested = None if run.history is None else run.history.test_accuracy
         if tested is not None and len(tested):
-            ends.append(f"{run.normalizer.title} {tested[-1]:.1%}")
-    if not ends:
-        return text("<b>batches of {m}</b>", m=m)
-    return text("<b>batches of {m}</b>: at the end {ends} right", m=m, ends=", ".join(ends))
+            name = colored(run.normalizer.title, method_color(run.normalizer), SIZE)
+            ends.append(f"<b>{name} {tested[-1]:.0%}</b>")
+    head = text("<b>batches of {m}</b>", m=m)
+    return [head, "   ".join(ends[:2]), *ends[2:]] if ends else [head]
 
 
 def _remarks(runs: Sequence[TrainingRun]) -> list[str]:

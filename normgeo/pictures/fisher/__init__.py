@@ -19,8 +19,9 @@ from normgeo.pictures.fisher import (
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
-    Picture(blocks.STUDY, blocks_figure.figure),
     Picture(equal_kl.STUDY, equal_kl_figure.figure),
+    Picture(blocks.STUDY, blocks_figure.figure),
+    Picture(equal_kl.ACROSS, equal_kl_figure.figure),
     Picture(longer_steps.STUDY, longer_steps_figure.figure),
     Picture(spectra.STUDY, spectra_figure.figure),
     Picture(equation_13.STUDY, equation_13_figure.figure),

@@ -11,7 +11,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.fisher.contours import block_directions
 from normgeo.fisher.neighborhood import Neighborhood
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.blocks import Blocks
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.fisher.beside_standard import BesideStandard

@@ -8,7 +8,7 @@ from typing import Self, final
 from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.captions import caption
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
@@ -60,9 +60,9 @@ class BesideStandard:
             notes.insert(
                 0,
                 text(
-                    "The outputs are independent, each class against the rest. Choose "
-                    "“categorical” under Settings for a softmax, whose classes meet in every "
-                    "block."
+                    "The outputs are independent, each class against the rest. With the "
+                    "output family “categorical” (under Settings) the outputs are one softmax, and "
+                    "every two neurons share curvature."
                 ),
             )
         return cls(models, tuple(dict.fromkeys(notes)))
@@ -90,7 +90,7 @@ def cost_beside_standard(settings: Settings, matrices: int, evaluations: float) 
         return BASE
     plain, mixed = sizes.fisher(False), sizes.fisher(settings.normalizer.shared_by_neurons)
     return (
-        times(2, weights(settings, sizes))
+        weights(settings, sizes, models=2)
         + times(2, sizes.evaluations(evaluations))
         + Cost(max(plain.bytes, mixed.bytes), matrices * (plain.seconds + mixed.seconds))
     )

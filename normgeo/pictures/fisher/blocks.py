@@ -14,7 +14,8 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES, NeuronBlocks
-from normgeo.fisher.operator import Fisher, WhichFisher, fisher
+from normgeo.fisher.operator import Fisher, fisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, listed
@@ -24,6 +25,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 STEP = 0.1
+NOTHING = 1e-9  # of a neuron's own block: a smaller one is rounding
 FAINT = 0.03  # of the largest block: no eye tells it from the paper
 
 
@@ -64,17 +66,58 @@ class ModelBlocks:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Ratio:
+    """What normalization made of the Fisher information: both models' on one scale.
+
+    Attributes:
+        norms: ‖F_ij‖ over √(‖F_ii‖‖F_jj‖) of the standard model, (H, H).
+        block: F_kl over √(F_kk F_ll) of the standard model, in the parameters that both have.
+
+    """
+
+    norms: Array
+    block: Array
+
+    @classmethod
+    def of(cls, standard: NeuronBlocks, normalized: NeuronBlocks) -> Self:
+        """The blocks of a normalized model over those of the standard one."""
+        return cls(normalized.norms_over(standard), normalized.block_over(standard))
+
+    @property
+    def said(self) -> str:
+        """The least and the largest factor of the neurons' own blocks, and that between them."""
+        own = self.norms.diagonal()[np.isfinite(self.norms.diagonal())]
+        if not len(own):
+            return text("the standard model has no curvature")
+        low, high = (number(value, 2) for value in (own.min(), own.max()))
+        apart = self.norms[~np.eye(len(self.norms), dtype=bool)]
+        most = float(np.nanmax(apart, initial=0.0))
+        most = most if most > NOTHING else 0.0
+        if low == high:
+            return text("own blocks × {low}, shared × {most}", low=low, most=number(most, 2))
+        return text(
+            "own blocks × {low} to {high}, shared up to × {most}",
+            low=low,
+            high=high,
+            most=number(most, 2),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class FisherBlocks:
     """The Fisher information of both models.
 
     Attributes:
         models: the standard one first, alone where it was stopped. caption: data, family, sizes.
+        ratio: of the second model over the first; None where there is one model.
         which: the Fisher information, and its scale. entries: what is shown at the start.
         notes: sentences for the reader.
 
     """
 
     models: tuple[ModelBlocks, ...]
+    ratio: Ratio | None
     caption: str
     which: WhichFisher
     entries: str
@@ -93,7 +136,8 @@ def compute(settings: Settings, progress: Progress) -> FisherBlocks:
         )
         saturated += F.notes
     notes = (*_hidden(models), *dict.fromkeys(saturated), _cost(models), *both.notes)
-    return FisherBlocks(tuple(models), both.caption, both.which, settings.entries, notes)
+    ratio = Ratio.of(*(each.blocks for each in models)) if len(models) == 2 else None
+    return FisherBlocks(tuple(models), ratio, both.caption, both.which, settings.entries, notes)
 
 
 def _hidden(models: Sequence[ModelBlocks]) -> list[str]:
@@ -144,7 +188,7 @@ def _cost(models: Sequence[ModelBlocks]) -> str:
 
 def table(result: FisherBlocks) -> Table:
     """The norm of every block, and every entry of the block in detail."""
-    rows = tuple(
+    rows: tuple[tuple[object, ...], ...] = tuple(
         (each.normalizer.title, part, row, column, float(values[row, column]))
         for each in result.models
         for part, values in (
@@ -153,6 +197,16 @@ def table(result: FisherBlocks) -> Table:
         )
         for row, column in np.ndindex(values.shape)
     )
+    if result.ratio is not None:
+        name = result.models[-1].normalizer.title
+        rows += tuple(
+            (name, part, row, column, None if np.isnan(value) else float(value))
+            for part, values in (
+                ("norm over standard", result.ratio.norms),
+                ("entry over standard", result.ratio.block),
+            )
+            for (row, column), value in np.ndenumerate(values)
+        )
     i, j = result.models[0].blocks.pair
     title = text(
         "F by pairs of neurons, and the block of neurons {i} and {j}; {about}",
@@ -165,6 +219,14 @@ def table(result: FisherBlocks) -> Table:
     )
 
 
+def _observed(result: FisherBlocks) -> str:
+    """Say what normalization did to the blocks."""
+    if result.ratio is None:
+        return text("There is the standard model alone.")
+    name = result.models[-1].normalizer.title
+    return text("{method} over standard: {said}.", method=name, said=result.ratio.said)
+
+
 def _estimate(settings: Settings) -> Cost:
     """The matrices of both models."""
     return cost_beside_standard(settings, matrices=1, evaluations=2)
@@ -173,13 +235,16 @@ def _estimate(settings: Settings) -> Cost:
 STUDY = Study(
     "fisher",
     title=text("The Fisher information by pairs of neurons"),
+    source=text("section 5.2.1, Eq. 9; section 5.2.2, Eq. 12 to 14"),
     alt=text(
-        "The Fisher information of the standard model beside that of the method. Left: a map with "
-        "a cell for each pair of neurons, dark where they share curvature. Right: the block of one "
-        "pair, a cell for each pair of parameters, blue below zero."
+        "The Fisher information of the standard model, that of the method, and one over the "
+        "other. Above: maps with a cell for each pair of neurons, dark where they share "
+        "curvature. Below: the block of one pair, a cell for each pair of parameters, blue below "
+        "zero."
     ),
     uses=(*USES, "neuron", "other", "entries"),
     compute=compute,
     table=table,
+    observed=_observed,
     cost=_estimate,
 )

@@ -13,16 +13,17 @@ from normgeo.pictures.fisher.base_point import DIRECTIONS
 from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import LEGEND_ABOVE, PREDICTED, SIZE, THEMES, dress
+from normgeo.pictures.style.panels import lines_of
+from normgeo.pictures.style.template import LEGEND_ABOVE, PREDICTED, SMALL, THEMES, Theme, dress
 
+TOP, NARROW_TOP = 96, 228
 BETWEEN = 1.7  # places from the last direction of a model to the first of the next
 
 
 def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
     """Draw sampled and observed curvatures over the expected ones, a place for each direction."""
     look, drawn = THEMES[theme], go.Figure()
-    about = colored(result.base.caption, look.muted)
-    heads = [note([f"<b>{result.base.name}</b>", about], yshift=40)]
+    heads: list[dict[str, Any]] = []
     places: dict[float, str] = {}
     for each in result.models:
         start = max(places) + BETWEEN if places else 0.0
@@ -35,14 +36,15 @@ def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
                 drawn.add_traces(_marks(ratio, start + k, each.curvatures.draws, color))
         title = method_title(each.normalizer, variant(each.normalizer))
         heads.append(note(title, start - 0.3, xref="x", yshift=4))
-    drawn.add_traces(_legend(look.muted))
+    drawn.add_traces(_legend(look))
     dress(drawn, theme, height=380)
     ratios = [ratio for each in result.models for ratio in each.ratios if ratio is not None]
     top = max([1.0, *(value for r in ratios for value in (r.sampled, r.observed))])
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 92, "b": 30},
+        margin={"l": 8, "r": 8, "t": TOP, "b": 30},
         legend=LEGEND_ABOVE,
-        annotations=[*heads, _expectation(look.ink)],
+        annotations=[_about(result, look.muted, narrow=False), *heads],
+        meta={"narrow": _narrow(result, heads, theme)},
         shapes=[
             {
                 "type": "line",
@@ -64,6 +66,25 @@ def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
         yaxis={"range": [0, 1.15 * top], "title": text("curvature over vᵀFv"), "zeroline": False},
     )
     return drawn
+
+
+def _about(result: EmpiricalFisher, muted: str, *, narrow: bool) -> dict[str, Any]:
+    base = result.base
+    about = lines_of((base.name, f"{base.caption}; {base.which}"), narrow)
+    lines = [colored(line, muted, SMALL) for line in about]
+    return note(lines, yanchor="top", yshift=NARROW_TOP - 76 if narrow else TOP - 2)
+
+
+def _narrow(result: EmpiricalFisher, heads: list[dict[str, Any]], theme: str) -> dict[str, Any]:
+    """Return the layout on a phone: the same panel, with its words above each other."""
+    about = _about(result, THEMES[theme].muted, narrow=True)
+    return {
+        "height": NARROW_TOP + 300 + 90,
+        "margin": {"t": NARROW_TOP, "b": 90},
+        "legend": {"x": 0, "xanchor": "left"},
+        "xaxis": {"tickangle": 60},
+        "annotations": [about, *heads],
+    }
 
 
 def _marks(ratio: Ratio, place: float, draws: int, color: str) -> Sequence[go.Scatter]:
@@ -94,33 +115,25 @@ def _marks(ratio: Ratio, place: float, draws: int, color: str) -> Sequence[go.Sc
     )
 
 
-def _legend(color: str) -> list[go.Scatter]:
-    return [
+def _legend(look: Theme) -> list[go.Scatter]:
+    marks = [
         go.Scatter(
             x=[None],
             y=[None],
             mode="markers",
-            name=label,
-            marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": width}},
+            name=str(label),
+            marker={"size": 11, "color": look.muted, "symbol": symbol, "line": {"width": width}},
         )
         for symbol, width, label in (
-            ("circle", 0, text("labels drawn from the model, ± 2 standard errors")),
+            ("circle", 0, text("labels of the model, ± 2 standard errors")),
             ("diamond-open", 3, text("labels of the data")),
         )
     ]
+    line = {"color": look.ink, "width": 1.5, "dash": PREDICTED}
+    name = str(text("F, the expectation"))
+    return [*marks, go.Scatter(x=[None], y=[None], mode="lines", name=name, line=line)]
 
 
 def _nothing(place: float, muted: str) -> dict[str, Any]:
     words = colored(text("0, whatever<br>the labels"), muted)
     return note(words, place, xref="x", yref="y", xanchor="center", align="center", yshift=4)
-
-
-def _expectation(ink: str) -> dict[str, Any]:
-    return note(
-        text("F, the expectation"),
-        1,
-        xref="x domain",
-        yref="y",
-        xanchor="right",
-        font={"size": SIZE - 2, "color": ink},
-    )

@@ -1,19 +1,25 @@
-"""The true KL around the weights, against the quadratic form of the Fisher information."""
+"""Where the KL is equal around the weights: an ellipse, or, in a plane with ŵ in it, a wedge.
+
+Both pictures are of this kind: a plane that contains the weights, and one across them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
+from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.contours import CURVED, RAYS, Contours, kl_contours
 from normgeo.fisher.ellipse import round_number
+from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import BasePoint, BasePoints
 from normgeo.pictures.fisher.beside_standard import cost_beside_standard
@@ -24,6 +30,30 @@ from normgeo.tables.table import Table
 SIZES = np.array([1.0, 2.0, 3.0])  # of the ellipses, over that of the first
 WITHIN = 0.95  # of ‖w‖ along it: short of w = 0
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
+SMALL = 0.25  # of ‖w‖: ellipses that reach less far are small beside the others
+SAME = 1e-9  # of the first level: a smaller KL is rounding
+HARDLY = 0.05  # of the first level, and of the curvature across: too little to see
+
+
+@final
+@dataclass(frozen=True)
+class Doubled:
+    """What the step from w to 2w costs: the KL and ½ δᵀFδ, nats per case.
+
+    The KL is NaN where 2w has no outputs; what is up to rounding is 0.
+    """
+
+    kl: float
+    quadratic: float
+
+    @classmethod
+    def of(cls, around: Neighborhood, w: Array, least: float) -> Self:
+        """The step w from a model; what is below `least` is rounding."""
+        try:
+            kl = around.kl(w)
+        except Refusal:
+            kl = float("nan")
+        return cls(*(0.0 if abs(value) < least else value for value in (kl, around.quadratic(w))))
 
 
 @final
@@ -33,10 +63,12 @@ class Plane:
 
     Attributes:
         contours: in units of ‖w‖; None where there is no such plane, or the search was stopped.
+        doubled: the step from w to 2w, in a plane with the weights in it; None in another.
 
     """
 
     contours: Contours | None
+    doubled: Doubled | None
 
     @property
     def curvatures(self) -> tuple[float, float]:
@@ -52,57 +84,85 @@ class Plane:
         first, second = self.curvatures
         return 0.0 if abs(first) < CURVED * second else first / second
 
+    @property
+    def shape(self) -> str:
+        """What the contours are, in a few words."""
+        if self.contours is None:
+            if self.doubled is None:
+                return text("no second direction across, or stopped")
+            return text("stopped")
+        if self.doubled is None or not self.contours.strip:
+            far = float(np.nanmax(np.abs(self.contours.quadratic)))
+            return text("an ellipse") if far > SMALL else text("a small ellipse")
+        if not self.share and not self.doubled.kl:
+            return text("a wedge: along ŵ nothing changes")
+        if self.share < HARDLY and abs(self.doubled.kl) < HARDLY * self.contours.levels[0]:
+            return text("nearly a wedge: along ŵ little changes")
+        return text("a long ellipse")
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class EqualKL:
-    """Contours of the KL in two planes for each model.
+    """Contours of the KL in a plane of each model.
 
     Attributes:
-        base: the models. levels: c, nats per case.
-        across, along: the plane across the weights and the one that contains them, a model each.
+        base: the models. levels: c, nats per case. with_weights: whether ŵ is in the planes.
+        planes: one for each model.
 
     """
 
     base: BasePoints
     levels: Array
-    across: tuple[Plane, ...]
-    along: tuple[Plane, ...]
+    with_weights: bool
+    planes: tuple[Plane, ...]
 
 
 def compute(settings: Settings, progress: Progress) -> EqualKL:
-    """The contours of both models in both planes."""
+    """The contours of both models in a plane that contains the weights."""
+    return _contours(settings, progress, with_weights=True)
+
+
+def compute_across(settings: Settings, progress: Progress) -> EqualKL:
+    """The contours of both models in a plane across the weights."""
+    return _contours(settings, progress, with_weights=False)
+
+
+def _contours(settings: Settings, progress: Progress, *, with_weights: bool) -> EqualKL:
     base = BasePoints.of(settings)
     last = base.points[-1]
     # In units of ‖w‖, by which the norms of the two models need not agree.
     curvature = last.around.F.quad(last.steps[-1])
     levels = round_number(curvature * REACH**2 / 2) * SIZES**2
+    find = _plane_with_weights if with_weights else _plane_across
     models = len(base.points)
-    planes = [_planes(each, levels, progress.part(m, models)) for m, each in enumerate(base.points)]
-    across, along = zip(*planes, strict=True)
-    return EqualKL(base, levels, across, along)
+    planes = (find(it, levels, progress.part(m, models)) for m, it in enumerate(base.points))
+    return EqualKL(base, levels, with_weights, tuple(planes))
 
 
-def _planes(point: BasePoint, levels: Array, progress: Progress) -> tuple[Plane, Plane]:
-    """The plane across the weights, and the one that contains them."""
-    along, *across = point.steps
-    found = []
-    for part, (plane, within) in enumerate(((across[::-1], None), ((along, across[0]), WITHIN))):
-        contours, here = None, progress.part(part, 2)
-        if len(plane) == 2:
-            contours = kl_contours(
-                point.around, np.stack(plane), levels, within=within, progress=here
-            )
-        found.append(Plane(None if here.stopped else contours))
-    return found[0], found[1]
+def _plane_with_weights(point: BasePoint, levels: Array, progress: Progress) -> Plane:
+    along, across, *_ = point.steps
+    plane = np.stack([along, across])
+    contours = kl_contours(point.around, plane, levels, within=WITHIN, progress=progress)
+    least = SAME * float(levels[0])
+    return Plane(None if progress.stopped else contours, Doubled.of(point.around, along, least))
+
+
+def _plane_across(point: BasePoint, levels: Array, progress: Progress) -> Plane:
+    _, *across = point.steps
+    if len(across) < 2:
+        return Plane(None, None)
+    plane = np.stack(across[::-1])
+    contours = kl_contours(point.around, plane, levels, within=None, progress=progress)
+    return Plane(None if progress.stopped else contours, None)
 
 
 def table(result: EqualKL) -> Table:
     """The points of all contours."""
+    name = "along" if result.with_weights else "across"
     rows = [
         (point.normalizer.title, name, level, *(None if np.isnan(v) else v for v in (*q, *t)))
-        for name, planes in (("across", result.across), ("along", result.along))
-        for point, plane in zip(result.base.points, planes, strict=True)
+        for point, plane in zip(result.base.points, result.planes, strict=True)
         for level, q, t in _points(plane.contours)
         if np.isfinite(q).all()
     ]
@@ -123,21 +183,54 @@ def _points(contours: Contours | None) -> Iterable[tuple[float, list[float], lis
             yield level, q, t
 
 
+def _observed(result: EqualKL) -> str:
+    """Say of each model what its contours are, and what doubling its weights costs."""
+    sentences = []
+    for point, plane in zip(result.base.points, result.planes, strict=True):
+        words = {"method": point.normalizer.title, "shape": plane.shape}
+        if plane.doubled is None or plane.contours is None:
+            sentences.append(text("{method}: {shape}.", **words))
+        else:
+            kl = number(plane.doubled.kl, 2)
+            sentences.append(
+                text("{method}: {shape}; from w to 2w the KL is {kl} nats.", **words, kl=kl)
+            )
+    return " ".join(map(str, sentences))
+
+
 def _cost(settings: Settings) -> Cost:
     """Some four values of the KL for each ray and level, each half of an evaluation."""
-    return cost_beside_standard(settings, matrices=1, evaluations=2 * RAYS * len(SIZES) * 2)
+    return cost_beside_standard(settings, matrices=1, evaluations=2 * RAYS * len(SIZES))
 
 
 STUDY = Study(
     "equal_kl",
-    title=text("Contours of the KL and ellipses of its quadratic form"),
+    title=text("Equal KL in a plane with the weights in it"),
+    source=text("section 5.2.1, Eq. 8 and 9"),
     alt=text(
-        "Contours of equal KL, solid, and of its quadratic form, dashed. Left, in a plane across "
-        "the weights; right, in a plane with the weights in it, where a model that does not see "
-        "their length has rays from the origin, and strips for the quadratic form."
+        "Steps from w in the plane of w and the steepest direction across it: contours of equal "
+        "KL, solid and filled, over those of its quadratic form ½ δᵀFδ, dashed. The standard "
+        "model is beside the method."
     ),
     uses=(*USES, "neuron"),
     compute=compute,
     table=table,
+    observed=_observed,
+    cost=_cost,
+)
+
+ACROSS = Study(
+    "across",
+    title=text("Equal KL in a plane across the weights"),
+    source=text("section 5.2.1, Eq. 8 and 9"),
+    alt=text(
+        "Steps from w in a plane of two directions across it, the steepest and one at random: "
+        "contours of equal KL, solid and filled, over the ellipses of its quadratic form "
+        "½ δᵀFδ, dashed. The standard model is beside the method."
+    ),
+    uses=(*USES, "neuron"),
+    compute=compute_across,
+    table=table,
+    observed=_observed,
     cost=_cost,
 )

@@ -1,4 +1,4 @@
-"""Contours of the true KL over the ellipses of its quadratic form, two planes for each model."""
+"""Contours of the true KL over those of its quadratic form: one plane for each of two models."""
 
 from __future__ import annotations
 
@@ -11,152 +11,226 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
-from normgeo.pictures.captions import variant
+from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, THEMES, dress
+from normgeo.pictures.style.panels import head, lines_of, stacked
+from normgeo.pictures.style.template import (
+    LARGE,
+    MEASURED,
+    PREDICTED,
+    SIZE,
+    SMALL,
+    THEMES,
+    Theme,
+    dress,
+)
 
-PARTS = ((0.0, 0.47), (0.53, 1.0))  # the planes across the weights, and those with them
-BETWEEN = 0.02
-SHARES = (1.0, 0.7, 0.45)  # of the method's color, a level each
+BETWEEN = 0.06
+FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest
+HEIGHT, TOP, NARROW_TOP, BOTTOM = 436, 116, 216, 46
+OPEN = 0.6  # of ‖w‖: the height up to which a panel follows a wedge
+SHAPE = 0.54  # height of a panel over its width, about
+FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
 
 
 def figure(result: EqualKL, theme: str) -> go.Figure:
-    """Draw KL = c solid and ½ δᵀFδ = c dashed for three levels."""
+    """Draw KL = c solid and filled, and ½ δᵀFδ = c dashed, for three levels."""
     look, drawn = THEMES[theme], go.Figure()
-    models = len(result.base.points)
-    for part, planes in enumerate((result.across, result.along)):
-        for place, plane in enumerate(planes):
-            if plane.contours is not None:
-                color = method_color(result.base.points[place].normalizer)
-                panel = place + 1 + models * part
-                drawn.add_traces(_panel(plane.contours, panel, color, theme))
-    for line, words in (
-        ({"color": look.muted, "width": 3, "dash": MEASURED}, text("KL = c, true")),
-        ({"color": look.ink, "width": 1.2, "dash": PREDICTED}, text("½ δᵀFδ = c")),
-    ):
-        drawn.add_scatter(x=[None], y=[None], mode="lines", line=line, name=words, showlegend=True)
-    dress(drawn, theme, height=452)
+    for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
+        if plane.contours is not None:
+            color = method_color(point.normalizer)
+            drawn.add_traces(_panel(plane.contours, n, color, look))
+            drawn.add_trace(_points(result.with_weights, n, look))
+    drawn.add_traces(_legend(look))
+    dress(drawn, theme, height=HEIGHT)
+    panels = range(1, len(result.planes) + 1)
     drawn.update_layout(
         _axes(result),
-        margin={"l": 8, "r": 8, "t": 124, "b": 48},
-        legend=LEGEND_ABOVE,
-        annotations=_heads(result, look.muted),
+        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top"},
+        annotations=_words(result, look, narrow=False),
+        meta={
+            "narrow": {
+                **stacked(
+                    [[n] for n in panels], each=200, between=138, top=NARROW_TOP, bottom=BOTTOM
+                ),
+                "legend": {"x": 0, "xanchor": "left"},
+                "annotations": _words(result, look, narrow=True),
+            }
+        },
     )
     return drawn
 
 
-def _panel(contours: Contours, panel: int, color: str, theme: str) -> list[go.Scatter]:
-    """Return the curves of all levels, and the point from which the steps go."""
-    look, traces = THEMES[theme], []
-    for level, quadratic, true, share in zip(
-        contours.levels, contours.quadratic, contours.true, SHARES, strict=True
-    ):
-        solid = {"color": blend(look.paper, color, share), "width": 3}
-        dashed = {"color": look.ink, "width": 1.2, "dash": PREDICTED}
-        for points, words, line in (
-            (true, text("KL = {c} nats", c=number(level)), solid),
-            (quadratic, text("½ δᵀFδ = {c} nats", c=number(level)), dashed),
-        ):
-            traces.append(_curve(points, words, panel, contours.strip, line))
-    here = go.Scatter(
-        x=[0],
-        y=[0],
-        mode="markers",
-        marker={"size": 7, "color": look.ink},
+def _panel(contours: Contours, panel: int, color: str, look: Theme) -> list[go.Scatter]:
+    """Return what is within each level, the KL, and its quadratic form."""
+    fills = [
+        _curve(_filled(true, contours.strip), panel, contours.strip)
+        .update(mode="none", fill="toself", fillcolor=blend(look.paper, color, share))
+        .update(hoverinfo="skip")
+        for true, share in zip(contours.true[::-1], FILLS, strict=True)
+    ]
+    solid, dashed = (
+        _curve(_joined(curves), panel, contours.strip).update(
+            line=line,
+            customdata=np.repeat(contours.levels, curves.shape[1] + 1).astype(np.float32),
+            hovertemplate=text(
+                "{name}: c = {level} nats<extra></extra>", name=name, level="%{customdata:.3g}"
+            ),
+        )
+        for curves, name, line in (
+            (contours.true, text("KL"), {"color": color, "width": 3.5, "dash": MEASURED}),
+            (contours.quadratic, "½ δᵀFδ", {"color": look.ink, "width": 2, "dash": PREDICTED}),
+        )
+    )
+    return [*fills, solid, dashed]
+
+
+def _curve(points: Array, panel: int, strip: bool) -> go.Scatter:
+    return go.Scatter(
+        x=points[:, 0].astype(np.float32),
+        y=points[:, 1].astype(np.float32),
+        mode="lines",
+        line={"shape": "linear" if strip else "spline"},
+        xaxis=f"x{panel}",
+        yaxis=f"y{panel}",
+        showlegend=False,
+    )
+
+
+def _joined(curves: Array) -> Array:
+    """Return curves (L, R, 2) one after the other, with a gap after each."""
+    gaps = np.full((len(curves), 1, 2), np.nan)
+    points: Array = np.concatenate([curves, gaps], axis=1).reshape(-1, 2)
+    return points
+
+
+def _filled(true: Array, strip: bool) -> Array:
+    """Return what is within one level: of a strip, along one edge and back along the other."""
+    gap = len(true) // 2
+    outline = np.concatenate([true[:gap], true[:gap:-1]]) if strip else true
+    found: Array = outline[np.isfinite(outline).all(axis=1)]
+    return found
+
+
+def _points(with_weights: bool, panel: int, look: Theme) -> go.Scatter:
+    """Return w, and on the ray through it w = 0 and 2w."""
+    at, words = ([0], ["w"]) if not with_weights else ([-1, 0, 1], ["", "w", "2w"])
+    return go.Scatter(
+        x=at,
+        y=[0] * len(at),
+        mode="lines+markers+text",
+        line={"color": look.ink, "width": 1.5},
+        marker={
+            "size": 11,
+            "color": look.ink,
+            "symbol": ["circle-open", "circle", "circle"][-len(at) :] if with_weights else "circle",
+        },
+        text=[f"<b>{each}</b>" for each in words],
+        textposition="bottom center",
+        textfont={"size": SIZE + 2, "color": look.ink},
+        cliponaxis=False,
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
         showlegend=False,
         hoverinfo="skip",
     )
-    return [*traces, here]
 
 
-def _curve(points: Array, words: str, panel: int, strip: bool, line: dict[str, Any]) -> go.Scatter:
-    return go.Scatter(
-        x=points[:, 0].astype(np.float32),
-        y=points[:, 1].astype(np.float32),
-        mode="lines",
-        line={"dash": MEASURED, "shape": "linear" if strip else "spline", **line},
-        name=words,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
-        showlegend=False,
-        hoverinfo="name",
-        hoverlabel={"namelength": -1},
-    )
-
-
-def _width(part: int, models: int) -> float:
-    left, right = PARTS[part]
-    return (right - left - BETWEEN * (models - 1)) / max(2, models)
+def _legend(look: Theme) -> list[go.Scatter]:
+    return [
+        go.Scatter(x=[None], y=[None], mode="lines", line=line, name=str(words), showlegend=True)
+        for line, words in (
+            ({"color": look.muted, "width": 3.5, "dash": MEASURED}, text("KL = c, true")),
+            ({"color": look.ink, "width": 2, "dash": PREDICTED}, text("½ δᵀFδ = c")),
+        )
+    ]
 
 
 def _axes(result: EqualKL) -> dict[str, dict[str, Any]]:
-    """Return axes in which the panels of a part share one scale, the same up as sideways."""
+    """Return axes on one scale, the same up as sideways, in units of ‖w‖."""
     layout: dict[str, dict[str, Any]] = {}
-    plain = {"zeroline": False, "constrain": "domain", "nticks": 6}
-    titles = (text("a direction at random across ŵ"), text("along the weights ŵ"))
-    for part, planes in enumerate((result.across, result.along)):
-        width = _width(part, len(planes))
-        far = 1.1 * max((_extent(p.contours) for p in planes if p.contours), default=1.0)
-        for place in range(len(planes)):
-            n, start = place + 1 + len(planes) * part, PARTS[part][0] + place * (width + BETWEEN)
-            layout[f"xaxis{n}"] = {
-                "domain": (start, start + width),
-                "anchor": f"y{n}",
-                "range": [-far, far],
-                "title": titles[part],
-                **plain,
-            }
-            layout[f"yaxis{n}"] = {
-                "anchor": f"x{n}",
-                "range": [-far, far],
-                **plain,
-                "scaleanchor": f"x{n}",
-                "showticklabels": not place,
-                "title": "" if place else text("the steepest across ŵ"),
-            }
+    count = len(result.planes)
+    width = (1 - BETWEEN) / 2
+    x, y = _extent(result)
+    along = {"title": text("a direction at random across ŵ"), "nticks": 6}
+    if result.with_weights:
+        ticks = [-1, -0.5, 0, 0.5, 1]
+        names = ["0", "½ ‖w‖", "‖w‖", "1½ ‖w‖", "2 ‖w‖"]
+        along = {"title": text("along the weights ŵ"), "tickvals": ticks, "ticktext": names}
+    for place in range(count):
+        n, start = place + 1, place * (width + BETWEEN)
+        layout[f"xaxis{n}"] = {
+            "domain": (start, start + width) if count > 1 else (0.2, 0.8),
+            "anchor": f"y{n}",
+            "range": [-x, x],
+            "zeroline": False,
+            "constrain": "range",
+            **along,
+        }
+        layout[f"yaxis{n}"] = {
+            "anchor": f"x{n}",
+            "range": [-y, y],
+            "zeroline": False,
+            "constrain": "range",
+            "scaleanchor": f"x{n}",
+            "nticks": 5,
+            "title": "" if place else text("steepest across ŵ, in ‖w‖"),
+        }
     return layout
 
 
-def _extent(contours: Contours) -> float:
-    """Return how far a panel must reach: to all of the ellipses, or along a strip to the origin."""
-    if contours.strip:
-        return max(1.0, float(np.nanmax(np.abs(contours.quadratic[..., 1]))))
-    both = np.abs(np.concatenate([contours.quadratic, contours.true]))
-    return float(np.nanmax(both))
+def _extent(result: EqualKL) -> tuple[float, float]:
+    """Return how far the panels reach: to all contours that are not too far, and to 0 and 2w."""
+    x, y = (1.0 if result.with_weights else 0.0), 0.0
+    for plane in result.planes:
+        if plane.contours is not None:
+            ellipse = np.nanmax(np.abs(plane.contours.quadratic), axis=(0, 1))
+            true = np.nanmax(np.abs(plane.contours.true), axis=(0, 1), initial=0.0)
+            far = np.minimum(true, FARTHEST * ellipse)
+            if plane.contours.strip:
+                far[1] = max(ellipse[1], min(true[1], OPEN))
+            x, y = max(x, far[0], ellipse[0]), max(y, far[1], ellipse[1])
+    x = 1.12 * (x or 1.0)
+    return x, float(np.clip(1.08 * y, SHAPE * x, x))
 
 
-def _heads(result: EqualKL, muted: str) -> list[dict[str, Any]]:
+def _words(result: EqualKL, look: Theme, *, narrow: bool) -> list[dict[str, Any]]:
+    """Return what stands above the figure and in its panels."""
     base = result.base
-    first = text("<b>{name}</b>: steps in units of ‖w‖", name=base.name)
-    heads = [note([first, colored(f"{base.caption}; {base.which}", muted)], yshift=66)]
-    for part, (planes, describe) in enumerate(((result.across, _across), (result.along, _along))):
-        step = _width(part, len(planes)) + BETWEEN
-        for place, (point, plane) in enumerate(zip(base.points, planes, strict=True)):
-            title = method_title(point.normalizer, variant(point.normalizer))
-            lines = [title, colored(describe(plane), muted)]
-            heads.append(note(lines, PARTS[part][0] + place * step, yshift=4))
-    return heads
+    levels = listed([number(level) for level in result.levels.tolist()])
+    about = (
+        text("{name}; c = {levels} nats per case", name=base.name, levels=levels),
+        text("{about}; {which}", about=base.caption, which=base.which),
+    )
+    lines = [colored(line, look.muted, SMALL) for line in lines_of(about, narrow)]
+    words = [note(lines, yanchor="top", yshift=NARROW_TOP - 34 if narrow else TOP - 2)]
+    for n, (point, plane) in enumerate(zip(base.points, result.planes, strict=True), 1):
+        title = method_title(point.normalizer, variant(point.normalizer))
+        lines_above = [title, _verdict(plane, narrow)]
+        words.append(head(n, lines_above, font={"size": LARGE - 4}))
+        if plane.contours is not None:
+            words.append(head(n, _numbers(plane, look), yanchor="top", x=0.02, yshift=-2))
+    return words
 
 
-def _across(plane: Plane) -> str:
-    """Say what is seen across the weights."""
-    if plane.contours is None:
-        return text("no second direction across, or stopped")
-    a, b = (number(each, 2) for each in plane.curvatures)
-    return text("across ŵ: curvatures {a} : {b}", a=a, b=b)
+def _verdict(plane: Plane, narrow: bool) -> str:
+    """Say in large letters what is seen, and after a colon in smaller ones what that means."""
+    name, colon, meaning = str(plane.shape).partition(": ")
+    large = f'<span style="font-size:{LARGE}px"><b>{name}{colon}</b></span>'
+    smaller = f'<span style="font-size:{SIZE + 4}px">{meaning}</span>'
+    return f"{large}<br>{smaller}" if narrow and colon else f"{large}{smaller}"
 
 
-def _along(plane: Plane) -> str:
-    """Say what is seen in a plane with the weights in it."""
-    if plane.contours is None:
-        return text("stopped")
-    if not plane.contours.strip:
+def _numbers(plane: Plane, look: Theme) -> list[str]:
+    """Say what the step to 2w costs, or how different the curvatures are."""
+    if plane.doubled is None:
         a, b = (number(each, 2) for each in plane.curvatures)
-        return text("with ŵ: curvatures {a} : {b}", a=a, b=b)
-    if not plane.share:
-        return text("with ŵ: no curvature along ŵ")
-    return text("with ŵ: {share} × the curvature along ŵ", share=number(plane.share, 1))
+        return [text("curvatures {a} : {b}", a=a, b=b)]
+    kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
+    return [
+        f'<span style="font-size:{SIZE + 4}px">{text("w → 2w: KL = <b>{kl}</b>", kl=kl)}</span>',
+        colored(text("½ δᵀFδ = {value}", value=quadratic), look.muted, SIZE),
+    ]

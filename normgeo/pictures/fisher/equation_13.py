@@ -12,7 +12,8 @@ from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import block_norms
-from normgeo.fisher.operator import WhichFisher, fisher
+from normgeo.fisher.operator import fisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
@@ -177,6 +178,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     "eq13",
     title=text("The exact Fisher information against Eq. 13"),
+    source=text("section 5.2.2, Eq. 13 and 14"),
     alt=text(
         "Maps of the exact Fisher information, of Eq. 13 and of their difference by pairs of "
         "neurons, dark where the block of a pair is large."

@@ -13,12 +13,14 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equation_13 import Equation13
-from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.annotations import colored, method_title, note, wrapped
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
+from normgeo.pictures.style.panels import NARROW, head, lines_of, stacked
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, SMALL, THEMES, Theme, dress
 
 MAPS = ((0.0, 0.2), (0.225, 0.425), (0.45, 0.65))
 BAR, CURVE = 0.655, (0.77, 1.0)
+TOP, NARROW_TOP, BOTTOM = 136, 276, 44
 
 
 def figure(result: Equation13, theme: str) -> go.Figure:
@@ -26,7 +28,7 @@ def figure(result: Equation13, theme: str) -> go.Figure:
     look, drawn = THEMES[theme], go.Figure()
     largest = max(float(each.max()) for each in (result.exact, result.paper)) or 1.0
     for panel, values in enumerate((result.exact, result.paper, result.gap), start=1):
-        drawn.add_trace(_map(values, panel, largest, theme))
+        drawn.add_trace(_map(values, panel))
     color = method_color(result.normalizer)
     for name, errors, width in (
         (text("of F<sub>WW</sub>"), [each.weights for each in result.widths], 3.0),
@@ -44,10 +46,11 @@ def figure(result: Equation13, theme: str) -> go.Figure:
                 "H = {H}, {name}: {value}<extra></extra>", H="%{x}", name=name, value="%{y:.1%}"
             ),
         )
-    dress(drawn, theme, height=420)
+    dress(drawn, theme, height=440)
     drawn.update_layout(
         _axes(result),
-        margin={"l": 8, "r": 8, "t": 104, "b": 44},
+        coloraxis=_scale(largest, look),
+        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
         showlegend=bool(result.widths),
         legend={
             "x": 1,
@@ -57,22 +60,20 @@ def figure(result: Equation13, theme: str) -> go.Figure:
             "orientation": "v",
             "bgcolor": "rgba(0,0,0,0)",
         },
-        annotations=_heads(result, look.muted),
+        annotations=_heads(result, look.muted, narrow=False),
+        meta={"narrow": _narrow(result, look.muted)},
     )
     return drawn
 
 
-def _map(values: Array, panel: int, largest: float, theme: str) -> go.Heatmap:
-    look, seen = THEMES[theme], pooled(values)
+def _map(values: Array, panel: int) -> go.Heatmap:
+    seen = pooled(values)
     at = (np.arange(len(seen)) + 0.5) * len(values) / len(seen) - 0.5
     return go.Heatmap(
         z=seen.astype(np.float32),
         x=at,
         y=at,
-        zmin=0,
-        zmax=largest,
-        colorscale=[[0.0, look.paper], [1.0, look.ink]],
-        showscale=panel == 1,
+        coloraxis="coloraxis",
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
         hovertemplate=text(
@@ -81,15 +82,24 @@ def _map(values: Array, panel: int, largest: float, theme: str) -> go.Heatmap:
             j="%{x:.0f}",
             value="%{z:.3g}",
         ),
-        colorbar={
+    )
+
+
+def _scale(largest: float, look: Theme) -> dict[str, Any]:
+    """Return the colors that all maps share, and their bar."""
+    return {
+        "cmin": 0,
+        "cmax": largest,
+        "colorscale": [[0.0, look.paper], [1.0, look.ink]],
+        "colorbar": {
             "x": BAR,
             "len": 1,
             "thickness": 10,
             "outlinewidth": 0,
             "nticks": 5,
-            "tickfont": {"size": SIZE - 3, "color": look.muted},
+            "tickfont": {"size": SMALL, "color": look.muted},
         },
-    )
+    }
 
 
 def _axes(result: Equation13) -> dict[str, dict[str, Any]]:
@@ -107,12 +117,14 @@ def _axes(result: Equation13) -> dict[str, dict[str, Any]]:
     for n, domain in enumerate(MAPS, start=1):
         axes[f"xaxis{n}"] = {
             **square,
+            "constraintoward": "left",
             "domain": domain,
             "anchor": f"y{n}",
             "title": text("neuron"),
         }
         axes[f"yaxis{n}"] = {
             **square,
+            "constraintoward": "top",
             "anchor": f"x{n}",
             "autorange": "reversed",
             "scaleanchor": f"x{n}",
@@ -135,25 +147,50 @@ def _axes(result: Equation13) -> dict[str, dict[str, Any]]:
     return axes
 
 
-def _heads(result: Equation13, muted: str) -> list[dict[str, Any]]:
+def _narrow(result: Equation13, muted: str) -> dict[str, Any]:
+    """Return the layout on a phone: panels below each other, without a bar."""
+    panels = [[n] for n in range(1, 5 if result.widths else 4)]
+    layout = stacked(panels, each=240, between=124, top=NARROW_TOP, bottom=BOTTOM)
+    if not result.widths:
+        layout |= {"xaxis4": {"domain": [0, 1]}, "yaxis4": {"domain": [0, 0.1]}}
+    return {
+        **layout,
+        "coloraxis": {"showscale": False},
+        "legend": {"y": 0.2 if result.widths else 0.99},
+        "annotations": _heads(result, muted, narrow=True),
+    }
+
+
+def _heads(result: Equation13, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
     title = method_title(result.normalizer, variant(result.normalizer))
-    about = colored(f"{result.caption}; {result.which}", muted)
+    about = [
+        colored(line, muted, SMALL)
+        for line in lines_of((f"{result.caption}; {result.which}",), narrow)
+    ]
+    verdict = wrapped(_distance(result), NARROW - 8) if narrow else [_distance(result)]
+    size = LARGE if result.here.agree or not np.isnan(result.here.weights) else SIZE
+    verdict = [_sized(line, SIZE if narrow else size - 4) for line in verdict]
     left_out = (
         text("largest {value}", value=number(result.here.whole, 2))
         if result.here.agree
         else text("what Eq. 13 leaves out")
     )
-    heads = [note([f"{title}: {_distance(result)}", about], yshift=54)]
-    for (left, _), name, line in (
-        (MAPS[0], text("exact"), text("‖F<sub>ij</sub>‖, all of J")),
-        (MAPS[1], text("Eq. 13"), text("each neuron's own terms")),
-        (MAPS[2], text("difference"), left_out),
+    top = NARROW_TOP if narrow else TOP
+    heads = [note([*about, title, *verdict], yanchor="top", yshift=top - 2)]
+    for n, name, line in (
+        (1, text("exact"), text("‖F<sub>ij</sub>‖, all of J")),
+        (2, text("Eq. 13"), text("each neuron's own terms")),
+        (3, text("difference"), left_out),
     ):
-        heads.append(note([f"<b>{name}</b>", colored(line, muted)], left, yshift=4))
+        heads.append(head(n, [f"<b>{name}</b>", colored(line, muted)]))
     if result.widths:
         line = colored(text("other widths, random weights"), muted)
-        heads.append(note([f"<b>{text('against the width')}</b>", line], CURVE[0], yshift=4))
+        heads.append(head(4, [f"<b>{text('against the width')}</b>", line]))
     return heads
+
+
+def _sized(words: str, size: int) -> str:
+    return f'<b><span style="font-size:{size}px">{words}</span></b>'
 
 
 def _distance(result: Equation13) -> str:

@@ -153,6 +153,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     "growth",
     title=text("KL against its quadratic form as the step grows"),
+    source=text("section 5.2.1, Eq. 8 and 9"),
     alt=text(
         "The KL and half the quadratic form against the length of the step on logarithmic axes, "
         "equal for short steps in every direction, and their ratio, which tends to 1."

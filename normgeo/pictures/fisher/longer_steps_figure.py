@@ -12,11 +12,13 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
 from normgeo.pictures.style.annotations import colored, method_title, note
-from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, THEMES, dress
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.panels import head, lines_of, stacked
+from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, SMALL, THEMES, dress
 
 PANELS = ((0.0, 0.3), (0.35, 0.65), (0.72, 1.0))
-SHARES = (0.45, 1.0, 0.7)  # of the method's color, a direction each
+WIDTHS = (6.5, 3.5, 1.5)  # of the lines, a direction each
+TOP, NARROW_TOP, BOTTOM = 112, 282, 48
 NAMES = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
 
 
@@ -26,11 +28,9 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
     for m, k in np.ndindex(result.silent.shape):
         if not result.silent[m, k] and not np.isnan(result.quadratic[m, k]).all():
             drawn.add_traces(_lines(result, m, k, theme))
-    for direction, share in zip(NAMES, SHARES, strict=True):
-        shade = blend(look.paper, look.muted, share)
-        drawn.add_scatter(
-            x=[None], y=[None], mode="lines", name=str(direction), line={"color": shade, "width": 3}
-        )
+    for direction, width in zip(NAMES, WIDTHS, strict=True):
+        line = {"color": look.muted, "width": width}
+        drawn.add_scatter(x=[None], y=[None], mode="lines", name=str(direction), line=line)
     drawn.add_scatter(
         x=[None],
         y=[None],
@@ -38,12 +38,19 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
         name="½ δᵀFδ",
         line={"color": look.ink, "width": 1.5, "dash": PREDICTED},
     )
-    dress(drawn, theme, height=420)
+    dress(drawn, theme, height=428)
     drawn.update_layout(
         _axes(result.quadratic),
-        margin={"l": 8, "r": 8, "t": 104, "b": 48},
+        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
         legend=LEGEND_ABOVE,
-        annotations=_heads(result, look.muted),
+        annotations=_heads(result, look.muted, narrow=False),
+        meta={
+            "narrow": {
+                **stacked(_panels(result), each=230, between=122, top=NARROW_TOP, bottom=BOTTOM),
+                "legend": {"x": 0, "xanchor": "left"},
+                "annotations": _heads(result, look.muted, narrow=True),
+            }
+        },
     )
     return drawn
 
@@ -51,15 +58,14 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
 def _lines(result: LongerSteps, m: int, k: int, theme: str) -> list[go.Scatter]:
     """Return the lines of a model and a direction: KL, its quadratic form, and the ratio."""
     look, normalizer = THEMES[theme], result.base.points[m].normalizer
-    shade = blend(look.paper, method_color(normalizer), SHARES[k])
     words = f"{normalizer.title}, {NAMES[k]}"
-    solid = {"color": shade, "dash": MEASURED, "width": 3.0}
+    solid = {"color": method_color(normalizer), "dash": MEASURED, "width": WIDTHS[k]}
     dashed = {"color": look.ink, "dash": PREDICTED, "width": 1.5}
     ratio = text("KL over ½ δᵀFδ, {words}", words=words)
     return [
         _line(result.lengths, result.kl[m, k], f"KL, {words}", m + 1, solid),
         _line(result.lengths, result.quadratic[m, k], f"½ δᵀFδ, {words}", m + 1, dashed),
-        _line(result.lengths, result.ratio[m, k], ratio, 3, {**solid, "width": 2.5}),
+        _line(result.lengths, result.ratio[m, k], ratio, 3, solid),
     ]
 
 
@@ -107,18 +113,22 @@ def _axes(quadratic: Array) -> dict[str, Any]:
     return layout
 
 
-def _heads(result: LongerSteps, muted: str) -> list[dict[str, Any]]:
+def _panels(result: LongerSteps) -> list[list[int]]:
+    """Return the numbers of the axes: one for each model, and that of the ratio."""
+    return [[n] for n in (*range(1, len(result.base.points) + 1), 3)]
+
+
+def _heads(result: LongerSteps, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
     base = result.base
-    heads = [note([base.name, colored(f"{base.caption}; {base.which}", muted)], yshift=52)]
+    about = (text("{name}; {about}", name=base.name, about=base.caption), str(base.which))
+    lines = [colored(line, muted, SMALL) for line in lines_of(about, narrow)]
+    heads = [note(lines, yanchor="top", yshift=NARROW_TOP - 86 if narrow else TOP - 2)]
     for m, point in enumerate(base.points):
         line = text("KL solid, ½ δᵀFδ dashed")
         if result.silent[m].any():
             direction = NAMES[int(result.silent[m].argmax())]
             line = text("{direction}: both are 0", direction=direction)
         title = method_title(point.normalizer, variant(point.normalizer))
-        heads.append(note([title, colored(line, muted)], PANELS[m][0], yshift=4))
-    lines = [
-        f"<b>{text('the ratio of both')}</b>",
-        colored(text("→ 1 for short steps"), muted),
-    ]
-    return [*heads, note(lines, PANELS[2][0], yshift=4)]
+        heads.append(head(m + 1, [title, colored(line, muted)]))
+    ratio = f"<b>{text('the ratio of both')}</b>"
+    return [*heads, head(3, [ratio, colored(text("→ 1 for short steps"), muted)])]

@@ -13,13 +13,13 @@ from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.gain_metric import GainMetric, gain_metric
-from normgeo.fisher.operator import WhichFisher
+from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, listed, variant
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.pictures.picture import Study
-from normgeo.pictures.work import BYTES, PRODUCTS, Sizes, times, weights
+from normgeo.pictures.work import BYTES, PRODUCTS, Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -158,13 +158,14 @@ def _cost(settings: Settings) -> Cost:
     count = len(NORMALIZERS) * (len(DELTAS) + 2)
     meeting = 2 * count * sizes.N * sizes.H**2 / PRODUCTS if sizes.coupled else 0.0
     held = Cost(2 * len(DELTAS) * BYTES * sizes.H**2, meeting)
-    fits = times(len(NORMALIZERS), weights(settings, sizes))
+    fits = weights(settings, sizes, len(NORMALIZERS))
     return fits + held + sizes.evaluations(count)
 
 
 STUDY = Study(
     "magnitude",
     title=text("The metric along the gains against the scale of the inputs"),
+    source=text("section 5.2.2; appendix"),
     alt=text(
         "Left: the trace of the metric along the gains against the scale of the inputs, solid as "
         "it is, dotted as the appendix prints it. Right: the printed one over the exact one."

@@ -15,11 +15,14 @@ from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import CLAIM, MEASURED, SIZE, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import head, lines_of, stacked
+from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, dress, log_ticks
 
 LEFT, RIGHT = (0.0, 0.56), (0.64, 1.0)
 IN_A_LINE = (4, 2)  # titles of methods above the panel at the left, and at the right
-LINE = 18  # pixels
+NARROW_LINE = 2  # the same in a narrow figure
+TOP, NARROW_TOP, BOTTOM = 184, 408, 48
+LEGEND, NARROW_LEGEND = 78, 196  # pixels of the margin above
 WIDEST, NARROWEST = 8.0, 2.0  # lines lie on each other: the first is the widest
 
 
@@ -36,12 +39,18 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
         name=text("as printed"),
         line={"color": look.muted, "width": 2, "dash": CLAIM},
     )
-    dress(drawn, theme, height=440)
+    dress(drawn, theme, height=448)
     drawn.update_layout(
         _axes(result.methods),
-        margin={"l": 8, "r": 8, "t": 152, "b": 48},
-        legend={"x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": SIZE - 1}},
-        annotations=_heads(result, look.muted),
+        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        legend={"x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": SMALL}},
+        annotations=_heads(result, look.muted, narrow=False),
+        meta={
+            "narrow": {
+                **stacked([[1], [2]], each=280, between=180, top=NARROW_TOP, bottom=BOTTOM),
+                "annotations": _heads(result, look.muted, narrow=True),
+            }
+        },
     )
     return drawn
 
@@ -116,7 +125,8 @@ def _axes(methods: Sequence[MethodMetric]) -> dict[str, Any]:
     }
 
 
-def _heads(result: Magnitude, muted: str) -> list[dict[str, Any]]:
+def _heads(result: Magnitude, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
+    most = (NARROW_LINE, NARROW_LINE) if narrow else IN_A_LINE
     still = [_title(each) for each in result.methods if not each.changes]
     wrong = [
         text("{method} × {factor}", method=_title(each), factor=number(each.off))
@@ -124,22 +134,21 @@ def _heads(result: Magnitude, muted: str) -> list[dict[str, Any]]:
         if each.off is not None and each.misprinted
     ]
     left = (
-        text("{methods}: the same at every δ", methods=listed(_broken(still, IN_A_LINE[0])))
+        text("{methods}: the same at every δ", methods=listed(_broken(still, most[0])))
         if still
         else text("every metric depends on the scale of the inputs")
     )
     right = (
-        text("as printed, at δ = 1: {wrong}", wrong=listed(_broken(wrong, IN_A_LINE[1])))
+        text("as printed, at δ = 1: {wrong}", wrong=listed(_broken(wrong, most[1])))
         if wrong
         else text("as printed is exact for all of them")
     )
-    lines = 1 + max(f"{head}".count("<br>") for head in (left, right))
-    about = colored(f"{result.caption}; {result.which}", muted)
-    return [
-        note(left, LEFT[0], yshift=8),
-        note(right, RIGHT[0], yshift=8),
-        note(about, yshift=12 + LINE * lines),
-    ]
+    if narrow:
+        left, right = (words.replace(": ", ":<br>") for words in (str(left), str(right)))
+    about = lines_of((f"{result.caption}; {result.which}",), narrow)
+    lines = [colored(line, muted, SMALL) for line in about]
+    top = NARROW_TOP - NARROW_LEGEND if narrow else TOP - LEGEND
+    return [head(1, [left]), head(2, [right]), note(lines, yanchor="top", yshift=top)]
 
 
 def _title(method: MethodMetric) -> str:

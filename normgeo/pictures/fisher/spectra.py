@@ -12,8 +12,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress, Stop
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher, WhichFisher, fisher
+from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard
@@ -126,13 +127,14 @@ def _cost(settings: Settings) -> Cost:
     sizes = Sizes.of(settings, apart=True)
     if sizes.parameters <= ALL + 2 * sizes.H:
         size = min(sizes.parameters, ALL)
-        return cost_beside_standard(settings, 1, size / 2) + times(2, eigenvalues(size))
+        return cost_beside_standard(settings, 1, size / 4) + times(2, eigenvalues(size))
     return cost_beside_standard(settings, matrices=1, evaluations=LANCZOS)
 
 
 STUDY = Study(
     "spectra",
     title=text("The spectrum of the Fisher information"),
+    source=text("section 5.2.1, Eq. 9"),
     alt=text(
         "Eigenvalues of the Fisher information of both models, largest first, on a logarithmic "
         "axis, and the share of the trace that the largest carry."

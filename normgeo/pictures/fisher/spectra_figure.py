@@ -13,9 +13,11 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
+from normgeo.pictures.style.panels import head, lines_of, stacked
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
 LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
+TOP, NARROW_TOP, BOTTOM = 108, 296, 48
 
 
 def figure(result: Spectra, theme: str) -> go.Figure:
@@ -24,25 +26,18 @@ def figure(result: Spectra, theme: str) -> go.Figure:
     for each in result.models:
         if each.spectrum is not None:
             drawn.add_traces(_lines(each, result.rounding))
-    dress(drawn, theme, height=420)
+    dress(drawn, theme, height=428)
     drawn.update_layout(
         _axes(result),
         showlegend=False,
-        margin={"l": 8, "r": 8, "t": 100, "b": 44},
-        annotations=[
-            note(colored(f"{result.caption}; {result.which}", look.muted), yshift=62),
-            note([_sentence(each, result.rounding) for each in result.models], yshift=8),
-            note(
-                f"{MOST_OF:.0%}",
-                0.99,
-                MOST_OF,
-                xref="x2 domain",
-                yref="y2",
-                xanchor="right",
-                yanchor="top",
-                font={"color": look.muted, "size": SIZE - 2},
-            ),
-        ],
+        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        annotations=_heads(result, look.muted, narrow=False),
+        meta={
+            "narrow": {
+                **stacked([[1], [2]], each=260, between=84, top=NARROW_TOP, bottom=BOTTOM),
+                "annotations": _heads(result, look.muted, narrow=True),
+            }
+        },
         shapes=[
             {
                 "type": "line",
@@ -126,6 +121,28 @@ def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
             "title": text("share of the trace"),
         },
     }
+
+
+def _heads(result: Spectra, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
+    about = lines_of((result.caption, str(result.which)), narrow)
+    lines = [colored(line, muted, SMALL) for line in about]
+    sentences = [_sentence(each, result.rounding) for each in result.models]
+    if narrow:
+        sentences = [
+            sentence.replace(": ", ":<br>").replace(", ", "<br>") for sentence in sentences
+        ]
+    ninety = note(
+        f"{MOST_OF:.0%}",
+        0.99,
+        MOST_OF,
+        xref="x2 domain",
+        yref="y2",
+        xanchor="right",
+        yanchor="top",
+        font={"color": muted, "size": SMALL},
+    )
+    above = note(lines, yanchor="top", yshift=(NARROW_TOP if narrow else TOP) - 2)
+    return [above, head(1, sentences), ninety]
 
 
 def _sentence(model: ModelSpectrum, rounding: float) -> str:

@@ -11,19 +11,12 @@ from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.normalizers.averages import (
-    EXAMPLE_PLACE,
-    EXAMPLE_W,
-    EXAMPLE_X,
-    SHOWN_CASES,
-    Average,
-    Worked,
-    averages,
-    worked,
-)
+from normgeo.normalizers.averages import SHOWN_CASES, Average, Worked, averages, worked
+from normgeo.normalizers.example import read
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
+from normgeo.pictures.home.arithmetic import arithmetic
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
 from normgeo.pictures.work import Sizes, weights
@@ -48,6 +41,8 @@ class Averages(NamedTuple):
 
 def compute(settings: Settings, progress: Progress) -> Averages:
     """A method of each scale: the chosen one for its own scale, elsewhere the first by name."""
+    example_X, example_W = read(settings.example)
+    n, h = map(int, settings.place.split("."))
     here = model_on_data(settings, "standardized", NORMALIZERS["standard"])
     W, X = here.model.W, here.X[:SHOWN_CASES]
     middle = (min(len(X), SHOWN_CASES) // 2 - 1, len(W) // 2 - 1 if len(W) > 1 else 0)
@@ -57,8 +52,8 @@ def compute(settings: Settings, progress: Progress) -> Averages:
         for name, method in _methods(scale.key, settings.method) if scale.divides else ():
             one = {name: method}
             try:
-                found = averages(one, EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
-                numbers[name] = worked(found[name], EXAMPLE_W, EXAMPLE_X, EXAMPLE_PLACE)
+                found = averages(one, example_W, example_X, (n, h))
+                numbers[name] = worked(found[name], example_W, example_X, (n, h))
                 real.update(averages(one, W, X, middle))
             except Refusal as error:
                 notes.append(text("No {name} here: {why}", name=method.title, why=error))
@@ -101,16 +96,26 @@ def _cost(settings: Settings) -> Cost:
     return weights(settings, Sizes.of(settings))
 
 
+def _observed(result: Averages) -> str:
+    """The arithmetic of the example, method by method."""
+    return " ".join(
+        f"{text(result.example[key].normalizer.title)}: {'; '.join(arithmetic(numbers))}."
+        for key, numbers in result.numbers.items()
+    ).replace("..", ".")
+
+
 STUDY = Study(
     name="averages",
     title=text("What each method averages"),
+    source=text("sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5"),
     alt=text(
         "Three grids with what is averaged lit: one neuron over the cases in batch norm, one case "
         "over the neurons in layer norm, one weight vector over its features in weight norm. Below "
         "each the same in integers, with the arithmetic."
     ),
-    uses=(*DATA, "method"),
+    uses=(*DATA, "method", "example", "place"),
     compute=compute,
     table=_table,
     cost=_cost,
+    observed=_observed,
 )

@@ -5,10 +5,13 @@ from normgeo.pictures.invariance import (
     effect_figure,
     floating_point,
     floating_point_figure,
+    where_z_lives,
+    where_z_lives_figure,
 )
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
     Picture(effect.STUDY, effect_figure.figure),
     Picture(floating_point.STUDY, floating_point_figure.figure),
+    Picture(where_z_lives.STUDY, where_z_lives_figure.figure),
 )

@@ -1,104 +1,162 @@
-"""The picture of a change: what it does to one row, and to z, method under method."""
+"""The picture of a change: eight rows of W or X, z before and after, and the verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.datasets.dataset import Dataset
-from normgeo.invariance.before_and_after import AppliedChange, BeforeAndAfter, Moments
-from normgeo.pictures.invariance.effect import EffectOnData
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import SIZE, THEMES, add_slider, dress, ink_scale
+from normgeo.invariance.before_and_after import BeforeAndAfter
+from normgeo.pictures.captions import variant
+from normgeo.pictures.invariance.effect import EffectOnData, movement, parameter, sign_and_words
+from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
+from normgeo.pictures.style import marks
+from normgeo.pictures.style.annotations import wrapped
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.player import STRIP, add_slider
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress, ink_scale
+from normgeo.settings import as_text
+
+TOP, FOOT, ROW, GAP = 64, 42, 96, 10  # heights in pixels: of the head, the axis, a method, between
+PICTURES, DOTS, WORDS = (0.0, 0.23), (0.305, 0.585), 0.615  # from left to right, in widths
+MARK = 34
+FADE = 0.6  # the exponent from values to ink: below 1, small values are still seen
+
+HEAD = 22  # more of the head on a narrow screen, where the name of the change takes two lines
+NARROW_PICTURES, NARROW_ROW, NARROW_WORDS = 330, 100, 92
+
+Layout = dict[str, Any]
 
 
 def figure(result: EffectOnData, theme: str) -> go.Figure:
-    """Draw an effect: the changed row at the left, z of one case before (hollow) and after.
+    """Draw an effect: what changes at the left, z of one case before (hollow) and after (filled).
 
     The frames of its slider are the strengths.
     """
-    effect, dataset, opening = result.effect, result.dataset, result.opening
+    effect, opening = result.effect, result.opening
     methods = list(effect.methods.values())
-    last = _rows(effect)
-    alone = [[{}, {"rowspan": 2}], [{}, None]] if len(methods) == 1 else None
-    drawn = make_subplots(
-        rows=last,
-        cols=2,
-        column_widths=[0.24, 0.76],
-        specs=alone,
-        horizontal_spacing=0.09,
-        vertical_spacing=0.3 / last + 0.06,
+    grid = Grid.of(len(effect.shown))
+    drawn = go.Figure(
+        [
+            _outline(grid, np.arange(len(effect.shown)), THEMES[theme].muted, 1),
+            _pictures(result, theme),
+            _outline(grid, np.flatnonzero(effect.changed), THEMES[theme].ink, 4),
+            *(trace for place, m in enumerate(methods) for trace in _dots(m, place, theme)),
+        ]
     )
-    limit = float(np.abs(effect.row_before).max()) or 1.0
-    drawn.add_trace(_row(effect.row_before, dataset, limit, theme), row=1, col=1)
-    drawn.add_trace(_row(effect.row_after[opening], dataset, limit, theme), row=last, col=1)
-    for place, method in enumerate(methods, start=1):
-        for trace in _dots(method, opening, theme):
-            drawn.add_trace(trace, row=place, col=2)
-    dress(drawn, theme, height=460 if last < 3 else 530)
-    drawn.update_layout(margin={"l": 16, "r": 8, "t": 44, "b": 40})
-    _axes(drawn, effect, dataset)
-    drawn.update_layout(showlegend=False, annotations=_captions(drawn, effect, opening, theme))
-
-    moving = [1, *(i for m in range(len(methods)) for i in (2 + 3 * m + 1, 2 + 3 * m + 2))]
+    dress(drawn, theme, height=TOP + FOOT + len(methods) * (ROW + GAP))
+    drawn.update_layout(
+        margin={"l": 8, "r": 8, "t": TOP, "b": FOOT}, showlegend=False, **_axes(result, grid)
+    )
+    states = [_state(result, step, theme) for step in range(len(effect.strengths))]
+    moving = [1, *(4 + 3 * m + i for m in range(len(methods)) for i in (0, 1))]
+    for trace, values in zip(moving, states[opening][0], strict=True):
+        drawn.data[trace].update(values)
+    drawn.update_layout(states[opening][1])
+    drawn.layout.meta["narrow"] |= _narrow(len(methods))
     frames = [
-        go.Frame(
-            name=f"{strength:g}",
-            traces=moving,
-            data=[
-                _row(effect.row_after[step], dataset, limit, theme),
-                *(trace for method in methods for trace in _dots(method, step, theme)[1:]),
-            ],
-            layout={"annotations": _captions(drawn, effect, step, theme)},
-        )
-        for step, strength in enumerate(effect.strengths)
+        {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
+        for strength, (data, layout) in zip(effect.strengths, states, strict=True)
     ]
-    prefix = "δ = " if effect.transform.rescales else text("strength of γ: ")
-    add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
+    add_slider(
+        drawn,
+        frames,
+        start=opening,
+        prefix=f"{parameter(effect.transform)} = ",
+        theme=theme,
+        setting="delta",
+        values=[as_text(float(strength)) for strength in effect.strengths],
+    )
     return drawn
 
 
-def _rows(effect: AppliedChange) -> int:
-    """The number of rows: one for a method, at least two for before and after."""
-    return max(2, len(effect.methods))
+def _state(result: EffectOnData, step: int, theme: str) -> tuple[list[dict[str, Any]], Layout]:
+    """All that differs from step to step: attributes of the moving traces, and the words."""
+    data = [_values(result, step)]
+    for method in result.effect.methods.values():
+        before, z = method.before.z, method.after[step].z
+        after = np.full_like(z, np.nan) if method.after[step].problem else z
+        way = np.column_stack([before, after, np.full(len(z), np.nan)])
+        data += [{"y": way.ravel().astype(np.float32)}, {"y": after.astype(np.float32)}]
+    layout = {
+        "annotations": _words(result, step, theme),
+        "shapes": _shapes(result, step, theme),
+        "meta": {
+            "narrow": {
+                "annotations": _words(result, step, theme, narrow=True),
+                "shapes": _shapes(result, step, theme, narrow=True),
+            }
+        },
+    }
+    return data, layout
 
 
-def _row(values: Array, dataset: Dataset, limit: float, theme: str) -> go.Heatmap | go.Bar:
-    """Return one row of W or X as an image where the features are pixels, as bars elsewhere."""
-    if dataset.image_shape is None:
-        return go.Bar(
-            x=list(map(escape, dataset.feature_names)),
-            y=values,
-            marker_color=THEMES[theme].muted,
-            hovertemplate="%{x}: %{y:.4g}<extra></extra>",
-        )
-    image = np.round(dataset.as_images(values), 3)
-    return go.Heatmap(
-        z=image,
-        zmin=-limit,
-        zmax=limit,
-        zmid=0,
-        colorscale=ink_scale(theme),
-        showscale=False,
-        hovertemplate=text("pixel (%{y}, %{x}): %{z}<extra></extra>"),
+def _outline(grid: Grid, which: Array, color: str, width: float) -> go.Scatter:
+    """Return lines around some of the pictures."""
+    x, y = grid.outlines(which)
+    return go.Scatter(
+        x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip"
     )
 
 
-def _dots(method: BeforeAndAfter, step: int, theme: str) -> tuple[go.Scatter, ...]:
+def _pictures(result: EffectOnData, theme: str) -> go.Heatmap | go.Scatter:
+    """Return the shown rows as images where the features are pixels, as bars elsewhere."""
+    dataset, rows = result.dataset, result.effect.rows_before
+    if dataset.image_shape is None:
+        x, _ = bars(rows, 0, 1)
+        return go.Scatter(
+            x=x, fill="toself", mode="none", fillcolor=THEMES[theme].ink, hoverinfo="skip"
+        )
+    height, width = dataset.image_shape
+    return go.Heatmap(
+        zmin=-LEVELS,
+        zmax=LEVELS,
+        x0=BOX / width / 2,
+        dx=BOX / width,
+        y0=BOX / height / 2,
+        dy=BOX / height,
+        colorscale=_ink(theme),
+        showscale=False,
+        hoverinfo="skip",
+    )
+
+
+def _ink(theme: str) -> list[list[Any]]:
+    """Return the scale of ink for signed values in which a fifth of the largest is still seen."""
+    (_, below), (_, paper), (_, above) = ink_scale(theme)
+    return [
+        [(1 + v) / 2, blend(paper, above if v > 0 else below, abs(v) ** FADE)]
+        for v in np.linspace(-1, 1, 41)
+    ]
+
+
+def _values(result: EffectOnData, step: int) -> dict[str, Any]:
+    """Return what the pictures show at one step, on one scale for all steps."""
+    effect, rows = result.effect, result.effect.rows_after[step]
+    if result.dataset.image_shape is not None:
+        largest = max(np.abs(effect.rows_after).max(), np.abs(effect.rows_before).max())
+        return {"type": "heatmap", "z": images(rows, result.dataset, float(largest))}
+    every = np.concatenate([effect.rows_before[None], effect.rows_after])
+    sizes = np.abs(every).max(axis=(0, 1))
+    # Features have units of their own, weights have one.
+    unit = sizes.max() if effect.transform.matrix == "W" else sizes
+    unit = np.where(unit > 0, unit, 1.0)
+    low, high = (every / unit).min(), (every / unit).max()
+    _, y = bars(rows / unit, min(0.0, float(low)), max(0.0, float(high)))
+    return {"y": y.astype(np.float32)}
+
+
+def _dots(method: BeforeAndAfter, place: int, theme: str) -> tuple[go.Scatter, ...]:
     """Return z before (hollow), the way from before to after, and z after (filled)."""
     color = method_color(method.normalizer)
-    before, after = method.before.z, method.after[step].z
+    before = method.before.z
     neurons = np.arange(len(before))
-    gap = np.full(len(before), np.nan)
+    axes = {"xaxis": "x2", "yaxis": f"y{place + 2}"}
     hollow = go.Scatter(
         x=neurons,
         y=before,
@@ -109,131 +167,261 @@ def _dots(method: BeforeAndAfter, step: int, theme: str) -> tuple[go.Scatter, ..
             "color": THEMES[theme].ink,
             "line": {"width": 1.5},
         },
+        cliponaxis=False,
         hovertemplate=text("neuron %{x}, before: z = %{y:.6g}<extra></extra>"),
+        **axes,
     )
     way = go.Scatter(
         x=np.repeat(neurons, 3),
-        y=np.column_stack([before, after, gap]).ravel(),
         mode="lines",
-        line={"color": color, "width": 2},
+        line={"color": color, "width": 3},
         hoverinfo="skip",
         connectgaps=False,
+        **axes,
     )
     filled = go.Scatter(
         x=neurons,
-        y=after,
         mode="markers",
-        marker={"size": 8, "color": color},
+        marker={"size": 9, "color": color},
+        cliponaxis=False,
         hovertemplate=text("neuron %{x}, after: z = %{y:.6g}<extra></extra>"),
+        **axes,
     )
     return hollow, way, filled
 
 
-def _axes(figure: go.Figure, effect: AppliedChange, dataset: Dataset) -> None:
-    rows = _rows(effect)
-    lowest = len(effect.methods)
-    for place, method in enumerate(effect.methods.values(), start=1):
-        values = [method.before.z, *(after.z for after in method.after)]
-        reach = 1.15 * max(float(np.abs(z).max()) for z in values)
-        figure.update_yaxes(range=[-reach, reach], title="z", zeroline=True, row=place, col=2)
-        figure.update_xaxes(
-            dtick=max(1, len(method.before.z) // 10),
-            title=text("neuron h") if place == lowest else "",
-            showticklabels=place == lowest,
-            row=place,
-            col=2,
-        )
-    hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
-    for place in {1, rows}:
-        if dataset.image_shape is None:
-            tallest = max(
-                float(np.abs(effect.row_after).max()), float(np.abs(effect.row_before).max())
-            )
-            figure.update_yaxes(range=[-tallest, tallest], row=place, col=1)
-            figure.update_xaxes(hidden, row=place, col=1)
-            continue
-        figure.update_xaxes(hidden, constrain="domain", row=place, col=1)
-        figure.update_yaxes(
-            hidden,
-            autorange="reversed",
-            constrain="domain",
-            row=place,
-            col=1,
-            scaleanchor="x" if place == 1 else f"x{2 * place - 1}",
-        )
+def _axes(result: EffectOnData, grid: Grid) -> Layout:
+    """Return the axes: one pair for the pictures; one x, and a y for each method, for the dots."""
+    methods = list(result.effect.methods.values())
+    neurons = len(methods[0].before.z)
+    hidden = {"visible": False, "fixedrange": True, "constrain": "domain"}
+    lowest = len(methods) + 1
+    axes: Layout = {
+        "xaxis": {
+            **hidden,
+            "domain": PICTURES,
+            "range": [-0.5, grid.width + 0.5],
+            "constraintoward": "left",
+        },
+        "yaxis": {
+            **hidden,
+            "range": [grid.height + 0.5, -0.5],
+            "scaleanchor": "x",
+            "constraintoward": "top",
+        },
+        "xaxis2": {
+            "domain": DOTS,
+            "anchor": f"y{lowest}",
+            "range": [-0.6, neurons - 0.4],
+            "dtick": max(1, -(-neurons // 5)),
+            "title": text("neuron h"),
+            "fixedrange": True,
+        },
+    }
+    for place, method in enumerate(methods):
+        sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
+        reach = 1.2 * max(map(float, sizes))
+        axes[f"yaxis{place + 2}"] = {
+            "domain": _domain(place, len(methods)),
+            "anchor": "x2",
+            "range": [-reach, reach],
+            "nticks": 4,
+            "zeroline": True,
+            "fixedrange": True,
+        }
+    return axes
 
 
-def _captions(
-    figure: go.Figure, effect: AppliedChange, step: int, theme: str
+def _domain(place: int, methods: int) -> list[float]:
+    """Return the share of the height that the dots of a method have."""
+    whole = methods * (ROW + GAP)
+    top = 1 - place * (ROW + GAP) / whole
+    return [max(0.0, top - ROW / whole), top]
+
+
+def _narrow(methods: int) -> Layout:
+    """Return the layout of a narrow figure: pictures, and below them words and dots by turns."""
+    step = NARROW_WORDS + NARROW_ROW
+    whole = NARROW_PICTURES + methods * step
+    layout: Layout = {
+        "height": TOP + HEAD + FOOT + whole + STRIP,
+        "margin": {"t": TOP + HEAD},
+        "xaxis": {"domain": [0.0, 0.5]},
+        "yaxis": {"domain": [1 - NARROW_PICTURES / whole, 1.0]},
+        "xaxis2": {"domain": [0.14, 1.0]},
+    }
+    for place in range(methods):
+        top = 1 - (NARROW_PICTURES + place * step + NARROW_WORDS) / whole
+        layout[f"yaxis{place + 2}"] = {"domain": [max(0.0, top - NARROW_ROW / whole), top]}
+    return layout
+
+
+def _words(
+    result: EffectOnData, step: int, theme: str, narrow: bool = False
 ) -> list[dict[str, Any]]:
-    """The caption of every panel at one step: verdict, movement, Eq. 5 in numbers."""
-    look = THEMES[theme]
-    sides = ((1, _row_name(effect)), (_rows(effect), _changed_name(effect, step)))
-    captions = [_caption(figure, 2 * place - 1, words, look.muted) for place, words in sides]
-    for place, method in enumerate(effect.methods.values(), start=1):
-        numbers = _numbers(method, step, effect.neuron)
-        lines = (
-            f"<b>{method.normalizer.title}</b>  {_verdict(method, effect, step)}",
-            f'<span style="color:{look.muted}">{numbers}</span>',
-        )
-        captions.append(_caption(figure, 2 * place, lines, look.ink))
-    return captions
+    """Return the name and the factor of the change, and for every method verdict and numbers."""
+    effect, look = result.effect, THEMES[theme]
+    heading = _heading(result)
+    found = [
+        _note("<br>".join(heading) if narrow else ": ".join(heading), 0, 1, SIZE, yshift=30),
+        _note(f"<b>{_factor(result, step)}</b>", 0, 1, LARGE, yshift=-4),
+        _note(
+            (text("z of case {n}:<br>○ before<br>● after", n=result.case))
+            if narrow
+            else text("z of case {n}: ○ before, ● after", n=result.case),
+            0.52 if narrow else DOTS[0],
+            1,
+            SIZE,
+            yanchor="top" if narrow else "bottom",
+        ),
+    ]
+    neuron = text("μ and σ of neuron {h}", h=effect.neuron)
+    if narrow:
+        found[-1]["text"] += f"<br>{neuron}"
+    else:
+        found.append(_note(neuron, WORDS, 1, SMALL, look.muted, xshift=MARK + 10, yshift=6))
+    for place, method in enumerate(effect.methods.values()):
+        axis, color = f"y{place + 2} domain", method_color(method.normalizer)
+        sign, verdict = sign_and_words(effect, method, step)
+        used = replace(method.normalizer, eps=method.normalizer.added_eps)
+        name = f"{text(used.title)}{variant(used)}"
+        x, indent = (0.0, 40) if narrow else (WORDS, MARK + 10)
+        tops = (NARROW_WORDS - 2, NARROW_WORDS - 20, 2) if narrow else (8, -9, -5)
+        where = {"yref": axis, "yanchor": "top"}
+        found += [
+            _note(f"<b>{name}</b>", x, 1, SIZE, color, yshift=tops[0], xshift=indent, **where),
+            _note(
+                f"<b>{verdict}</b>",
+                x,
+                1,
+                LARGE,
+                marks.color(sign, theme) if sign else look.ink,
+                yshift=tops[1],
+                xshift=indent,
+                **where,
+            ),
+            _note(
+                "<br>".join(_numbers(result, method, step)),
+                x,
+                1 if narrow else 0,
+                SMALL,
+                look.muted,
+                yshift=tops[2],
+                xshift=indent,
+                yref=axis,
+            ),
+        ]
+        if problem := method.after[step].problem:
+            found.append(
+                _note("<br>".join(wrapped(str(problem), 34)[:4]), DOTS[0], 0.5, SMALL, yref=axis)
+                | {"yanchor": "middle", "x": 0.14 if narrow else DOTS[0]}
+            )
+    return found
 
 
-def _caption(
-    figure: go.Figure, axis: int, words: str | Sequence[str], color: str
+def _note(
+    words: str, x: float, y: float, size: int, color: str = "", **place: Any
 ) -> dict[str, Any]:
-    """Words above the panel of an axis."""
-    place = "" if axis == 1 else str(axis)
-    x, y = figure.layout[f"xaxis{place}"].domain, figure.layout[f"yaxis{place}"].domain
-    font = {"size": SIZE - 1, "color": color}
-    return note(words, x[0], y[1], yshift=4, showarrow=False, font=font)
+    """Return an annotation with no more than what the template does not say."""
+    font = {"size": size, "color": color} if color else {"size": size}
+    return {
+        "text": words,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "showarrow": False,
+        "font": font,
+        **place,
+    }
 
 
-def _row_name(effect: AppliedChange) -> str:
-    if effect.transform.matrix == "W":
-        return text("weights of neuron {n}", n=effect.index)
-    return text("case {n}", n=effect.index)
+def _shapes(
+    result: EffectOnData, step: int, theme: str, narrow: bool = False
+) -> list[dict[str, Any]]:
+    """Return a frame around the selected method, and the mark of each verdict."""
+    effect, look = result.effect, THEMES[theme]
+    drawn = []
+    for place, (key, method) in enumerate(effect.methods.items()):
+        axis = f"y{place + 2} domain"
+        if key == result.chosen:
+            drawn.append(
+                {
+                    "type": "rect",
+                    "xref": "paper",
+                    "yref": axis,
+                    "x0": 0 if narrow else DOTS[0] - 0.055,
+                    "x1": 1,
+                    "y0": -0.05,
+                    "y1": 1 + NARROW_WORDS / NARROW_ROW if narrow else 1.05,
+                    "line": {"color": look.muted, "width": 2},
+                }
+            )
+        sign, _ = sign_and_words(effect, method, step)
+        if sign:
+            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -34)
+            drawn.append(
+                marks.shape(
+                    sign,
+                    theme,
+                    MARK,
+                    shift,
+                    xref="paper",
+                    yref=axis,
+                    xanchor=0 if narrow else WORDS,
+                    yanchor=1,
+                )
+            )
+    return drawn
 
 
-def _changed_name(effect: AppliedChange, step: int) -> str:
-    sign = "×" if effect.transform.rescales else "+ γ ×"
-    return text(
-        "the same, {sign} {strength}", sign=sign, strength=number(effect.strengths[step], 6)
-    )
+def _heading(result: EffectOnData) -> list[str]:
+    """Return the full name of the change with the row that it changes, and what one sees of it."""
+    effect = result.effect
+    transform, name = effect.transform, text(effect.transform.label)
+    if transform.operation.one_row:
+        n = effect.index if transform.matrix == "W" else result.case
+        row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
+        name = text("{name} ({row})", name=name, row=row)
+    if result.dataset.image_shape is None:
+        return [f"<b>{name}</b>"]
+    return [f"<b>{name}</b>", str(text(transform.on_images))]
 
 
-def _verdict(method: BeforeAndAfter, effect: AppliedChange, step: int) -> str:
-    """Return the certified verdict at this strength, and how far z moved here."""
-    after, strength = method.after[step], float(effect.strengths[step])
+def _factor(result: EffectOnData, step: int) -> str:
+    """Return which rows change and by what, in the signs of the table: "one × 3", "all + 3 γ"."""
+    effect = result.effect
+    transform, strength = effect.transform, float(effect.strengths[step])
+    symbol = str(text(transform.operation.symbol))
+    if transform.rescales:
+        return f"{symbol} {number(strength, 6)}"
+    signed = symbol if strength > 0 else symbol.replace("+", "−")
+    return f"{signed} {number(abs(strength), 6)} γ"
+
+
+def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[str]:
+    """Return how far z moved, and μ and σ of one neuron before and after."""
+    after, h = method.after[step], result.effect.neuron
     if after.problem:
-        return text("no z here: {problem}", problem=after.problem)
-    if strength == (1 if effect.transform.rescales else 0):
-        return text("nothing was changed")
-    verdict = method.verdict
-    if verdict.sign_flip and strength < 0:
-        return text("± sign flip: a negative δ turns z over")
-    moved = number(after.change, 1) if after.change < 0.01 else f"{after.change:.0%}"
-    if verdict.invariant:
-        return text("✓ invariant (z moves by {moved})", moved=moved)
-    if verdict.only_without_eps:
-        return text("≈ only at ε = 0 (z moves by {moved})", moved=moved)
-    return text("✗ not invariant: z moves by up to {moved}", moved=moved)
-
-
-def _numbers(method: BeforeAndAfter, step: int, neuron: int) -> str:
-    after = method.after[step]
-    if after.problem:
-        return ""
-    return text(
-        "z<sub>{n}</sub> = {before}  →  {after}",
-        n=neuron,
-        before=_fraction(method.before, neuron),
-        after=_fraction(after, neuron),
-    )
-
-
-def _fraction(case: Moments, h: int) -> str:
-    a, mu, sigma, z = (float(v[h]) for v in (case.summed_inputs, case.mu, case.sigma, case.z))
-    difference = f"{number(a)} {'−' if mu >= 0 else '+'} {number(abs(mu))}"
-    return f"({difference})/{number(sigma)} = <b>{number(z)}</b>"
+        return []
+    pairs = [
+        number(float(values[h]), 2)
+        for pair in ((method.before.mu, after.mu), (method.before.sigma, after.sigma))
+        for values in pair
+    ]
+    mu, mu1, sigma, sigma1 = pairs
+    return [
+        str(movement(method, step)),
+        str(
+            text(
+                "μ {mu} → {mu1}, σ {sigma} → {sigma1}",
+                mu=mu,
+                mu1=mu1,
+                sigma=sigma,
+                sigma1=sigma1,
+            )
+        ),
+    ]

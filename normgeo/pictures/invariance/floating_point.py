@@ -14,14 +14,13 @@ from normgeo.base.text import text
 from normgeo.invariance.floating_point import Sweep, sweep
 from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.invariance.effect import CHANGE, shift
+from normgeo.pictures.invariance.effect import CHANGE, SHOWN, batch, shift
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.picture import DATA, Study
 from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-SWEPT_CASES = 200
 NUMBER_TYPES = ("float16", "float32", "float64")
 USUAL_EPS = 1e-5
 STRENGTHS = 97  # of a re-scaling; a shift has fewer
@@ -44,12 +43,10 @@ def compute(settings: Settings, progress: Progress) -> Sweeps:
     """Sweeps of the selected change, over decades at both sides of no change."""
     chosen, transform = settings.selected
     here = model_on_data(settings, "standardized", chosen)
-    W, X = here.model.W, here.X[:SWEPT_CASES]
+    W, (_, index, X) = here.model.W, batch(settings, here)
     reach = 24 if transform.rescales else 8
     strengths = np.logspace(-reach, reach, 4 * reach + 1)
-    gamma = shift(settings, here)
-    if gamma is not None:
-        gamma = gamma[: transform.gamma_shape(W, X)[0]]
+    gamma = shift(settings, W, X)
     ideal = replace(chosen, eps=0.0)
     planned = [(text("{dtype}, ε = 0", dtype=dtype), ideal, dtype) for dtype in NUMBER_TYPES]
     if chosen.scaling.takes_eps:
@@ -66,7 +63,7 @@ def compute(settings: Settings, progress: Progress) -> Sweeps:
                 X,
                 strengths,
                 gamma=gamma,
-                index=min(settings.index, len(X) - 1),
+                index=index,
                 dtype=dtype,
             ),
         )
@@ -89,13 +86,14 @@ def _table(result: Sweeps) -> Table:
 def _cost(settings: Settings) -> Cost:
     """A sweep for each number type and one at an ε."""
     sizes = Sizes.of(settings)
-    swept = sizes.of_cases(min(sizes.N, SWEPT_CASES))
+    swept = sizes.of_cases(SHOWN)
     return weights(settings, sizes) + swept.evaluations(4 * STRENGTHS)
 
 
 STUDY = Study(
     name="floating_point",
     title=text("Invariance in floating point"),
+    source=text("section 5.1, Table 1"),
     alt=text(
         "Largest change of z against the strength of the change, a line for each number type."
     ),

@@ -9,11 +9,12 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.invariance.floating_point import Sweeps
-from normgeo.pictures.style.colors import BLUE, GREEN, PINK, VERMILION
-from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
+from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
 FLOOR = 1e-18
-COLORS = (VERMILION, GREEN, BLUE, PINK)
+INK = (0.55, 0.7, 0.85, 1.0)  # shades of the curves: the colors are those of methods
+SYMBOLS = ("circle-open", "square-open", "diamond-open", "triangle-up")
 
 
 def figure(result: Sweeps, theme: str) -> go.Figure:
@@ -25,7 +26,7 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
     look, rescales = THEMES[theme], result.transform.rescales
     drawn = go.Figure()
     for row, (name, sweep) in enumerate(result.curves):
-        color = COLORS[row % len(COLORS)]
+        color = blend(look.paper, look.ink, INK[row % len(INK)])
         known = ~np.isnan(sweep.change)
         drawn.add_scatter(
             x=sweep.strengths,
@@ -33,7 +34,7 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             name=name,
             mode="lines+markers",
             connectgaps=False,
-            marker={"size": 4},
+            marker={"size": 7, "symbol": SYMBOLS[row % len(SYMBOLS)]},
             line={"color": color, "dash": MEASURED, "width": 2},
             customdata=sweep.change,
             hovertemplate=f"{name}: %{{x:.3g}} → %{{customdata:.3g}}<extra></extra>",
@@ -58,7 +59,7 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
                     y=np.log10(height),
                     text=f"{sweep.dtype} {word}",
                     yshift=9,
-                    font={"size": SIZE - 3, "color": color},
+                    font={"size": SMALL, "color": color},
                 )
     title = f"{result.normalizer.title}: {result.transform.label}"
     dress(drawn, theme, height=420, title=title)
@@ -72,13 +73,13 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             xanchor="left",
             xshift=4,
             yanchor="top",
-            font={"size": SIZE - 2, "color": look.muted},
+            font={"size": SMALL, "color": look.muted},
         )
     name = text("factor δ") if rescales else text("factor on the shift γ")
-    drawn.update_xaxes(type="log", exponentformat="power", title=name)
+    drawn.update_xaxes(type="log", exponentformat="e", title=name)
     drawn.update_yaxes(
         type="log",
-        exponentformat="power",
+        exponentformat="e",
         dtick=3,
         range=[np.log10(FLOOR) - 0.5, 3],
         title=text("largest change of z, max|z′ − z| / max|z|"),

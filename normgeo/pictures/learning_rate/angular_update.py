@@ -8,21 +8,26 @@ from typing import NamedTuple, final
 import numpy as np
 
 from normgeo.base.budget import Cost
-from normgeo.base.numbers import number
+from normgeo.base.numbers import factor, fraction, number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
+from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
-from normgeo.pictures.learning_rate.runs import rate_for_block
+from normgeo.pictures.learning_rate.runs import rate_for_run
 from normgeo.pictures.picture import DATA, Study
 from normgeo.pictures.work import Sizes, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-# Norms at which the plane of the loss is measured, where ε makes it depend on the norm.
-SOFTENED = (0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
+NORMS = 2.0 ** (np.arange(-2, 9) / 2)  # of the frames: half octaves from ½ to 16
+# Where the loss depends on the norm, its plane is measured at these.
+RADII = 2.0 ** np.arange(-2, 6)
+AROUND = np.linspace(-np.pi, np.pi, 91)  # the angles of a plane of wedges
+# Most of what is seen of another plane lies about the weights.
+AHEAD = np.radians([*range(-180, -60, 20), *range(-60, 90, 5), *range(90, 181, 15)])
 
 
 class Change(NamedTuple):
@@ -30,8 +35,8 @@ class Change(NamedTuple):
 
     Attributes:
         quantity: in words. before, after: its values. unit: of these.
-        factor, predicted: by which it changes, measured and in theory; that of the angle is of
-            its tangent.
+        factor, predicted: by which it changes, measured and in theory (None without a law); that
+            of the angle is of its tangent.
 
     """
 
@@ -39,7 +44,7 @@ class Change(NamedTuple):
     before: float
     after: float
     factor: float
-    predicted: float
+    predicted: float | None
     unit: str = ""
 
 
@@ -50,8 +55,9 @@ class AngularUpdate:
 
     Attributes:
         normalizer: the method. curve: measured at the norms of the slider.
-        planes: the loss by angle at one norm, or at several where ε makes it depend on the norm.
-        name, symbol: of the block and its norm. start: where the slider opens.
+        planes: the loss by angle at one norm, or at several where it depends on the norm.
+        has_law: whether z stays where the norm changes, at ε = 0.
+        name, symbol: of the block and its norm. start: the norm that the settings ask for.
         notes: what a reader should know, in sentences.
 
     """
@@ -59,6 +65,7 @@ class AngularUpdate:
     normalizer: Normalizer
     curve: AngularUpdates
     planes: tuple[LossPlane, ...]
+    has_law: bool
     name: str
     symbol: str
     start: float
@@ -66,62 +73,108 @@ class AngularUpdate:
 
     @property
     def opening(self) -> int:
-        """The place among the norms of the one at which the slider opens."""
+        """The place among the frames of the one that is nearest to where the settings ask for."""
         return self.place(self.start)
 
     def place(self, norm: float) -> int:
-        """The place of a norm among those of the slider."""
-        return int(np.abs(self.curve.norms - norm).argmin())
+        """The place among the frames of the one whose norm is nearest, as a factor."""
+        return int(np.abs(np.log(self.curve.norms / norm)).argmin())
+
+    @property
+    def elsewhere(self) -> str:
+        """A sentence where the settings ask for a norm that has no frame; else nothing."""
+        nearest = float(self.curve.norms[self.opening])
+        if np.isclose(nearest, self.start, rtol=2e-3):
+            return ""
+        return text(
+            "The slider has no step at {symbol} = {start}; it opens at the nearest, {nearest}.",
+            symbol=self.symbol,
+            start=number(self.start),
+            nearest=norm_words(nearest),
+        )
+
+    @property
+    def no_law(self) -> str:
+        """Why there is no law here; nothing where there is one."""
+        if self.has_law:
+            return ""
+        cosine = float(self.curve.radial[np.abs(self.curve.radial).argmax()])
+        return text(
+            "No law here: a longer weight vector is another function, and the gradient has a part "
+            "along the weights (cosine {cosine}).",
+            cosine=number(cosine, 2),
+        )
+
+    @property
+    def same_along_rays(self) -> bool:
+        """Whether the loss is the same along each ray, so that its plane is wedges."""
+        return len(self.planes) == 1
 
     def changes(self, step: int) -> tuple[Change, ...]:
         """How norm, gradient, angle and loss change from the first norm to one of the slider."""
-        curve, k = self.curve, float(self.curve.factors[step])
+        curve, k = self.curve, float(self.curve.norms[step])
         here, angle = curve.here, float(curve.angles[step])
         gradient, loss = float(curve.gradient_norms[step]), float(curve.loss[step])
+        predicted = (1 / k, 1 / k**2, 1.0) if self.has_law else (None, None, None)
         return (
-            Change(self.symbol, 1.0, k, k, k),
+            Change(text("norm {symbol}", symbol=self.symbol), 1.0, k, k, None),
             Change(
                 text("gradient ‖G‖"),
                 here.gradient_norm,
                 gradient,
                 gradient / here.gradient_norm,
-                1 / k,
+                predicted[0],
             ),
             Change(
                 text("turn per step, tan θ"),
                 float(np.degrees(here.angle)),
                 float(np.degrees(angle)),
                 float(np.tan(angle) / np.tan(here.angle)),
-                1 / k**2,
+                predicted[1],
                 "°",
             ),
-            Change(text("loss"), here.loss, loss, loss / here.loss, 1.0),
+            Change(text("loss"), here.loss, loss, loss / here.loss, predicted[2]),
         )
 
 
+def norm_words(norm: float) -> str:
+    """A norm of the slider: ½, 1, √2, …"""
+    return factor(norm) if norm >= 1 else fraction(norm)
+
+
 def _compute(settings: Settings, progress: Progress) -> AngularUpdate:
-    it = block_on_data(settings)
-    model, X, y, block = it.model, it.X, it.y, it.block
-    rate = rate_for_block(settings, it.objective.at(it.objective.own).gradient)
-    curve = angular_updates(model, X, y, _norms(settings.growth), rate, block=block)
-    softened = model.normalizer.added_eps > 0
-    radii, count = (SOFTENED, 49) if softened else ((1.0,), 121)
-    angles = np.linspace(-np.pi, np.pi, count)
+    it = block_on_data(settings, homogeneous=False)
+    has_law = it.objective.blocks.homogeneous
+    rate = rate_for_run(settings, it, GradientDescent())
+    curve = angular_updates(it.model, it.X, it.y, NORMS, rate, block=it.block, homogeneous=has_law)
+    radii, angles = ((1.0,), AROUND) if _wedges(settings, has_law) else (RADII.tolist(), AHEAD)
     planes = tuple(
-        loss_plane(model, X, y, block=block, angles=angles, norm=radius)
+        loss_plane(
+            it.model,
+            it.X,
+            it.y,
+            block=it.block,
+            angles=angles,
+            norm=radius,
+            homogeneous=has_law,
+        )
         for radius in progress.over(radii)
     )
     return AngularUpdate(
-        model.normalizer, curve, planes, it.name, it.symbol, settings.growth, it.notes
+        it.model.normalizer,
+        curve,
+        planes,
+        has_law,
+        it.name,
+        it.symbol,
+        settings.growth,
+        it.notes,
     )
 
 
-def _norms(start: float) -> list[float]:
-    """Return the norms of the slider: half octaves from 1 to 16, or as far as the start needs."""
-    halves = 2 * np.log2(start)
-    low, high = min(0, int(np.ceil(halves - 1e-3))), max(8, int(np.floor(halves + 1e-3)))
-    norms = [2.0 ** (i / 2) for i in range(low, high + 1)]
-    return norms if np.isclose(start, norms, rtol=1e-3).any() else sorted([*norms, start])
+def _wedges(settings: Settings, has_law: bool) -> bool:
+    """Whether the loss does not depend on the norm."""
+    return has_law and not settings.normalizer.added_eps
 
 
 def _table(result: AngularUpdate) -> Table:
@@ -130,11 +183,15 @@ def _table(result: AngularUpdate) -> Table:
         "norm": curve.norms,
         "loss": curve.loss,
         "gradient_norm": curve.gradient_norms,
-        "predicted_gradient_norm": curve.predicted_gradient_norms,
         "angle": curve.angles,
-        "predicted_angle": curve.predicted_angles,
-        "halved_angle": curve.halved_angles,
+        "cosine_with_weights": curve.radial,
     }
+    if result.has_law:
+        columns |= {
+            "predicted_gradient_norm": curve.predicted_gradient_norms,
+            "predicted_angle": curve.predicted_angles,
+            "halved_angle": curve.halved_angles,
+        }
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     title = text(
         "{method}, {name}, η = {rate}; angles in radians, losses in nats per case",
@@ -146,36 +203,44 @@ def _table(result: AngularUpdate) -> Table:
 
 
 def _observed(result: AngularUpdate) -> str:
-    """Say by which factors gradient, angle and loss change up to the largest norm."""
-    norm, gradient, angle, loss = result.changes(len(result.curve.norms) - 1)
-    return text(
-        "From norm 1 to {norm} the gradient takes a factor of {gradient} (predicted {predicted}), "
-        "the tangent of the angle {angle} (predicted {square}), and the loss {loss}.",
-        norm=number(norm.factor),
+    """Say by which factors gradient, angle and loss change from norm 1 to where it opens."""
+    norm, gradient, angle, loss = result.changes(result.opening)
+    found = text(
+        "From norm 1 to {norm} the gradient takes a factor of {gradient}, the tangent of the angle "
+        "{angle}, and the loss {loss}.",
+        norm=norm_words(norm.factor),
         gradient=number(gradient.factor),
-        predicted=number(gradient.predicted),
         angle=number(angle.factor),
-        square=number(angle.predicted),
         loss=number(loss.factor),
+    )
+    if gradient.predicted is None or angle.predicted is None:
+        return f"{found} {result.no_law}"
+    return text(
+        "{found} Predicted are {gradient}, {angle} and 1.",
+        found=found,
+        gradient=number(gradient.predicted),
+        angle=number(angle.predicted),
     )
 
 
 def _cost(settings: Settings) -> Cost:
     """Evaluations at the norms of the slider and the angles of the planes."""
-    points = len(_norms(settings.growth)) + max(121, len(SOFTENED) * 49) + 3
-    if not settings.eps:
-        points -= len(SOFTENED) * 49 - 121
     sizes = Sizes.of(settings)
-    return weights(settings, sizes) + sizes.evaluations(points)
+    has_law = bool(settings.normalizer.homogeneous_blocks(sizes.H))
+    plane = len(AROUND) if _wedges(settings, has_law) else len(RADII) * len(AHEAD)
+    return weights(settings, sizes) + sizes.evaluations(plane + len(NORMS) + 3)
 
 
 STUDY = Study(
     name="turn",
     title=text("One gradient step turns a large weight vector less"),
+    source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
-        "Left: the loss in the plane of a weight vector and its negative gradient, with one step "
-        "at several norms. Right: the angle per step against the norm on logarithmic axes, "
-        "measured, predicted with slope −2, and with slope −1, if a doubled norm halved it."
+        "Above: the factors by which the norm of a weight vector, its gradient, the turn of a step "
+        "and the loss change. Left: the loss in the plane of the weights and their negative "
+        "gradient, with one step at several norms. Right: the angle per step against the norm on "
+        "logarithmic axes; where there is a law, beside its prediction, slope −2, and the line of "
+        "slope −1, if the turn only halved."
     ),
     uses=(*DATA, *BLOCK, "rate", "growth"),
     compute=_compute,

@@ -9,7 +9,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
-from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.settings import Settings
@@ -19,7 +19,7 @@ FLAT = 1e-11  # of the loss: a smaller slope, per radian, is rounding
 
 
 class BlockOnData(NamedTuple):
-    """One homogeneous block of a model on data, all blocks scaled to norm 1.
+    """One block of a model on data, all blocks scaled to norm 1.
 
     Attributes:
         data: the title of the data set. X: (N, D). y: targets.
@@ -40,8 +40,13 @@ class BlockOnData(NamedTuple):
     notes: tuple[str, ...]
 
 
-def block_on_data(settings: Settings) -> BlockOnData:
+def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnData:
     """Return the block that the settings name.
+
+    Args:
+        settings: of the picture.
+        homogeneous: False takes the neuron by itself where no block may change its norm and leave
+            z alone.
 
     Raises:
         ValueError: no such neuron, no homogeneous block, or a block that nothing can turn.
@@ -61,11 +66,11 @@ def block_on_data(settings: Settings) -> BlockOnData:
         )
     blocks = Blocks.of(method, H)
     block = blocks.holding(settings.neuron)
-    if not blocks.homogeneous:
+    if homogeneous and not blocks.homogeneous:
         raise Refusal(_no_block(method))
     here.model.linearize(here.X)  # undefined z is the better complaint
     model = at_norm(here.model, 1.0)
-    objective = BlockObjective.of(model, here.X, here.y, block)
+    objective = BlockObjective.of(model, here.X, here.y, block, homogeneous=homogeneous)
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
         raise Refusal(_flat(method, blocks.neurons.shape[1]))
@@ -83,10 +88,10 @@ def block_on_data(settings: Settings) -> BlockOnData:
 
 
 def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
-    """Return the same function with every homogeneous block scaled to one norm (at ε = 0)."""
+    """Return the model with every block scaled to one norm: the same function at ε = 0."""
     blocks = Blocks.of(model.normalizer, len(model.W))
-    blocks.require_direction(model.W)
     vectors = blocks.vectors(model.W)
+    require_direction(vectors)
     W = blocks.replaced(model.W, norm * vectors / lengths(vectors)[:, None])
     return model.unpack(model.layout.pack(W, model.b, model.g))
 

@@ -175,6 +175,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="descent",
     title=text("Training from three norms of the weights"),
+    source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
         "Loss, norm of the weights and angle per step against the step, from norms 1, 2 and 4, "
         "measured solid and, where there is a law, predicted dashed."

@@ -13,10 +13,12 @@ from normgeo.pictures.learning_rate.descent import Descents
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.player import Frame, add_player
-from normgeo.pictures.style.template import SIZE, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import head, stacked
+from normgeo.pictures.style.player import STRIP, Frame, add_player
+from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
 
 FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of more
+LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
 
 
@@ -29,12 +31,28 @@ def figure(result: Descents, theme: str) -> go.Figure:
     moving = [len(drawn.data) + panel for panel in range(3)]
     drawn.add_traces(_dots(result, 0, look.ink, color))
 
-    lines = _lines(result)
-    dress(drawn, theme, height=430 + 19 * (len(lines) - 1))
+    lines, narrow = _lines(result, 140), _lines(result, 38)
+    dress(drawn, theme, height=430 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 34 + 19 * len(lines), "b": 40},
-        legend={"x": 1, "xanchor": "right", "font": {"size": SIZE - 1}, "traceorder": "reversed"},
+        margin={"l": 8, "r": 8, "t": 34 + LINE * len(lines), "b": 40},
+        legend={"x": 1, "xanchor": "right", "font": {"size": SMALL}, "traceorder": "reversed"},
         annotations=[note(lines, yshift=30), *_missing(result, look.muted)],
+        meta={
+            "narrow": {
+                **stacked(
+                    [[1], [2], [3]],
+                    each=200,
+                    between=76,
+                    top=LEGEND + 20 + LINE * len(narrow),
+                    bottom=44 + STRIP,
+                ),
+                "legend": {"x": 0, "xanchor": "left", "orientation": "v"},
+                "annotations": [
+                    note(narrow, yshift=LEGEND + 12),
+                    *_missing(result, look.muted),
+                ],
+            }
+        },
     )
     _axes(drawn, result)
     last = max(1, result.steps)
@@ -110,8 +128,8 @@ def _axes(drawn: go.Figure, result: Descents) -> None:
     last = max(1, result.steps)
     titles = (
         text("loss, nats per case"),
-        text("norm of the weights {symbol}", symbol=result.symbol),
-        text("angle turned by the step θ, degrees"),
+        text("norm {symbol}", symbol=result.symbol),
+        text("angle θ of the step, degrees"),
     )
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
         across = {
@@ -144,8 +162,8 @@ def _missing(result: Descents, muted: str) -> list[dict[str, Any]]:
     """Return what stands in place of a predicted norm and of angles, where there are none."""
     notes = []
     if not result.has_norm_law:
-        font = {"size": SIZE - 1, "color": muted}
-        notes.append(note(text("no law for the norm"), DOMAINS[1][0], yshift=4, font=font))
+        font = {"size": SMALL, "color": muted}
+        notes.append(head(2, [text("no law for the norm")], font=font))
     if not result.steps:
         middle = {"xref": "x3 domain", "yref": "y3 domain", "x": 0.5, "y": 0.5}
         font = {"color": muted}
@@ -153,7 +171,7 @@ def _missing(result: Descents, muted: str) -> list[dict[str, Any]]:
     return notes
 
 
-def _lines(result: Descents) -> list[str]:
+def _lines(result: Descents, width: int) -> list[str]:
     """Return the lines above the panels: what runs, the first angles, the law, early ends."""
     run = result.runs[0]
     lines = [
@@ -178,7 +196,7 @@ def _lines(result: Descents) -> list[str]:
                 power=number(result.power),
             )
         )
-    lines += wrapped(run.optimizer.assumes)
+    lines.append(run.optimizer.assumes)
     ended = [
         (start, run.diverged)
         for run, start in zip(result.runs, result.starts, strict=True)
@@ -190,5 +208,5 @@ def _lines(result: Descents) -> list[str]:
             for start, end in ended
         )
         sentence = text("Runs that ended early: {places}.", places=places)
-        lines += wrapped(f"{sentence} {ended[0][1].reason}")
-    return lines
+        lines.append(f"{sentence} {ended[0][1].reason}")
+    return [line for sentence in lines for line in wrapped(sentence, width)]

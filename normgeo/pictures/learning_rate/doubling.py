@@ -84,6 +84,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="doubling",
     title=text("What doubling the weights does"),
+    source=text("section 5.2.2"),
     alt=text(
         "The factor of each quantity when the norm doubles, predicted and measured; the table "
         "beside has the same numbers."

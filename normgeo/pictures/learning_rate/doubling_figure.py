@@ -10,7 +10,7 @@ from normgeo.base.text import text
 from normgeo.pictures.learning_rate.doubling import CLAIMED, Doubling, factor_words
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import CLAIM, SIZE, THEMES, dress
+from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, dress
 
 TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))
 
@@ -51,7 +51,7 @@ def figure(result: Doubling, theme: str) -> go.Figure:
                 xanchor="left",
                 xshift=14,
                 hovertext=text(row.reason),
-                font={"size": SIZE - 2, "color": look.muted},
+                font={"size": SMALL, "color": look.muted},
             )
     drawn.add_vline(
         x=float(CLAIMED), line={"color": look.muted, "dash": CLAIM, "width": 2}, layer="below"
@@ -72,7 +72,7 @@ def figure(result: Doubling, theme: str) -> go.Figure:
             0,
             xref="x",
             xshift=6,
-            font={"size": SIZE - 1, "color": look.muted},
+            font={"size": SMALL, "color": look.muted},
         )
     )
     drawn.update_xaxes(

@@ -104,6 +104,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="ellipse",
     title=text("Equal KL around the weights, before and after they double"),
+    source=text("section 5.2.2"),
     alt=text(
         "Left, in a plane across the weights: ellipses of equal KL around them, before and after "
         "their norm doubles. Right: the same in a plane with the weights in it."

@@ -12,10 +12,12 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm
 from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, dress
+from normgeo.pictures.style.panels import head, stacked
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, THEMES, dress
 
+LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.4), (0.5, 1.0)
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
 
@@ -82,15 +84,33 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
             "y": 1.065,
             "yanchor": "bottom",
             "xanchor": "left",
-            "font": {"size": SIZE - 1},
+            "font": {"size": SMALL},
         },
         annotations=[
             note(title, LEFT[0], yshift=56),
-            note(across, LEFT[0], **small),
-            note(_along(result), RIGHT[0], **small),
+            head(1, [across], **small),
+            head(2, [_along(result)], **small),
         ],
+        meta={"narrow": _narrow(title, across, _along(result), small)},
     )
     return drawn
+
+
+def _narrow(title: str, across: str, along: str, small: dict[str, Any]) -> dict[str, Any]:
+    """Return the layout of a narrow figure: the tangent plane above the one with ŵ."""
+    lines, heads = wrapped(title, 38), (wrapped(across, 38), wrapped(along, 38))
+    between = 64 + LINE * max(map(len, heads))
+    top = LINE * (len(heads[0]) + len(lines)) + LEGEND + 24
+    layout = stacked([[1], [2]], each=280, between=between, top=top, bottom=48)
+    paper = layout["height"] - top - 48
+    return layout | {
+        "legend": {"orientation": "v", "y": 1 + (LINE * len(heads[0]) + 14) / paper},
+        "annotations": [
+            note(lines, yshift=LINE * len(heads[0]) + LEGEND + 20),
+            head(1, heads[0], **small),
+            head(2, heads[1], **small),
+        ],
+    }
 
 
 def _along(result: Ellipse) -> str:

@@ -30,7 +30,6 @@ from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
 from normgeo.pictures.learning_rate.runs import (
-    FIRST_TURN,
     MINI_BATCH,
     ONLY,
     RUN,
@@ -143,7 +142,7 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
     it = block_on_data(settings)
     cases, optimizer = len(it.X), OPTIMIZERS[settings.optimizer]
     steps = max(settings.steps, FEWEST)
-    rate = rate_for_run(settings, it, optimizer, FIRST_TURN)
+    rate = rate_for_run(settings, it, optimizer)
     decay = decay_for_run(settings, rate, min(0.5, optimizer.settling / steps))
     batch = batch_for_run(settings, cases, MINI_BATCH)
     real = train_from(STARTS, it, settings, progress, rate=rate, decay=decay, batch=batch)
@@ -256,6 +255,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="equilibrium",
     title=text("Growth and weight decay balance"),
+    source=text("van Laarhoven 2017; Wan et al. 2021; Kosson et al. 2024"),
     alt=text(
         "Norm of the weights and angle per step against the step, from norms 1, 2 and 4, in a "
         "simulation and on real data, beside the dashed prediction where there is a law."

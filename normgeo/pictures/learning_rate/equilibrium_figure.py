@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,8 +15,10 @@ from normgeo.pictures.learning_rate.equilibrium import BlockRun, Equilibria
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.template import SIZE, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import head, stacked
+from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
 
+LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.47), (0.53, 1.0)
 UPPER, LOWER = (0.55, 1.0), (0.0, 0.45)
 MOST = 60.0  # a run may leave the picture by this factor
@@ -29,36 +32,56 @@ def figure(result: Equilibria, theme: str) -> go.Figure:
     for column, runs in enumerate(sides):
         drawn.add_traces(_runs(result, runs, column, theme))
         drawn.add_traces(_levels(result, last, column, theme))
-    lines = _lines(result)
-    dress(drawn, theme, height=470 + 19 * (len(lines) - 1))
+    lines, narrow = _lines(result, 140), _lines(result, 38)
+    dress(drawn, theme, height=470 + LINE * (len(lines) - 1))
     _axes(drawn, result, (*sides[0], *sides[1]), last)
-    titles = (
-        text(
-            "<b>simulation</b>: a gradient of constant √Γ on the unit sphere, in random directions"
-        ),
-        text("<b>real</b>: {data!s}, {batches}", data=result.data, batches=result.batches),
-    )
-    small = {"size": SIZE - 1}
-    captions = [
-        note([title, _settled(result, runs)], domain[0], yshift=4, font=small)
-        for title, runs, domain in zip(titles, sides, (LEFT, RIGHT), strict=True)
-    ]
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 92 + 19 * len(lines), "b": 44},
+        margin={"l": 8, "r": 8, "t": 92 + LINE * len(lines), "b": 44},
         legend={
             "x": 0,
             "xanchor": "left",
             "y": 1.0,
             "yref": "paper",
             "yanchor": "bottom",
-            "font": {"size": SIZE - 1},
+            "font": {"size": SMALL},
             "traceorder": "reversed",
         },
-        annotations=[*captions, note(lines, yshift=76)],
+        annotations=[*_captions(result, 200), note(lines, yshift=76)],
+        meta={"narrow": _narrow(result, narrow)},
     )
     room = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
     drawn.update_layout({"legend.y": 1 + 46 / room})
     return drawn
+
+
+def _captions(result: Equilibria, width: int) -> list[dict[str, Any]]:
+    """Return what runs in each column, and where it has come to."""
+    titles = (
+        text("<b>simulation</b>: a gradient of constant √Γ, in random directions"),
+        text("<b>real</b>: {data!s}, {batches}", data=result.data, batches=result.batches),
+    )
+    sides = (result.simulated_runs, result.real_runs)
+    return [
+        head(panel, lines_of((title, _settled(result, runs)), width), font={"size": SMALL})
+        for panel, (title, runs) in enumerate(zip(titles, sides, strict=True), start=1)
+    ]
+
+
+def _narrow(result: Equilibria, lines: list[str]) -> dict[str, Any]:
+    """Return a narrow layout: norm above angle, the simulation above the real runs."""
+    captions = _captions(result, 42)
+    between = 40 + 18 * max(caption["text"].count("<br>") + 1 for caption in captions)
+    top = between + LEGEND + LINE * len(lines)
+    layout = stacked([[1], [3], [2], [4]], each=190, between=between, top=top, bottom=48)
+    paper = layout["height"] - top - 48
+    names = {"x": 0, "orientation": "v", "y": 1 + (between - 36) / paper}
+    shown = {"showticklabels": True}
+    layout["yaxis2"] |= shown
+    layout["yaxis4"] |= shown
+    return layout | {
+        "legend": names,
+        "annotations": [*captions, note(lines, yshift=between + LEGEND - 32)],
+    }
 
 
 def _runs(
@@ -92,7 +115,7 @@ def _levels(result: Equilibria, last: int, column: int, theme: str) -> list[go.S
     ]
 
 
-def _lines(result: Equilibria) -> list[str]:
+def _lines(result: Equilibria, width: int) -> list[str]:
     """Return the lines above the panels: what runs, and what the law assumes."""
     run = result.real[0]
     about = text(
@@ -104,7 +127,12 @@ def _lines(result: Equilibria) -> list[str]:
         decay=number(run.decay),
         share=number(run.rate * run.decay),
     )
-    return [about, *wrapped(run.optimizer.equilibrium_assumes)]
+    return lines_of((about, run.optimizer.equilibrium_assumes), width)
+
+
+def lines_of(sentences: Sequence[str], width: int) -> list[str]:
+    """Return sentences in lines of a width, each beginning a new one."""
+    return [line for sentence in sentences for line in wrapped(sentence, width)]
 
 
 def _settled(result: Equilibria, runs: Sequence[BlockRun]) -> str:
@@ -135,8 +163,8 @@ def _axes(drawn: go.Figure, result: Equilibria, runs: Sequence[BlockRun], last: 
         _log_range(values, level) for values, level in zip((norms, angles), middle, strict=True)
     ]
     names = (
-        text("norm of the weights {symbol}", symbol=result.symbol),
-        text("angle per step θ, degrees"),
+        text("norm {symbol}", symbol=result.symbol),
+        text("angle θ, degrees"),
     )
     for panel, (domain, row, kind) in enumerate(
         ((LEFT, UPPER, 0), (RIGHT, UPPER, 0), (LEFT, LOWER, 1), (RIGHT, LOWER, 1)), start=1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import final
 
 import numpy as np
@@ -28,10 +29,9 @@ from normgeo.pictures.picture import DATA, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-DECAYED = 2.4  # factors of e by which the weights decay in a run, where λ is left open
-# Of the step size that suits a descent, where η is left open. Decay makes the steps on the unit
-# sphere larger until the run is chaotic and rounding parts the two: this keeps the whole run calm.
-GENTLE = 0.025
+# Factors of e by which the weights decay in a run, where λ is left open: η doubles. More makes the
+# steps on the unit sphere so large that the run is chaotic, and rounding parts the two.
+DECAYED = log(2) / 2
 COMPARED = 16 * 2**20  # bytes of the weights of each run that are compared
 
 
@@ -124,7 +124,7 @@ class ExponentialSchedule:
 def _compute(settings: Settings, progress: Progress) -> ExponentialSchedule:
     it = block_on_data(settings)
     cases = len(it.X)
-    rate = settings.rate or GENTLE * rate_for_run(settings, it, GradientDescent())
+    rate = rate_for_run(settings, it, GradientDescent())
     decay = decay_for_run(settings, rate, min(0.5, DECAYED / settings.steps))
     batch = batch_for_run(settings, cases)
     twin = decay_as_schedule(
@@ -197,6 +197,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="twin",
     title=text("Weight decay is a learning rate that grows"),
+    source=text("Li and Arora 2019"),
     alt=text(
         "Left: a constant learning rate, and one that grows exponentially. Middle: the norms of "
         "the weights with decay, and with the growing rate in its place. Right: the angle between "

@@ -13,8 +13,10 @@ from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSched
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import line, predicted_style
-from normgeo.pictures.style.template import CLAIM, MEASURED, SIZE, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import head, stacked
+from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, dress, log_ticks
 
+LINE, LEGEND = 21, 72  # pixels: a line of words; the names of the lines below each other
 DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
 LEAST = 1e-17  # radians: where an angle of 0 is drawn
 
@@ -48,18 +50,34 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
         line={"color": look.muted, "dash": CLAIM, "width": 1.5},
     )
 
-    lines = _lines(result)
-    dress(drawn, theme, height=420 + 19 * (len(lines) - 1))
+    lines, narrow = _lines(result, 140), _lines(result, 38)
+    dress(drawn, theme, height=420 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 62 + 19 * len(lines), "b": 44},
+        margin={"l": 8, "r": 8, "t": 62 + LINE * len(lines), "b": 44},
         legend={
             "x": 1,
             "xanchor": "right",
-            "font": {"size": SIZE - 1},
+            "font": {"size": SMALL},
             "traceorder": "reversed",
             "y": 1.09,
         },
         annotations=[note(lines, yshift=54), *_captions(result, look.muted)],
+        meta={
+            "narrow": {
+                **stacked(
+                    [[1], [2], [3]],
+                    each=200,
+                    between=100,
+                    top=LEGEND + 36 + LINE * len(narrow),
+                    bottom=48,
+                ),
+                "legend": {"x": 0, "xanchor": "left", "orientation": "v", "y": 1.035},
+                "annotations": [
+                    note(narrow, yshift=LEGEND + 30),
+                    *_captions(result, look.muted),
+                ],
+            }
+        },
     )
     _axes(drawn, result)
     return drawn
@@ -84,7 +102,7 @@ def _runs(result: ExponentialSchedule, theme: str) -> list[go.Scatter]:
     ]
 
 
-def _lines(result: ExponentialSchedule) -> list[str]:
+def _lines(result: ExponentialSchedule, width: int) -> list[str]:
     """Return the lines above the panels: what runs, and whether the two part."""
     decayed = result.twin.decayed
     about = text(
@@ -96,7 +114,7 @@ def _lines(result: ExponentialSchedule) -> list[str]:
         decay=number(decayed.decay),
         batches=result.batches,
     )
-    return [about, *wrapped(result.verdict)]
+    return [*wrapped(about, width), *wrapped(result.verdict, width)]
 
 
 def _captions(result: ExponentialSchedule, muted: str) -> list[dict[str, Any]]:
@@ -107,10 +125,7 @@ def _captions(result: ExponentialSchedule, muted: str) -> list[dict[str, Any]]:
         text("<b>direction</b>: at most {angle} apart", angle=number(result.apart, 1)),
     )
     return [
-        *(
-            note(sentence, left, yshift=4)
-            for sentence, (left, _) in zip(sentences, DOMAINS, strict=True)
-        ),
+        *(head(panel, [sentence]) for panel, sentence in enumerate(sentences, start=1)),
         {
             "xref": "x3 domain",
             "x": 1,
@@ -119,7 +134,7 @@ def _captions(result: ExponentialSchedule, muted: str) -> list[dict[str, Any]]:
             "text": text("parted"),
             "xanchor": "right",
             "yanchor": "bottom",
-            "font": {"size": SIZE - 2, "color": muted},
+            "font": {"size": SMALL, "color": muted},
         },
     ]
 
@@ -128,9 +143,9 @@ def _axes(drawn: go.Figure, result: ExponentialSchedule) -> None:
     twin, steps, block = result.twin, result.steps, result.block
     last = max(1, int(twin.kept[-1]))
     titles = (
-        text("learning rate of the weights η"),
-        text("norm of the weights {symbol}", symbol=result.symbol),
-        text("angle between the two, radians"),
+        text("learning rate η"),
+        text("norm {symbol}", symbol=result.symbol),
+        text("angle, radians"),
     )
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
         across = {

@@ -1,14 +1,13 @@
 """Runs of training from several norms: what the settings leave open, the runs, and their ends.
 
-A step size that is left open is one whose first step, at ‖w‖ = 1, turns the weights by an angle
-that a reader can see: the settings' `rate` where it is not 0.
+All pictures of the page have one step size of gradient descent: the settings' `rate`, or where that
+is 0 one whose first step, at ‖w‖ = 1, turns the weights by an angle that a reader can see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
@@ -18,30 +17,22 @@ from normgeo.dynamics.descent import descend
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.blocks import Blocks
 from normgeo.pictures.learning_rate.block_on_data import BlockOnData, at_norm
 from normgeo.pictures.work import BYTES, ENTRIES, Sizes, weights
 from normgeo.settings import Settings
 
 RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its optimizer
 STARTS = (1.0, 2.0, 4.0)  # norms that runs of one function begin from
-FIRST_TURN = 0.5  # tan θ of the first step at ‖w‖ = 1, where the settings leave η open
 MINI_BATCH = 32
 ONLY = 0  # the place of the block in runs that measure no other
 
 
-def rate_for_block(settings: Settings, gradient: Array) -> float:
-    """Return η: as set, or one with which the step of a gradient is half as long as ŵ."""
-    return settings.rate or FIRST_TURN / float(lengths(gradient))
-
-
-def rate_for_run(
-    settings: Settings, it: BlockOnData, optimizer: Optimizer, first_turn: float = 0.0
-) -> float:
+def rate_for_run(settings: Settings, it: BlockOnData, optimizer: Optimizer) -> float:
     """Return η: as set, or the one that an optimizer suggests, for all parameters together.
 
-    With it the longest first step of a block, of b or of g turns by `first_turn`, where that is
-    given, or by what the optimizer itself takes for a first step.
+    With it the longest first step of a block, of b or of g turns by what the optimizer takes for a
+    first step.
     """
     if settings.rate:
         return settings.rate
@@ -49,7 +40,7 @@ def rate_for_run(
     dW, db, dg = model.layout.split(model.gradient(it.X, it.y))
     blocks = Blocks.of(model.normalizer, len(model.W)).vectors(dW)
     others = (db,) if dg is None else (db, dg)
-    return optimizer.suggested_rate(first_turn or optimizer.first_turn, blocks, others)
+    return optimizer.suggested_rate(optimizer.first_turn, blocks, others)
 
 
 def decay_for_run(settings: Settings, rate: float, share: float) -> float:

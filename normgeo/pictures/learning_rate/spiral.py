@@ -169,6 +169,7 @@ def _cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="spiral",
     title=text("Every step is tangent, so the path spirals outward"),
+    source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
         "Left: the path of the weight vector, unrolled, beside the circle of its start. Right: its "
         "radius against the step, measured and predicted."

@@ -13,8 +13,10 @@ from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import POINTS, compact, line, predicted_style
-from normgeo.pictures.style.template import MEASURED, SIZE, THEMES, dress
+from normgeo.pictures.style.panels import stacked
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
+LINE, LEGEND = 21, 140  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.45), (0.56, 1.0)
 TRIANGLES = 3  # of the first steps, drawn with their right angle
 
@@ -24,12 +26,25 @@ def figure(result: Spiral, theme: str) -> go.Figure:
     drawn = go.Figure()
     drawn.add_traces(_paths(result, theme))
     drawn.add_traces(_radii(result, theme))
-    lines = _lines(result)
-    dress(drawn, theme, height=500 + 19 * (len(lines) - 1))
+    lines, narrow = _lines(result, 140), _lines(result, 38)
+    dress(drawn, theme, height=500 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 56 + 19 * len(lines), "b": 44},
-        legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SIZE - 1}},
+        margin={"l": 8, "r": 8, "t": 56 + LINE * len(lines), "b": 44},
+        legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SMALL}},
         annotations=[note(lines, yshift=30)],
+        meta={
+            "narrow": {
+                **stacked(
+                    [[1], [2]],
+                    each=290,
+                    between=72,
+                    top=LEGEND + 24 + LINE * len(narrow),
+                    bottom=48,
+                ),
+                "legend": {"orientation": "v"},
+                "annotations": [note(narrow, yshift=LEGEND + 14)],
+            }
+        },
     )
     _axes(drawn, result)
     return drawn
@@ -135,7 +150,7 @@ def _axes(drawn: go.Figure, result: Spiral) -> None:
     )
 
 
-def _lines(result: Spiral) -> list[str]:
+def _lines(result: Spiral, width: int) -> list[str]:
     """Return the lines above the panels: what runs, why it ended early, its numbers."""
     run = result.run
     about = text(
@@ -155,5 +170,5 @@ def _lines(result: Spiral) -> list[str]:
         steps=run.steps,
         share=number(100 * float(result.plane.share[-1]), 2),
     )
-    sentences = (about, *endings((run,), result.block))
-    return [*(each for sentence in sentences for each in wrapped(sentence)), numbers]
+    sentences = (about, *endings((run,), result.block), numbers)
+    return [each for sentence in sentences for each in wrapped(sentence, width)]

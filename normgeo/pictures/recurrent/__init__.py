@@ -4,6 +4,6 @@ from normgeo.pictures.picture import Picture
 from normgeo.pictures.recurrent import radii, radii_figure, recurrence, recurrence_figure
 
 PICTURES = (
-    Picture(recurrence.STUDY, recurrence_figure.figure),
     Picture(radii.STUDY, radii_figure.figure),
+    Picture(recurrence.STUDY, recurrence_figure.figure),
 )

@@ -1,57 +1,257 @@
-"""How fast a recurrence forgets or explodes, against its spectral radius."""
+"""By what factor a step multiplies a small change of the state, against the spectral radius."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
+from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
 from normgeo.base.text import text
+from normgeo.models.activations import ACTIVATIONS, Activation
+from normgeo.models.growth import growth
+from normgeo.models.mean_field import mean_field_growth
+from normgeo.models.recurrence import Recurrence, run_recurrence
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.recurrence import USES, Recurrences, compute, cost
+from normgeo.pictures.recurrent.recurrences import (
+    LARGEST,
+    NEURONS,
+    SEQUENCES,
+    STAYS,
+    about,
+    compared,
+    first_state,
+    names_of,
+    recurrences,
+    sequences,
+)
+from normgeo.pictures.work import BASE, CALLS, ENTRIES, PRODUCTS
+from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-
-def _table(result: Recurrences) -> Table:
-    plain, *others = result.methods
-    rows = []
-    for radius, curves in result.curves.items():
-        rates = [curves[key].rate for key in (plain, *others)]
-        known = [rate if np.isfinite(rate) else None for rate in rates]
-        rows.append((radius, *known, float(np.log10(radius))))
-    names = [f"with_{result.methods[key].name.replace(' ', '_')}" for key in others]
-    columns = ("radius", "without", *names, "predicted_without")
-    return Table(columns, tuple(rows), text("Decades a step of the norm of ∂h^T/∂h⁰"))
+RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
+PANELS = ("identity", "tanh", "relu")
+YES, PARTLY, NO = text("Yes"), text("Partly"), text("No")
 
 
-def _observed(result: Recurrences) -> str:
-    """Say how fast a change grows at the least and at the largest radius, for each method."""
-    first, last = min(result.curves), max(result.curves)
-    sentences = [
-        text(
-            "At radius {first:g}, {name}, it is {least}, and at radius {last:g} {most}.",
-            first=first,
-            name=name,
-            least=_rate(result.curves[first][key].rate),
-            last=last,
-            most=_rate(result.curves[last][key].rate),
+class Curve(NamedTuple):
+    """The factor per step at each radius: its log₁₀, (R,), and what theory says, or None."""
+
+    measured: Array
+    predicted: Array | None
+
+
+class Radii(NamedTuple):
+    """How a small change of the state grows, without and with normalization.
+
+    Attributes:
+        radii: ρ, (R,). curves: by activation, then by the key of the method.
+        methods: by key; the one without normalization is the first.
+        neurons: H. rows: steps of a sequence, after which it is read again. steps: T.
+        notes: sentences for the reader.
+
+    """
+
+    radii: Array
+    curves: dict[str, dict[str, Curve]]
+    methods: dict[str, Normalizer]
+    neurons: int
+    rows: int
+    steps: int
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each method is called beside the others, by key."""
+        return names_of(self.methods)
+
+    @property
+    def about(self) -> str:
+        """What runs, in a line."""
+        return about(self.steps, self.rows, self.neurons)
+
+    @property
+    def stays(self) -> float:
+        """By how much log₁₀ of the factor may differ from 0 for a change that stays."""
+        return STAYS / self.steps
+
+    def rates(self, key: str) -> Array:
+        """log₁₀ of the factor with a method, (panels, R)."""
+        return np.array([curves[key].measured for curves in self.curves.values()])
+
+    def kept_from(self, key: str) -> tuple[str, str]:
+        """Whether a method keeps a change from exploding, and from dying, in a word each."""
+        without, within = self.rates(next(iter(self.methods))), self.rates(key)
+        return (
+            _kept(without, within, self.stays) or text("Nothing explodes here"),
+            _kept(-without, -within, self.stays) or text("Nothing dies here"),
         )
-        for key, name in result.names.items()
-    ]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answer of each method to the question of the page."""
+        _, *others = self.methods
+        return tuple(
+            text(
+                "Does {method} keep a state from exploding? {exploding}. From dying? {dying}.",
+                method=self.methods[key].title,
+                exploding=exploding,
+                dying=dying,
+            )
+            for key in others
+            for exploding, dying in [self.kept_from(key)]
+        )
+
+
+def _kept(without: Array, within: Array, stays: float) -> str:
+    """In a word, whether less is beyond what stays with a method than without; "" for nothing.
+
+    In part where it is so at fewer places, or by less at each of them.
+    """
+    before, after = without > stays, within > stays
+    if not after.any():
+        return YES if before.any() else ""
+    fewer, less = not after[before].all(), bool((within[before] < without[before]).all())
+    return PARTLY if before.any() and (fewer or less) else NO
+
+
+def compute(settings: Settings, progress: Progress) -> Radii:
+    """Runs of each activation and method, at all radii at once; a stop ends it after a panel."""
+    X, h0, methods = sequences(), first_state(settings), compared(settings)
+    curves: dict[str, dict[str, Curve]] = {}
+    notes: dict[str, None] = {}
+    for place, name in enumerate(PANELS):
+        if progress.stopped:
+            break
+        f, panel = ACTIVATIONS[name], progress.part(place, len(PANELS))
+        curves[name] = {
+            key: Curve(
+                _measured(settings, key, f, X, h0, notes, panel.part(i, len(methods)).tell),
+                _predicted(normalizer, f, X, settings.length),
+            )
+            for i, (key, normalizer) in enumerate(methods.items())
+        }
+    return Radii(
+        np.array(RADII), curves, methods, len(h0[0]), X.shape[1], settings.length, tuple(notes)
+    )
+
+
+def _measured(
+    settings: Settings,
+    key: str,
+    f: Activation,
+    X: Array,
+    h0: Array,
+    notes: dict[str, None],
+    tell: Callable[[int, int], object],
+) -> Array:
+    """The median over the sequences of log₁₀ of the factor, at each radius."""
+
+    def run(recurrence: Recurrence, factors: Array, place: int, runs: int) -> Array:
+        found = growth(
+            recurrence,
+            X,
+            h0,
+            factors=factors,
+            steps=settings.length,
+            progress=lambda done, steps: tell(place * steps + done, runs * steps),
+        )
+        notes.update(dict.fromkeys(found.notes))
+        median: Array = np.median(found.log10_factors, axis=1)
+        return median
+
+    def at(radius: float) -> Recurrence:
+        return recurrences(settings, radius, f.key)[key]
+
+    if not _sees_weights(at, X, h0):
+        return run(at(1.0), np.array(RADII), 0, 1)
+    runs = [run(at(rho), np.ones(1), i, len(RADII)) for i, rho in enumerate(RADII)]
+    return np.concatenate(runs)
+
+
+def _sees_weights(at: Callable[[float], Recurrence], X: Array, h0: Array) -> bool:
+    """Whether twice the recurrent weights do anything that twice the state does not."""
+    weights, states = (
+        run_recurrence(at(radius), X, factor * h0, steps=1).hidden[1]
+        for radius, factor in ((2.0, 1.0), (1.0, 2.0))
+    )
+    return not np.allclose(weights, states)
+
+
+def _predicted(normalizer: Normalizer, f: Activation, X: Array, steps: int) -> Array | None:
+    found = [mean_field_growth(normalizer, f, X, radius, steps) for radius in RADII]
+    known = [float(np.median(each)) for each in found if each is not None]
+    return np.array(known) if known else None
+
+
+def _table(result: Radii) -> Table:
+    rows = []
+    for name, curves in result.curves.items():
+        for key, curve in curves.items():
+            for i, radius in enumerate(result.radii.tolist()):
+                log = float(curve.measured[i])
+                predicted = None if curve.predicted is None else float(10 ** curve.predicted[i])
+                title = result.methods[key].title
+                factor = float(10**log)
+                rows.append((name, title, radius, factor, predicted))
+    columns = ("activation", "method", "radius", "factor_per_step", "predicted_for_wide_layers")
+    title = text("Factor per step of a small change of the state, ‖∂h^T/∂h⁰‖^(1/T)")
+    return Table(columns, tuple(rows), title, notes=result.notes)
+
+
+def _observed(result: Radii) -> str:
+    """Say what each method keeps, and how fast a change grows at both ends of each panel."""
+    sentences = [*result.answers]
+    first, last = result.radii[[0, -1]].tolist()
+    for name, curves in result.curves.items():
+        for key, curve in curves.items():
+            least, most = (number(float(10**log), 2) for log in curve.measured[[0, -1]])
+            sentences.append(
+                text(
+                    "{activation}, {name}: × {least} a step at radius {first:g}, × {most} at "
+                    "radius {last:g}.",
+                    activation=ACTIVATIONS[name].title,
+                    name=result.names[key],
+                    least=least,
+                    first=first,
+                    most=most,
+                    last=last,
+                )
+            )
     return " ".join(map(str, sentences))
 
 
-def _rate(rate: float) -> str:
-    return number(rate, 2) if np.isfinite(rate) else "−∞"
+def cost(settings: Settings) -> Cost:
+    """Products of Jacobians of all radii at once; of a method that sees weights, one by one."""
+    H = settings.neurons or NEURONS
+    if not 1 < H <= LARGEST:
+        return BASE
+    cases = len(RADII) * SEQUENCES
+    step = cases * H * H * ((H + 8) / PRODUCTS + 3 / ENTRIES)
+    scales = [normalizer.scaling for normalizer in compared(settings).values()]
+    runs = sum(
+        len(RADII) if scale.divides and not scale.shared_by_neurons else 1 for scale in scales
+    )
+    seconds = len(PANELS) * settings.length * (runs * CALLS + len(scales) * step)
+    return BASE + Cost(bytes=8 * 16 * cases * H * H, seconds=seconds)
 
 
 STUDY = Study(
     name="radii",
     title=text("How fast memory fades or explodes, against the spectral radius"),
+    source=text("section 3.1, Eq. 4; Poole et al. 2016"),
     alt=text(
-        "Decades a step by which a change of the first state grows, against the spectral radius, "
-        "without and with normalization, beside the logarithm of the radius."
+        "Three panels, for the identity, tanh and ReLU: the factor by which a step multiplies a "
+        "small change of the state, against the spectral radius, without and with normalization. "
+        "Solid lines are measured, dashed ones predicted for wide layers. Above 1 a change "
+        "explodes, below 1 it dies."
     ),
-    uses=USES,
+    uses=("seed", "neurons", "length", "method"),
     compute=compute,
     table=_table,
     observed=_observed,

@@ -11,7 +11,9 @@ from normgeo.base.budget import Cost
 from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
+from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.jacobian_norms import jacobian_norms
+from normgeo.models.mean_field import mean_field_growth
 from normgeo.models.recurrence import Run, run_recurrence
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
@@ -20,8 +22,10 @@ from normgeo.pictures.recurrent.recurrences import (
     LARGEST,
     NEURONS,
     SEQUENCES,
+    about,
     compared,
     first_state,
+    names_of,
     recurrences,
     sequences,
 )
@@ -30,7 +34,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
-POINTS = 65  # of a curve: more than a screen tells apart are left out
+POINTS = 33  # of a curve: more than a screen tells apart are left out
 
 USES = ("seed", "neurons", "activation", "length", "radius", "method")
 
@@ -41,6 +45,7 @@ class Curves(NamedTuple):
     Attributes:
         times: t, (K,), from 0 to T. summed_inputs: rms of a^t for t > 0, (K−1,).
         hidden: rms of h^t, (K,). log10_norms: of ∂h^T/∂h^t, (K,), −∞ for a norm of 0.
+        predicted: log₁₀ of the factor per step in a wide layer, None where there is no theory.
 
     """
 
@@ -48,11 +53,7 @@ class Curves(NamedTuple):
     summed_inputs: Array
     hidden: Array
     log10_norms: Array
-
-    @property
-    def rate(self) -> float:
-        """By how many decades a step the norm of ∂h^T/∂h⁰ grows."""
-        return float(self.log10_norms[0] / self.times[-1])
+    predicted: float | None
 
 
 class Recurrences(NamedTuple):
@@ -80,22 +81,15 @@ class Recurrences(NamedTuple):
     @property
     def names(self) -> dict[str, str]:
         """What each method is called beside the others, by key."""
-        plain, *others = self.methods
-        return {
-            plain: text("without normalization"),
-            **{key: text("with {name}", name=self.methods[key].title) for key in others},
-        }
+        return names_of(self.methods)
 
     @property
     def about(self) -> str:
         """What runs, in a line; and how much of it there is, where it was stopped."""
         words = text(
-            "digits row by row, T = {T} = {n:.3g} × {rows} rows; {H} neurons, f = {f}",
-            T=self.steps,
-            n=self.steps / self.rows,
-            rows=self.rows,
-            H=self.neurons,
-            f=self.activation,
+            "{activation}; {about}",
+            activation=ACTIVATIONS[self.activation].title,
+            about=about(self.steps, self.rows, self.neurons),
         )
         if len(self.curves) == len(self.radii):
             return words
@@ -117,7 +111,13 @@ def compute(settings: Settings, progress: Progress) -> Recurrences:
     notes: dict[str, None] = {}
     for radius in progress.over(order):
         curves[radius] = {
-            key: _curves(run_recurrence(recurrence, X, h0, steps=settings.length), notes)
+            key: _curves(
+                run_recurrence(recurrence, X, h0, steps=settings.length),
+                mean_field_growth(
+                    recurrence.layer.normalizer, settings.activation, X, radius, settings.length
+                ),
+                notes,
+            )
             for key, recurrence in recurrences(settings, radius).items()
         }
     return Recurrences(
@@ -133,7 +133,7 @@ def compute(settings: Settings, progress: Progress) -> Recurrences:
     )
 
 
-def _curves(run: Run, notes: dict[str, None]) -> Curves:
+def _curves(run: Run, predicted: Array | None, notes: dict[str, None]) -> Curves:
     """Medians over the sequences; adds what there is to know to the notes."""
     memory = jacobian_norms(run, points=POINTS)
     notes.update(dict.fromkeys(memory.notes))
@@ -146,11 +146,11 @@ def _curves(run: Run, notes: dict[str, None]) -> Curves:
         np.median(run.rms_summed_inputs[at], axis=1),
         np.median(run.rms_hidden[times], axis=1),
         np.median(memory.log10_norms, axis=1),
+        None if predicted is None else float(np.median(predicted)),
     )
 
 
 def _table(result: Recurrences) -> Table:
-    plain = next(iter(result.methods))
     rows: list[tuple[object, ...]] = []
     for radius, methods in result.curves.items():
         for key, curves in methods.items():
@@ -159,7 +159,8 @@ def _table(result: Recurrences) -> Table:
                 summed = float(curves.summed_inputs[i - 1]) if t else None
                 log = float(curves.log10_norms[i])
                 known = np.isfinite(log)
-                predicted = float((curves.times[-1] - t) * np.log10(radius))
+                law = curves.predicted
+                predicted = None if law is None else (float(curves.times[-1]) - t) * law
                 rows.append(
                     (
                         radius,
@@ -168,14 +169,14 @@ def _table(result: Recurrences) -> Table:
                         summed,
                         float(curves.hidden[i]),
                         log if known else None,
-                        predicted if key == plain else None,
+                        predicted,
                         "" if known else text("no change of the state arrives: the norm is 0"),
                     )
                 )
     columns = "radius method t rms_a rms_h log10_norm predicted_log10_norm reason"
     title = text(
-        "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t, predicted as "
-        "radius^(T−t) for f(s) = s without normalization and large T − t",
+        "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t, predicted for "
+        "wide layers",
         H=result.neurons,
         f=result.activation,
         T=result.steps,
@@ -211,10 +212,11 @@ def cost(settings: Settings) -> Cost:
 STUDY = Study(
     name="recurrence",
     title=text("A recurrent state and its memory against the spectral radius"),
+    source=text("section 3.1, Eq. 4"),
     alt=text(
-        "Left: the size of the summed inputs and of the state at each step, without and with "
-        "normalization. Right: how much of a change of an earlier state reaches the last one. A "
-        "slider goes through the spectral radii."
+        "Three panels over the steps, without and with normalization: the size of the summed "
+        "inputs, the size of the state, and how much of a small change of an earlier state reaches "
+        "the last one. A slider goes through the spectral radii."
     ),
     uses=USES,
     compute=compute,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,113 +11,124 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.text import text
-from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
-from normgeo.pictures.recurrent.recurrences import COMPARED
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.recurrent.recurrence import Recurrences
+from normgeo.pictures.recurrent.recurrences import STAYS
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
+    LARGE,
     MEASURED,
     PREDICTED,
     SIZE,
+    SMALL,
     THEMES,
-    add_slider,
     dress,
 )
 
-LEFT, RIGHT = (0.0, 0.45), (0.55, 1.0)
-UPPER, LOWER = (0.56, 1.0), (0.0, 0.44)
-STAYS = 2.0  # decades by which a change may grow or shrink and still be said to stay
+WIDE, NARROW = 480, 1180  # heights: panels beside each other, and one beneath the other
+ABOVE, BELOW = 8, 52  # margins
+AXES = ("", "2", "3")  # of the panels, as plotly numbers them
+COLUMNS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
 
 
 def figure(result: Recurrences, theme: str) -> go.Figure:
-    """Draw rms of a^t and of h^t at the left, the norm of ∂h^T/∂h^t at the right."""
+    """Draw rms of a^t, rms of h^t and the norm of ∂h^T/∂h^t, and step through the radii."""
     look = THEMES[theme]
-    traces = _traces(result, result.start, look.ink)
-    drawn = go.Figure(traces)
-    dress(drawn, theme, height=490)
-    for trace in drawn.data[: len(result.methods)]:
-        trace.showlegend = True
-    drawn.data[-1].showlegend = True
-    _axes(drawn, result.curves)
+    drawn = go.Figure([*_lines(result, look.muted)])
+    dress(drawn, theme, height=WIDE)
+    _axes(drawn, result)
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 72, "b": 40},
-        legend=LEGEND_ABOVE | _font(len(result.methods), SIZE - 1),
-        annotations=_captions(result, result.start, theme),
-        shapes=[_first_rows(axis, result.rows, look.panel) for axis in ("", "2", "3")],
+        _placed(result, narrow=False),
+        margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
+        shapes=[_first_rows(axis, result.rows, look.panel) for axis in AXES],
+        **_words(result, result.start, look.muted),
     )
     frames = [
-        go.Frame(
-            name=f"{radius:g}",
-            data=_traces(result, radius, look.ink),
-            traces=list(range(len(traces))),
-            layout={"annotations": _captions(result, radius, theme)},
-        )
+        {
+            "name": f"{radius:g}",
+            "data": [{"x": x, "y": y} for x, y in _values(result, radius)],
+            "traces": list(range(len(drawn.data))),
+            "layout": _words(result, radius, look.muted),
+        }
         for radius in result.curves
     ]
-    opening = list(result.curves).index(result.start)
-    prefix = text("spectral radius of W<sub>hh</sub>: ρ = ")
-    add_slider(drawn, frames, start=opening, prefix=prefix, theme=theme)
-    drawn.update_layout({"sliders[0].pad": {"t": 46, "b": 0}})
+    add_slider(
+        drawn,
+        frames,
+        start=list(result.curves).index(result.start),
+        prefix=text("spectral radius ρ = "),
+        theme=theme,
+        setting="radius",
+        values=[f"{radius:g}" for radius in result.curves],
+    )
     return drawn
 
 
-def _font(methods: int, size: int) -> dict[str, dict[str, int]]:
-    """The font of words that name the methods: smaller where there are more than usual."""
-    return {"font": {"size": size if methods == len(COMPARED) else size - 2}}
+def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], list[Any]]]:
+    """The x and y of all lines at a radius: a, h and memory by method, then the predictions."""
+    methods = result.curves[radius]
+    for panel in range(3):
+        for curves in methods.values():
+            times = curves.times[1:] if panel == 0 else curves.times
+            values = (curves.summed_inputs, curves.hidden, curves.log10_norms)[panel]
+            yield times.tolist(), _rounded(values)
+    for curves in methods.values():
+        if curves.predicted is not None:
+            ends = curves.times[[0, -1]]
+            yield ends.tolist(), _rounded((ends[-1] - ends) * curves.predicted)
 
 
-def _traces(result: Recurrences, radius: float, ink: str) -> list[go.Scatter]:
-    """All lines of a frame: a, h and memory of each method, and the prediction."""
-    lines = []
-    for panel in (1, 2, 3):
-        for key, curves in result.curves[radius].items():
-            times = curves.times[1:] if panel == 1 else curves.times
-            values = (curves.summed_inputs, curves.hidden, curves.log10_norms)[panel - 1]
-            line = _line(times, values, panel, result.names[key])
-            line.update(legendgroup=key, line_color=method_color(result.methods[key]))
-            lines.append(line)
-    times = next(iter(result.curves[radius].values())).times
-    lines.append(
-        go.Scatter(
-            x=times[[0, -1]],
-            y=np.array([times[-1] - times[0], 0]) * np.log10(radius),
-            name=text("f(s) = s without norm, for large T − t: ρ<sup>T−t</sup>"),
+def _rounded(values: Array) -> list[float | None]:
+    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
+
+
+def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
+    """All lines, at the radius where it opens."""
+    values = _values(result, result.start)
+    methods = result.curves[result.start]
+    for panel, axis in enumerate(AXES):
+        unit = "10^%{y:.3g}" if panel == 2 else "%{y:.3g}"
+        for key in methods:
+            x, y = next(values)
+            yield go.Scatter(
+                x=x,
+                y=y,
+                name=result.names[key],
+                mode="lines",
+                xaxis=f"x{axis}",
+                yaxis=f"y{axis}",
+                legendgroup=key,
+                showlegend=panel == 0,
+                line={"color": method_color(result.methods[key]), "width": 4, "dash": MEASURED},
+                hovertemplate=text(
+                    "{name}, t = {t}: {value}<extra></extra>",
+                    name=result.names[key],
+                    t="%{x}",
+                    value=unit,
+                ),
+            )
+    predicted = [key for key, curves in methods.items() if curves.predicted is not None]
+    for place, (key, (x, y)) in enumerate(zip(predicted, values, strict=True)):
+        yield go.Scatter(
+            x=x,
+            y=y,
+            name=text("predicted for wide layers"),
             mode="lines",
             xaxis="x3",
             yaxis="y3",
-            line={"color": ink, "width": 2, "dash": PREDICTED},
-            showlegend=False,
+            line={"color": method_color(result.methods[key]), "width": 2, "dash": PREDICTED},
+            showlegend=place == 0,
             hoverinfo="skip",
         )
-    )
-    return lines
 
 
-def _line(times: Array, values: Array, panel: int, name: str) -> go.Scatter:
-    unit = "10^%{y:.3g}" if panel == 3 else "%{y:.3g}"
-    shown = np.where(np.isfinite(values), values, np.nan)
-    return go.Scatter(
-        x=times,
-        y=np.array([float(f"{value:.4g}") for value in shown]),
-        name=name,
-        mode="lines",
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
-        showlegend=False,
-        line={"width": 4, "dash": MEASURED},
-        hovertemplate=text(
-            "{name}, t = {t}: {value}<extra></extra>", name=name, t="%{x}", value=unit
-        ),
-    )
-
-
-def _first_rows(number: str, rows: int, shade: str) -> dict[str, Any]:
+def _first_rows(axis: str, rows: int, shade: str) -> dict[str, Any]:
     """The band where a sequence is read for the first time."""
     return {
         "type": "rect",
-        "xref": f"x{number}",
-        "yref": f"y{number} domain",
+        "xref": f"x{axis}",
+        "yref": f"y{axis} domain",
         "x0": 0,
         "x1": rows,
         "y0": 0,
@@ -128,104 +139,164 @@ def _first_rows(number: str, rows: int, shade: str) -> dict[str, Any]:
     }
 
 
-def _axes(figure: go.Figure, curves: Mapping[float, Mapping[str, Curves]]) -> None:
-    every = [each for methods in curves.values() for each in methods.values()]
-    last = int(every[0].times[-1])
-    across = {"range": [0, last], "dtick": _tick(last)}
-    figure.update_layout(
-        xaxis={**across, "domain": LEFT, "anchor": "y", "showticklabels": False},
-        xaxis2={**across, "domain": LEFT, "anchor": "y2", "title": text("step t")},
-        xaxis3={**across, "domain": RIGHT, "anchor": "y3", "title": text("step t")},
-        yaxis=_log_axis(np.concatenate([each.summed_inputs for each in every]), UPPER, "x"),
-        yaxis2=_log_axis(np.concatenate([each.hidden for each in every]), LOWER, "x2"),
-    )
-    logs = np.concatenate(
-        [each.log10_norms for each in every]
-        + [last * np.log10([min(curves), max(curves)]), np.zeros(1)]
-    )
+def _axes(figure: go.Figure, result: Recurrences) -> None:
+    every = [each for methods in result.curves.values() for each in methods.values()]
+    last = max(int(each.times[-1]) for each in every)
+    across = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
+    laws = [last * each.predicted for each in every if each.predicted is not None]
+    logs = np.concatenate([*(each.log10_norms for each in every), laws, [0.0]])
     logs = logs[np.isfinite(logs)]
     room = 0.06 * max(float(np.ptp(logs)), 1.0)
     figure.update_layout(
+        {f"xaxis{axis}": {**across, "anchor": f"y{axis}"} for axis in AXES},
+        yaxis=_log_axis(np.concatenate([each.summed_inputs for each in every]), "x"),
+        yaxis2=_log_axis(np.concatenate([each.hidden for each in every]), "x2"),
         yaxis3={
-            "domain": (0, 1),
             "anchor": "x3",
             "range": [logs.min() - room, logs.max() + room],
-            "tickprefix": "10<sup>",
-            "ticksuffix": "</sup>",
             "zeroline": True,
-            "nticks": 9,
-            "title": text("norm of ∂h<sup>T</sup>/∂h<sup>t</sup>"),
+            **_powers(float(logs.min()), float(logs.max())),
         },
     )
 
 
 def _tick(last: int) -> int:
-    return 1 if last <= 16 else 4 if last <= 32 else 8 if last <= 96 else 16 if last <= 160 else 32
+    return 2 if last <= 16 else 8 if last <= 32 else 16 if last <= 96 else 32 if last <= 160 else 64
 
 
-def _log_axis(values: Array, domain: tuple[float, float], anchor: str) -> dict[str, Any]:
+def _log_axis(values: Array, anchor: str) -> dict[str, Any]:
     known = values[np.isfinite(values) & (values > 0)]
     low, high = np.log10([known.min(), known.max()]) if len(known) else (-1.0, 1.0)
     low, high = min(low, -0.7), max(high, 0.5)
     room = 0.08 * (high - low)
-    axis = {"type": "log", "domain": domain, "anchor": anchor, "range": [low - room, high + room]}
+    axis = {"type": "log", "anchor": anchor, "range": [low - room, high + room]}
     if high - low < 2:
         ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
         return {**axis, "tickvals": ticks, "ticktext": [number(tick) for tick in ticks]}
+    powers = _powers(low, high)
+    return {**axis, **powers, "tickvals": [10.0**power for power in powers["tickvals"]]}
+
+
+def _powers(low: float, high: float) -> dict[str, list[Any]]:
+    """Ticks at powers of ten between two logarithms, written out: exponents stay large."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if 6 * step >= high - low)
-    powers = step * np.arange(int(low / step) - 1, int(high / step) + 2)
-    words = [f"10<sup>{k}</sup>".replace("-", "−") for k in powers]
-    return {**axis, "tickvals": 10.0**powers, "ticktext": words}
+    powers = [step * k for k in range(int(low / step) - 1, int(high / step) + 2)]
+    return {
+        "tickvals": powers,
+        "ticktext": [f"1e{power}".replace("-", "−") if power else "1" for power in powers],
+    }
 
 
-def _captions(result: Recurrences, radius: float, theme: str) -> list[dict[str, Any]]:
-    """What each panel shows, with the numbers of this frame."""
-    look, methods = THEMES[theme], result.curves[radius]
-    muted = {"color": look.muted, "size": SIZE - 1}
-    font = _font(len(methods), SIZE)["font"]
+def _rows(result: Recurrences, narrow: bool) -> tuple[float, float, float]:
+    """The heights in paper where what runs begins, where the legend does, and the top panel."""
+    room = (NARROW if narrow else WIDE) - ABOVE - BELOW
+    methods = len(result.methods)
+    verdict = (27 * (2 * methods - 1)) if narrow else 36 + 34 * (methods > 2)
+    told, legend = (80, 26 * (methods + 1)) if narrow else (22, 28)
+    heights = np.cumsum([verdict, told, legend + 58])
+    under, keys, top = (1 - heights / room).tolist()
+    return under, keys, top
+
+
+def _placed(result: Recurrences, *, narrow: bool) -> dict[str, Any]:
+    """Where the panels and the legend are: in a row, or in a column."""
+    _, keys, top = _rows(result, narrow)
+    columns, rows = list(COLUMNS), [(0.0, top)] * 3
+    if narrow:
+        gap = 100 / (NARROW - ABOVE - BELOW)
+        each = (top - 2 * gap) / 3
+        columns = [(0.0, 1.0)] * 3
+        rows = [(top - (i + 1) * each - i * gap, top - i * (each + gap)) for i in range(3)]
+    axes: dict[str, Any] = {}
+    for axis, column, row in zip(AXES, columns, rows, strict=True):
+        axes[f"xaxis{axis}"] = {"domain": column}
+        axes[f"yaxis{axis}"] = {"domain": row}
+    legend = {
+        "x": 0,
+        "xanchor": "left",
+        "y": keys,
+        "yanchor": "top",
+        "orientation": "v" if narrow else "h",
+        "tracegroupgap": 0,
+        "font": {"size": SIZE},
+    }
+    return axes | {"legend": legend}
+
+
+def _words(result: Recurrences, radius: float, muted: str) -> dict[str, Any]:
+    """All words of a frame, and of it on a phone, where the figure is another one besides."""
+    narrow = _placed(result, narrow=True) | {
+        "height": NARROW + STRIP,
+        "annotations": _captions(result, radius, muted, narrow=True),
+    }
+    return {
+        "annotations": _captions(result, radius, muted, narrow=False),
+        "meta": {"narrow": narrow},
+    }
+
+
+def _captions(
+    result: Recurrences, radius: float, muted: str, *, narrow: bool
+) -> list[dict[str, Any]]:
+    """What happens, what runs, and what each panel shows, with the numbers of this frame."""
+    methods = result.curves[radius]
     plain, *others = result.methods
+    under, _, _ = _rows(result, narrow)
+    size, across, small = (20, 25, 38) if narrow else (LARGE, 90, 150)
 
-    def beside(numbers: Mapping[str, str]) -> str:
+    def at_end(numbers: Mapping[str, str]) -> str:
         """The number without normalization, then those of the methods with their names."""
-        return ", ".join(
-            [numbers[plain], *(f"{result.names[key]} {numbers[key]}" for key in others)]
-        )
+        with_method = [f"{result.methods[key].title} {numbers[key]}" for key in others]
+        return ", ".join([numbers[plain], *map(str, with_method)])
 
-    summed = beside({key: number(curves.summed_inputs[-1], 2) for key, curves in methods.items()})
-    hidden = beside({key: number(curves.hidden[-1], 2) for key, curves in methods.items()})
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
-    memory = [
-        text(
-            "<b>memory:</b> ‖∂h<sup>T</sup>/∂h<sup>0</sup>‖ = {numbers}",
-            numbers=beside({key: power_of_ten(log, 2) for key, log in norms.items()}),
+    verdict = _verdict([norms[key] for key in result.methods], [result.names[k] for k in others])
+    panels = (
+        (
+            text("<b>size of the summed inputs</b> a<sup>t</sup>"),
+            text("last:"),
+            {key: number(curves.summed_inputs[-1], 2) for key, curves in methods.items()},
         ),
-        _verdict([norms[key] for key in result.methods], [result.names[key] for key in others]),
-    ]
+        (
+            text("<b>size of the state</b> h<sup>t</sup>"),
+            text("last:"),
+            {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
+        ),
+        (
+            text("<b>memory</b> ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖"),
+            text("of h<sup>0</sup>:"),
+            {key: power_of_ten(log, 2) for key, log in norms.items()},
+        ),
+    )
     return [
-        note(result.about, LEFT[0], yshift=46, font=muted),
         note(
-            text("<b>summed inputs</b>, rms of a<sup>t</sup>; at T: {numbers}", numbers=summed),
-            LEFT[0],
-            yshift=3,
-            font=font,
-        ),
-        note(
-            text("<b>state</b>, rms of h<sup>t</sup>; at T: {numbers}", numbers=hidden),
-            LEFT[0],
-            LOWER[1],
-            yshift=3,
-            font=font,
-        ),
-        note(memory, RIGHT[0], yshift=3, font=font),
-        note(
-            text("first reading"),
+            [f"<b>{line}</b>" for line in wrapped(verdict, across)],
             0,
-            0.98,
-            xref="x",
-            yref="y domain",
-            xshift=2,
+            1,
             yanchor="top",
-            font=muted,
+            font={"size": size},
+        ),
+        note(
+            wrapped(
+                text("{about}; shaded: the digit is read for the first time", about=result.about),
+                small,
+            ),
+            0,
+            under,
+            yanchor="top",
+            font={"size": SMALL, "color": muted},
+        ),
+        *(
+            note(
+                [title, f"{which} {at_end(numbers)}"],
+                0,
+                1,
+                xref=f"x{axis} domain",
+                yref=f"y{axis} domain",
+                yshift=2,
+                font={"size": SIZE if len(methods) == 2 else SMALL},
+            )
+            for axis, (title, which, numbers) in zip(AXES, panels, strict=True)
         ),
     ]
 
@@ -234,16 +305,12 @@ def _verdict(logs: Sequence[float], names: Sequence[str]) -> str:
     """What happens to a small change of the first state: without, and with each method."""
     without, *others = map(_fate, logs)
     if {without} == set(others):
-        return text("a change of h<sup>0</sup> {fate}, normalized or not", fate=without)
+        return text("A small change {fate}, normalized or not", fate=without)
     within = [
         text("{name} it {fate}", name=name, fate=fate)
         for name, fate in zip(names, others, strict=True)
     ]
-    return text(
-        "a change of h<sup>0</sup> {fate}; {within}",
-        fate=without,
-        within="; ".join(map(str, within)),
-    )
+    return text("A small change {fate}; {within}", fate=without, within="; ".join(map(str, within)))
 
 
 def _fate(log: float) -> str:

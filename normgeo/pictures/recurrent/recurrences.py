@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from normgeo.settings import Settings
 COMPARED = ("standard", "layer")  # and the chosen method, where it treats a case by itself
 NEURONS, LARGEST = 32, 64
 SEQUENCES = 5
+STAYS = 2.0  # decades by which a change may grow or shrink in T steps and still be said to stay
 
 
 def compared(settings: Settings) -> dict[str, Normalizer]:
@@ -29,8 +31,30 @@ def compared(settings: Settings) -> dict[str, Normalizer]:
     return {key: NORMALIZERS[key] for key in keys}
 
 
-def recurrences(settings: Settings, radius: float) -> dict[str, Recurrence]:
+def names_of(methods: Mapping[str, Normalizer]) -> dict[str, str]:
+    """What each method is called beside the others, by key; the first has no normalization."""
+    plain, *others = methods
+    return {
+        plain: text("without normalization"),
+        **{key: text("with {name}", name=methods[key].title) for key in others},
+    }
+
+
+def about(steps: int, rows: int, neurons: int) -> str:
+    """What runs, in a line."""
+    return text(
+        "digits read row by row, T = {T} steps = {n:.3g} × {rows} rows; {H} neurons",
+        T=steps,
+        n=steps / rows,
+        rows=rows,
+        H=neurons,
+    )
+
+
+def recurrences(settings: Settings, radius: float, activation: str = "") -> dict[str, Recurrence]:
     """The recurrence with each method, by key: the same weights at one spectral radius.
+
+    Its f is that of the settings where none is named.
 
     Raises:
         ValueError: too many neurons, or one only, which is its own mean.
@@ -53,7 +77,7 @@ def recurrences(settings: Settings, radius: float) -> dict[str, Recurrence]:
             sequences().shape[2],
             np.random.default_rng(settings.seed),
             spectral_radius=radius,
-            activation=settings.activation,
+            activation=activation or settings.activation,
         )
         for key, normalizer in compared(settings).items()
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import SIZE
+from normgeo.pictures.style.template import SIZE, SMALL
 
 
 def note(
@@ -41,7 +41,7 @@ def wrapped(sentence: str, width: int = 150) -> list[str]:
     return textwrap.wrap(words, width)
 
 
-def colored(words: str, color: str, size: int = SIZE - 2) -> str:
+def colored(words: str, color: str, size: int = SMALL) -> str:
     """Words of a caption in a color and a size."""
     return f'<span style="color:{color};font-size:{size}px">{words}</span>'
 

@@ -10,6 +10,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.shared_statistics import SHARINGS
 
 PAPERS = ("#FFFFFF", "#15181B")
 LEAST_CONTRAST = 3.0  # of WCAG 2.2, 1.4.11, between a graphical object and what is around it
@@ -20,6 +21,12 @@ PALETTE = (GRAY, BLUE, VERMILION, GREEN, PINK, "#9A55DD", "#D92253", "#6E8B00")
 """In the order of `NORMALIZERS`, which grows at its end."""
 
 OTHER = "#A56E00"  # of what has no name
+
+CLASSES = ("#5560FF", "#D01FD0", "#0090A0")
+"""Of the classes of cases: colors that no method has."""
+
+ONLY_SHARED = ("#FF0099",)
+"""Of the methods that have a row in `SHARINGS` alone, such as instance norm, in their order."""
 
 
 def method_color(normalizer: Normalizer) -> str:
@@ -37,9 +44,12 @@ def method_color(normalizer: Normalizer) -> str:
 
 
 def name_color(name: str) -> str:
-    """The color of the named normalizer of this name, or that of what has no name."""
+    """The color of the normalizer or the way to share of this name, or that of what has no name."""
     named = [known.name for known in NORMALIZERS.values()]
-    return _colors(len(named))[named.index(name)] if name in named else OTHER
+    if name in named:
+        return _colors(len(named))[named.index(name)]
+    shared = [sharing.title for sharing in SHARINGS.values() if sharing.title not in named]
+    return dict(zip(shared, ONLY_SHARED, strict=False)).get(name, OTHER)
 
 
 def contrast(one: str, other: str) -> float:
@@ -75,7 +85,8 @@ def _colors(count: int) -> tuple[str, ...]:
     if count <= len(PALETTE):
         return PALETTE
     before = _colors(count - 1)
-    apart = {color: min(difference(color, o) for o in (*before, OTHER)) for color in _candidates()}
+    others = (*before, OTHER, *ONLY_SHARED)
+    apart = {color: min(difference(color, o) for o in others) for color in _candidates()}
     return (*before, max(apart, key=apart.__getitem__))
 
 

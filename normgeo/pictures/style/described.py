@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import zlib
 from html import escape
+
+from normgeo.pictures.style.png import chunk
 
 
 def described(content: bytes, format: str, title: str, alt: str) -> bytes:
@@ -29,18 +30,13 @@ def _svg(content: bytes, title: str, alt: str) -> bytes:
 def _png(content: bytes, title: str, alt: str) -> bytes:
     """Put two international texts behind the header (PNG, third edition, 11.3.3.4)."""
     header = 8 + 25  # signature, and IHDR with its length, type and checksum
-    texts = (_chunk(b"iTXt", _text(*words)) for words in (("Title", title), ("Description", alt)))
+    texts = (chunk(b"iTXt", _text(*words)) for words in (("Title", title), ("Description", alt)))
     return content[:header] + b"".join(texts) + content[header:]
 
 
 def _text(keyword: str, words: str) -> bytes:
     # Not compressed; no language tag, no translated keyword.
     return keyword.encode() + b"\0\0\0\0\0" + words.encode()
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    checksum = zlib.crc32(kind + data)
-    return len(data).to_bytes(4, "big") + kind + data + checksum.to_bytes(4, "big")
 
 
 def _pdf(content: bytes, title: str, alt: str) -> bytes:

@@ -11,20 +11,23 @@ import errno
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from html import escape, unescape
 from pathlib import Path
 from secrets import token_hex
 
 import plotly.graph_objects as go
+from plotly.io import to_html
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.pictures.style import turning
 from normgeo.pictures.style.described import described
+from normgeo.pictures.style.player import CONFIG, SCRIPT, for_script
 from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
 
 __all__ = [
     "FORMATS",
-    "KEYBOARD",
     "STATIC",
     "BrowserMissing",
     "browser",
@@ -49,25 +52,31 @@ figure {{ margin: 0; }}
 figcaption {{
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }}
+body {{ color: {ink}; font: 16px/1.4 {font}; }}
+main {{ max-width: 1360px; margin: 0 auto; padding: 12px; }}
+h1 {{ font-size: 22px; line-height: 1.2; margin: 0 0 8px; }}
+p {{ max-width: 72ch; margin: 8px 0 0; overflow-wrap: anywhere; }}
+a {{ color: inherit; }}
 </style>
 </head>
 <body>
 <main>
+<h1>{title}</h1>
 <figure aria-label="{title}" aria-describedby="alt">
 {figure}
 <figcaption id="alt">{alt}</figcaption>
 </figure>
+{about}
 </main>
 <script>
-{keyboard}
-reachable(document.body);
+{player}
+{turning}
+playing(document.body);
+turning(document.body);
 </script>
 </body>
 </html>
 """
-
-# Sliders and buttons of plotly know the mouse alone.
-KEYBOARD = Path(__file__).with_name("keyboard.js").read_text("utf-8")
 
 
 def format_of(path: str | Path) -> str:
@@ -91,6 +100,8 @@ def write(
     *,
     title: str = "",
     alt: str = "",
+    about: Sequence[str] = (),
+    link: str = "",
     draw: Draw | None = None,
 ) -> None:
     """Write a figure in the format that the file's name ends in, all of it or nothing.
@@ -100,11 +111,20 @@ def write(
             place that can't be written to.
 
     """
-    write_bytes(to_bytes(figure, format_of(path), title=title, alt=alt, draw=draw), path)
+    format = format_of(path)
+    content = to_bytes(figure, format, title=title, alt=alt, about=about, link=link, draw=draw)
+    write_bytes(content, path)
 
 
 def to_bytes(
-    figure: go.Figure, format: str, *, title: str = "", alt: str = "", draw: Draw | None = None
+    figure: go.Figure,
+    format: str,
+    *,
+    title: str = "",
+    alt: str = "",
+    about: Sequence[str] = (),
+    link: str = "",
+    draw: Draw | None = None,
 ) -> bytes:
     """Return a figure as a file's content.
 
@@ -113,6 +133,7 @@ def to_bytes(
         format: one of `FORMATS`.
         title: of the file; the figure's own where it is empty.
         alt: what the figure shows, for a screen reader; the title where it is empty.
+        about, link: of HTML: sentences below the figure, and the address that it came from.
         draw: of `browser()`, where several figures follow each other.
 
     Raises:
@@ -130,31 +151,37 @@ def to_bytes(
     title = str(title) or _plain(figure.layout.title.text or "") or "normgeo"
     alt = str(alt) or title
     if format == "html":
-        return _page(figure, title, alt).encode()
+        return _page(figure, title, alt, about, link).encode()
     if draw is not None:
         return described(draw(figure, format), format, title, alt)
     with browser() as draw_once:
         return described(draw_once(figure, format), format, title, alt)
 
 
-def _page(figure: go.Figure, title: str, alt: str) -> str:
-    name = re.sub(r"\W+", "-", title).strip("-").lower()
+def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: str) -> str:
+    look = figure.layout.template.layout
+    lines = [f"<p>{escape(str(line))}</p>" for line in about]
+    if link:
+        back = text("Open it in normgeo")
+        lines.append(f'<p><a href="{escape(link)}">{escape(str(back))}</a></p>')
     return PAGE.format(
         lang="en",
         title=escape(title),
         alt=escape(alt),
-        keyboard=KEYBOARD,
-        paper=escape(figure.layout.template.layout.paper_bgcolor or "white"),
-        figure=figure.to_html(
+        player=SCRIPT,
+        turning=turning.SCRIPT,
+        about="\n".join(lines),
+        paper=escape(look.paper_bgcolor or "white"),
+        ink=escape(look.font.color or "black"),
+        font=look.font.family or "sans-serif",
+        figure=to_html(
+            for_script(figure),
             full_html=False,
             include_plotlyjs=True,
+            validate=False,
             # The figure opens at the frame that it was made with, at rest.
             auto_play=False,
-            config={
-                "responsive": True,
-                "displaylogo": False,
-                "toImageButtonOptions": {"format": "svg", "filename": name},
-            },
+            config=CONFIG,
         ),
     )
 

@@ -1,80 +1,174 @@
-"""Frames that play, step and rewind in the browser: a slider with buttons beside it."""
+"""Frames of a figure, and what moves them: a slider, and buttons where frames play.
+
+Two players know the frames. On a page and in an exported one our own script shows each frame as a
+whole picture (`player.js`). In a notebook plotly's own slider does, which merges a frame into what
+is on the screen: shapes, annotations and traces by index.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.pictures.style.template import SIZE, THEMES, add_slider
+from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
+SCRIPT = Path(__file__).with_name("player.js").read_text("utf-8")
+STRIP = 76  # pixels of a figure's height, at its foot, for the slider
+HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play
-BUTTONS_END = 0.36  # of the width of the paper
+# The toolbar would stand on numbers; the export row has all of it.
+CONFIG = {"responsive": True, "displayModeBar": False, "doubleClick": "reset"}
 
 Frame = dict[str, Any]
 
 
-def add_player(figure: go.Figure, frames: Sequence[Frame], *, prefix: str, theme: str) -> None:
-    """Give a figure its frames, a slider and the buttons rewind, step back, play, pause, step.
+def add_slider(
+    figure: go.Figure,
+    frames: Sequence[go.Frame | Frame],
+    *,
+    start: int,
+    prefix: str,
+    theme: str,
+    setting: str = "",
+    values: Sequence[str] = (),
+) -> None:
+    """Give a figure its frames and the slider that steps through them, in a strip at its foot.
 
-    A button of plotly names the frame that it goes to, so every frame brings buttons for the
-    frames next to it. They need no script, and work in an exported page.
+    Frames as dictionaries are checked once, by plotly; as `go.Frame` once more.
 
     Args:
-        figure: to move. frames: with a "name" and "data" each; the first is what opens.
-        prefix: of the name of a frame, in the label of the slider. theme: of the figure.
+        figure: of the frame that opens, with its height and margins as without a slider.
+        frames: with a "name" each; a frame states all in which it differs from any other.
+        start: the place of the frame that opens. prefix: before the name, in the slider's words.
+        theme: of the figure.
+        setting, values: what the address holds at each frame, where it follows the slider.
 
     """
-    names = [frame["name"] for frame in frames]
-    menus = [_menu(names, place, theme) for place in range(len(names))]
-    moving = [
-        {**frame, "layout": {**frame.get("layout", {}), "updatemenus": [menu]}}
-        for frame, menu in zip(frames, menus, strict=True)
-    ]
-    add_slider(figure, moving, start=0, prefix=prefix, theme=theme)
+    look = THEMES[theme]
+    figure.frames = tuple(frames)
+    names = [str(frame["name"]) for frame in frames]
+    foot = figure.layout.margin.b if figure.layout.margin.b is not None else 80
     figure.update_layout(
-        {
-            "sliders[0].x": BUTTONS_END,
-            "sliders[0].len": 1 - BUTTONS_END,
-            "sliders[0].pad.t": 44,
-            "sliders[0].font.size": SIZE - 3,
-        },
-        updatemenus=[menus[0]],
+        height=figure.layout.height + STRIP,
+        margin={"b": foot + STRIP},
+        sliders=[
+            {
+                "name": setting,
+                "active": start,
+                "steps": [
+                    {"label": name, "value": value, "method": "animate", "args": [[name], _move(0)]}
+                    for name, value in zip(names, map(str, values or names), strict=True)
+                ],
+                "currentvalue": {
+                    "prefix": str(prefix),
+                    "font": {"size": SIZE, "color": look.ink},
+                },
+                "font": {"size": SMALL, "color": look.muted},
+                "activebgcolor": look.accent,
+                "bgcolor": look.panel,
+                "bordercolor": look.muted,
+                "len": 1,
+                "pad": {"t": foot},
+                "minorticklen": 0,
+            }
+        ],
     )
 
 
-def _menu(names: Sequence[str], place: int, theme: str) -> dict[str, Any]:
-    """Return the buttons as they are at one frame."""
-    look, last = THEMES[theme], len(names) - 1
-
-    def button(label: str, frames: Any, pause: int = 0) -> dict[str, Any]:
-        how = {
-            "mode": "immediate",
-            "fromcurrent": True,
-            "transition": {"duration": 0},
-            "frame": {"duration": pause, "redraw": True},
-        }
-        return {"label": label, "method": "animate", "args": [frames, how]}
-
-    return {
-        "type": "buttons",
-        "direction": "left",
-        "x": 0,
-        "xanchor": "left",
-        "y": 0,
-        "yanchor": "top",
-        "pad": {"t": 62, "l": 0, "r": 0},
-        "showactive": False,
-        "bgcolor": look.panel,
-        "bordercolor": look.muted,
-        "font": {"color": look.ink},
-        "buttons": [
-            button(text("rewind"), [names[0]]),
-            button(text("◀ step"), [names[max(place - 1, 0)]]),
-            button(text("▶ play"), None, PAUSE),
-            button(text("❚❚"), [None]),
-            button(text("step ▶"), [names[min(place + 1, last)]]),
+def add_player(
+    figure: go.Figure,
+    frames: Sequence[Frame],
+    *,
+    prefix: str,
+    theme: str,
+    start: int = 0,
+    setting: str = "",
+    values: Sequence[str] = (),
+) -> None:
+    """Give a figure frames that also play."""
+    add_slider(
+        figure, frames, start=start, prefix=prefix, theme=theme, setting=setting, values=values
+    )
+    look = THEMES[theme]
+    buttons = ((text("play"), None, PAUSE), (text("pause"), [None], 0))
+    figure.update_layout(
+        {"sliders[0].x": 0.2, "sliders[0].len": 0.8},
+        updatemenus=[
+            {
+                "type": "buttons",
+                "direction": "left",
+                "x": 0,
+                "xanchor": "left",
+                "y": 0,
+                "yanchor": "top",
+                "pad": {"t": figure.layout.sliders[0].pad.t + 24},
+                "showactive": False,
+                "bgcolor": look.panel,
+                "bordercolor": look.muted,
+                "font": {"color": look.ink},
+                "buttons": [
+                    {"label": str(label), "method": "animate", "args": [frames, _move(pause)]}
+                    for label, frames, pause in buttons
+                ],
+            }
         ],
+    )
+
+
+def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
+    """Return a figure as `player.js` shows it: it moves the frames in place of plotly's own slider.
+
+    Without a "zoom" in its meta nothing that a hand does by accident moves the axes.
+
+    Args:
+        figure: of a picture. key: another one for every other figure, so that the script can tell
+            a new figure from one that the page draws again.
+
+    """
+    plain: dict[str, Any] = figure.to_dict()
+    layout = plain["layout"]
+    meta = {**layout.get("meta", {}), "id": key, "height": layout.setdefault("height", HEIGHT)}
+    for slider in layout.pop("sliders", ()):
+        plays = layout.pop("updatemenus", None) is not None
+        meta["steps"] = {
+            "labels": [step["label"] for step in slider["steps"]],
+            "values": [step["value"] for step in slider["steps"]],
+            "setting": slider["name"],
+            "prefix": slider["currentvalue"]["prefix"],
+            "start": slider["active"],
+            "panel": slider["bgcolor"],
+            "accent": slider["activebgcolor"],
+            "buttons": _buttons() if plays else None,
+        }
+    if not meta.get("zoom"):
+        layout["dragmode"] = False
+        for name in {"xaxis", "yaxis", *layout}:
+            if name.startswith(("xaxis", "yaxis")):
+                layout[name] = {**layout.get(name, {}), "fixedrange": True}
+    layout["meta"] = meta
+    return plain
+
+
+def _buttons() -> dict[str, str]:
+    names = {
+        "rewind": text("rewind"),
+        "back": text("step back"),
+        "play": text("play"),
+        "pause": text("pause"),
+        "step": text("step forward"),
+    }
+    return {key: str(name) for key, name in names.items()}
+
+
+def _move(pause: int) -> dict[str, Any]:
+    # Captions, titles and images are drawn anew only with `redraw`.
+    return {
+        "mode": "immediate",
+        "fromcurrent": True,
+        "frame": {"duration": pause, "redraw": True},
+        "transition": {"duration": 0},
     }

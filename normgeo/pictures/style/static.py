@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from normgeo.base.refusal import Failure
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.player import STRIP
 from normgeo.pictures.style.sandbox import in_sandbox
 
 STATIC = ("png", "svg", "pdf")
@@ -110,8 +111,10 @@ def still(figure: go.Figure) -> dict[str, Any]:
     plain: dict[str, Any] = figure.to_dict()
     plain.pop("frames", None)
     layout = plain["layout"]
-    layout.pop("sliders", None)
     layout.pop("updatemenus", None)
+    if layout.pop("sliders", None):  # its strip goes with it
+        layout["height"] -= STRIP
+        layout["margin"]["b"] -= STRIP
     layout.setdefault("width", WIDTH)
     layout.setdefault("height", HEIGHT)
     return plain

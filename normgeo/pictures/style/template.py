@@ -1,9 +1,8 @@
-"""The common look of all figures: papers, line styles, type, margins, the slider."""
+"""The common look of all figures: papers, line styles, type, margins."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,7 +12,7 @@ from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, OTHER, PAPERS, PINK
 
 # Names with a digit need quotes, or the browser drops the whole list.
 FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"
-SIZE = 14
+SIZE, SMALL, LARGE = 16, 14, 26  # of text, of ticks and asides, of what the back row reads
 
 # Line style carries the same meaning everywhere.
 MEASURED, PREDICTED, CLAIM = "solid", "dash", "dot"
@@ -29,11 +28,12 @@ class Theme:
     grid: str
     paper: str
     panel: str
+    accent: str
 
 
 THEMES: dict[str, Theme] = {
-    "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS[0], "#F5F6F7"),
-    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A"),
+    "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS[0], "#F5F6F7", "#00629A"),
+    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A", "#7CC6F2"),
 }
 
 LEGEND_ABOVE = {
@@ -42,7 +42,7 @@ LEGEND_ABOVE = {
     "y": 1,
     "yref": "container",
     "yanchor": "top",
-    "font": {"size": SIZE - 1},
+    "font": {"size": SMALL},
 }
 """The legend in the upper right corner, where the captions are at the left."""
 
@@ -74,7 +74,7 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
         "showline": True,
         "title": {"standoff": 8, "font": {"size": SIZE}},
         "automargin": True,
-        "tickfont": {"size": SIZE - 2, "color": look.muted},
+        "tickfont": {"size": SMALL, "color": look.muted},
     }
     template = go.layout.Template(
         layout={
@@ -102,45 +102,3 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
     margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
     figure.update_layout(template=template, height=height, margin=margin, title_text=str(title))
     return figure
-
-
-def add_slider(
-    figure: go.Figure,
-    frames: Sequence[go.Frame | dict[str, Any]],
-    *,
-    start: int,
-    prefix: str,
-    theme: str,
-) -> None:
-    """Give a figure its frames and the one slider that steps through them in the browser.
-
-    Frames as dictionaries are checked once, by plotly; as `go.Frame` once more.
-    `redraw` is on: frames carry titles, annotations and images, which plotly draws anew only then.
-    """
-    look = THEMES[theme]
-    figure.frames = tuple(frames)
-    move = {
-        "mode": "immediate",
-        "frame": {"duration": 0, "redraw": True},
-        "transition": {"duration": 0},
-    }
-    figure.update_layout(
-        sliders=[
-            {
-                "active": start,
-                "steps": [
-                    {"label": frame["name"], "method": "animate", "args": [[frame["name"]], move]}
-                    for frame in frames
-                ],
-                "currentvalue": {"prefix": prefix, "font": {"size": SIZE + 1, "color": look.ink}},
-                "font": {"size": SIZE - 3, "color": look.muted},
-                "activebgcolor": look.muted,
-                "bgcolor": look.panel,
-                "bordercolor": look.muted,
-                "x": 0.0,
-                "len": 1.0,
-                "pad": {"t": 36, "b": 0},
-                "minorticklen": 0,
-            }
-        ]
-    )

@@ -6,9 +6,12 @@ from normgeo.pictures.symmetry import (
     coupling_figure,
     null_directions,
     null_directions_figure,
+    walk,
+    walk_figure,
 )
 
 PICTURES = (
+    Picture(walk.STUDY, walk_figure.figure),
     Picture(null_directions.STUDY, null_directions_figure.figure),
     Picture(coupling.STUDY, coupling_figure.figure),
 )

@@ -8,17 +8,17 @@ import plotly.graph_objects as go
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import SIZE, THEMES, dress
+from normgeo.pictures.style.template import SMALL, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
-from normgeo.pictures.symmetry.null_directions import NullDirections
+from normgeo.pictures.symmetry.coupling import Coupling
 
 
-def figure(result: NullDirections, theme: str) -> go.Figure:
+def figure(result: Coupling, theme: str) -> go.Figure:
     """Draw the roots of the eigenvalues of F_WW, exact solid and by Eq. 13 dotted."""
-    look, exact, drawn = THEMES[theme], result.null, go.Figure()
+    look, exact, drawn = THEMES[theme], result.exact.null, go.Figure()
     top = float(result.roots[0])
     for null, roots, name, color, claim in (
-        (exact, result.roots, text("exact"), method_color(result.normalizer), False),
+        (exact, result.roots, text("exact"), method_color(result.exact.normalizer), False),
         (result.paper, result.paper_roots, text("Eq. 13"), look.ink, True),
     ):
         if null is not None and roots is not None:
@@ -31,10 +31,10 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
     title = text(
         "<b>{method}</b>: expected Fisher information F<sub>WW</sub> per case, "
         "N = {N:,}, φ = {phi}; {about}",
-        method=result.normalizer.title,
+        method=result.exact.normalizer.title,
         N=exact.which.N,
         phi=number(exact.which.phi),
-        about=result.caption,
+        about=result.exact.caption,
     )
     drawn.update_layout(
         values_axes(
@@ -44,7 +44,7 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
             title=text("root of the eigenvalue √λ"),
         ),
         margin={"l": 8, "r": 8, "t": 66, "b": 44},
-        legend={"font": {"size": SIZE - 1}},
+        legend={"font": {"size": SMALL}},
         title_text=str(title),
     )
     return drawn

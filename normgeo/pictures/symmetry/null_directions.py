@@ -6,22 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-import numpy as np
-
-from normgeo.base.arrays import Array
-from normgeo.base.budget import Cost
+from normgeo.base.budget import MEGABYTE, Cost
+from normgeo.base.cache import cached
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
+from normgeo.base.subspaces import LARGE
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher, fisher
+from normgeo.fisher.operator import fisher
 from normgeo.models.family import Family
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import GRID
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, variant
-from normgeo.pictures.model_on_data import independent, model_on_data
+from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.picture import Study
-from normgeo.pictures.work import BASE, BYTES, PRODUCTS, Sizes, eigenvalues, times, weights
+from normgeo.pictures.work import BASE, BYTES, ENTRIES, HELD, PRODUCTS, Sizes, weights
 from normgeo.settings import Settings
 from normgeo.symmetry.dimension import expected_dimension, expected_terms
 from normgeo.symmetry.explanation import Explanation, explain
@@ -29,7 +28,8 @@ from normgeo.symmetry.null_space import NullSpace, null_space
 from normgeo.tables.table import Table
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations
-STAGES = 3
+STAGES = 2
+MOST_COPIED = 3 * BYTES * LARGE  # beside a matrix whose rows are taken in blocks
 
 
 @final
@@ -38,9 +38,8 @@ class NullDirections:
     """The null space of F_WW, counted, expected and explained.
 
     Attributes:
-        null: of the exact Fisher information. paper: of Eq. 13.
-        roots: of the eigenvalues of the exact F_WW, descending. paper_roots: of that of Eq. 13.
-        explanation: of `null`. It and Eq. 13's are None where the computation was stopped before.
+        null: of the exact Fisher information.
+        explanation: of it; None where the computation was stopped before.
         terms: of the formula for its dimension. grid: the dimension by formula under any two
             words for center and scale, at these sizes. model: whose they are.
         caption: data, family, sizes, variant.
@@ -50,9 +49,6 @@ class NullDirections:
 
     null: NullSpace
     explanation: Explanation | None
-    paper: NullSpace | None
-    roots: Array
-    paper_roots: Array | None
     terms: Mapping[str, int]
     grid: Mapping[tuple[str, str], int]
     model: NormalizedGLM
@@ -84,68 +80,88 @@ class NullDirections:
         """The features D."""
         return self.model.layout.features
 
+    @property
+    def fits(self) -> bool:
+        """Whether the count may be the dimension by formula."""
+        k = self.null.dimension
+        return k <= self.expected <= k + self.null.undecided
 
-def compute(settings: Settings, progress: Progress) -> NullDirections:
-    """The null spaces of the exact Fisher information and of Eq. 13, and the reasons."""
-    chosen = independent(settings)
-    it = model_on_data(chosen, "standardized")
-    model, X = it.model, it.X
-    _check_size(model)
-    F = fisher(model, X)
-    null, roots = null_space(F), _roots(F)
+    @property
+    def formula(self) -> str:
+        """The dimension by formula, in letters and numbers, with its sign beside the count."""
+        sign = text("✗, counted {k}", k=self.null.dimension)
+        if self.fits:
+            sign = "✓" if self.null.clear else text("(float64 does not decide)")
+        words = " + ".join(self.terms) + " = " if self.terms else ""
+        if len(self.terms) > 1:
+            words += " + ".join(str(value) for value in self.terms.values()) + " = "
+        return text("by formula {formula} {sign}", formula=f"{words}{self.expected}", sign=sign)
+
+
+def null_directions(settings: Settings, progress: Progress) -> NullDirections:
+    """The null space of F_WW and its reasons, which the pictures of the page share."""
+    used = Settings(**{use: getattr(settings, use) for use in USES})
+    it, null = model_of(used), _null_space(used)
+    model = it.model
     terms = expected_terms(
         model.normalizer, model.layout.neurons, model.layout.features, model.family.key
     )
-    notes = list(null.notes)
-    if chosen is not settings:
-        notes.append(
-            text(
-                "The outputs are independent, each class against the rest: a softmax has null "
-                "directions of its own. Choose “categorical” under Settings to see them."
-            )
-        )
-    if not null.dimension <= sum(terms.values()) <= null.dimension + null.undecided:
-        notes.append(
-            text(
-                "The formula is for generic weights and many generic cases; these are not, so "
-                "the count differs from it."
-            )
-        )
     about = text(
         "{model}, G = {G}{variant}",
         model=caption(it),
         G=model.normalizer.groups,
         variant=variant(model.normalizer),
     )
-    result = NullDirections(
-        null,
-        None,
-        None,
-        roots,
-        None,
-        terms,
-        _grid(settings, model),
-        model,
-        about,
-        (*notes, *it.notes),
-    )
+    found = NullDirections(null, None, terms, _grid(used, model), model, about, ())
+    found = replace(found, notes=(*_notes(used, found), *it.notes))
     if not progress.tell(1, STAGES):
-        return result
-    result = replace(result, explanation=explain(model, X, null))
-    if not progress.tell(2, STAGES):
-        return result
-    mixed = model.normalizer.shared_by_neurons
-    if mixed:
-        F = fisher(model, X, coupling="paper")
-        null, roots = null_space(F), _roots(F)
+        return found
+    found = replace(found, explanation=_explanation(used))
     progress.tell(STAGES, STAGES)
-    return replace(result, paper=null, paper_roots=roots)
+    return found
 
 
-def _roots(F: Fisher) -> Array:
-    """The roots of the eigenvalues of F_WW, descending."""
-    roots: Array = np.sqrt(np.maximum(np.linalg.eigvalsh(F.weights())[::-1], 0))
-    return roots
+def model_of(settings: Settings) -> ModelOnData:
+    """The model whose null directions are meant, on standardized features.
+
+    Raises:
+        Refusal: it has too many weights.
+
+    """
+    it = model_on_data(independent(settings), "standardized")
+    _check_size(it.model)
+    return it
+
+
+@cached(bytes=24 * MEGABYTE)
+def _null_space(settings: Settings) -> NullSpace:
+    it = model_of(settings)
+    return null_space(fisher(it.model, it.X))
+
+
+@cached(bytes=24 * MEGABYTE)
+def _explanation(settings: Settings) -> Explanation:
+    it = model_of(settings)
+    return explain(it.model, it.X, _null_space(settings))
+
+
+def _notes(settings: Settings, found: NullDirections) -> list[str]:
+    notes = list(found.null.notes)
+    if independent(settings) is not settings:
+        notes.append(
+            text(
+                "The outputs are independent, each class against the rest: a softmax has null "
+                "directions of its own. Choose “categorical” under Settings to see them."
+            )
+        )
+    if not found.fits:
+        notes.append(
+            text(
+                "The formula is for generic weights and many generic cases; these are not, so "
+                "the count differs from it."
+            )
+        )
+    return notes
 
 
 def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int]:
@@ -214,35 +230,39 @@ def table(result: NullDirections) -> Table:
 
 
 def cost(settings: Settings) -> Cost:
-    """Eigenvalues of F_WW, and the changes of the outputs along the small ones."""
+    """Eigenvectors of F_WW, spans of all tangents, and the null directions along the maps."""
     sizes = Sizes.of(settings, apart=True)
     N, D, H, _ = sizes
     if H * D > LARGEST:
         return BASE
-    method, null = settings.normalizer, H * D
+    method, null, often = settings.normalizer, H * D, 8
     if H % method.groups == 0:
         family = "categorical" if sizes.coupled else "gaussian"
-        null = min(H * D, expected_dimension(method, H, D, family) + D)
-    mixed = method.shared_by_neurons
+        null = min(null, expected_dimension(method, H, D, family) + max(0, D - N))
+        if method.leaves_only_signs(H):  # all is null, so few changes are followed
+            often, null = 6, null - method.groups * D * method.centering.neuron_dimensions_lost
+    along = 2 * N * D * H / PRODUCTS + 4 * N * H / ENTRIES
+    triangles = often * N * H * null**2 / PRODUCTS
     return (
         weights(settings, sizes)
-        + sizes.fisher(mixed)
-        + times(2, eigenvalues(H * D))
-        + sizes.evaluations(8 * null)
-        + Cost(4 * BYTES * N * H * null, 10 * N * H * null**2 / PRODUCTS)
+        + sizes.fisher(method.shared_by_neurons)
+        + Cost(4 * BYTES * (H * D) ** 2, 9 * (H * D) ** 3 / PRODUCTS)
+        + Cost(HELD * BYTES * N * H, often * null * along + triangles)
+        + Cost(min(4 * BYTES * N * H * null, BYTES * N * H * null + MOST_COPIED))
     )
 
 
 STUDY = Study(
     "symmetry",
     title=text("The directions in weight space that the model does not see"),
+    source=text("section 5.1, Table 1; section 5.2.2"),
     alt=text(
         "Left: the singular values that decide which directions are null, on a logarithmic "
         "scale, with the null ones marked apart, of the size of rounding errors. Right: a bar for "
         "each reason, as long as the number of null directions that it explains."
     ),
     uses=USES,
-    compute=compute,
+    compute=null_directions,
     table=table,
     cost=cost,
 )

@@ -13,7 +13,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import SIZE, THEMES, dress
+from normgeo.pictures.style.template import SIZE, SMALL, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.symmetry.explanation import Explanation, Reason
@@ -159,7 +159,7 @@ def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
             xref="x domain",
             yref="y",
             yanchor="top",
-            font={"color": look.muted, "size": SIZE - 1},
+            font={"color": look.muted, "size": SMALL},
         )
     )
 
@@ -180,13 +180,7 @@ def _threshold(null: NullSpace) -> list[str]:
 
 
 def _heads(result: NullDirections, muted: str) -> list[dict[str, Any]]:
-    null, k, terms = result.null, result.null.dimension, result.terms
-    sign = text("✗, counted {k}", k=k)
-    if k <= result.expected <= k + null.undecided:
-        sign = "✓" if null.clear else text("(float64 does not decide)")
-    formula = " + ".join(terms) + " = " if terms else ""
-    if len(terms) > 1:
-        formula += " + ".join(str(value) for value in terms.values()) + " = "
+    null, k = result.null, result.null.dimension
     left = [
         text("<b>{method}</b>: what each direction of W changes", method=result.normalizer.title),
         colored(f"{result.caption}<br>{result.null.which}", muted),
@@ -198,11 +192,7 @@ def _heads(result: NullDirections, muted: str) -> list[dict[str, Any]]:
             if null.clear
             else [text("<b>{count} cannot be decided in float64</b>", count=null.undecided)]
         ),
-        text(
-            "by formula {formula} {sign}",
-            formula=f"{formula}{result.expected}",
-            sign=sign,
-        ),
+        result.formula,
         colored(text("each counted once, under the first reason that explains it"), muted),
     ]
     return [note(left, LEFT[0], yshift=8), note(right, RIGHT[0], yshift=8)]

@@ -1,5 +1,6 @@
 """The Fisher information by pairs of neurons, against the matrix."""
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -41,8 +42,10 @@ def test_what_is_drawn_is_the_matrix_its_logarithm_and_its_correlation(matrix):
     drawn = FISHER.figure(FISHER.compute(settings), "light").data
     maps = [trace.z for trace in drawn if trace.name == "layer norm"]
     assert len(maps) == 6  # the overview and the block, three forms each
-    for z, values in zip(maps[1::2], expected.values(), strict=True):
-        np.testing.assert_allclose(z, values, rtol=1e-6, atol=1e-6)
+    # Tenths of a decade and percents: whole numbers, in a byte where no entry is missing.
+    for z, values, unit in zip(maps[1::2], expected.values(), (1, 10, 100), strict=True):
+        tolerance = 0.51 if unit > 1 else 1e-6
+        np.testing.assert_allclose(z, unit * values, rtol=1e-6, atol=tolerance)
 
 
 def test_classes_stand_one_against_the_rest_unless_a_softmax_is_asked_for():
@@ -73,24 +76,54 @@ def test_figure_opens_with_the_entries_of_the_settings_and_has_all_three(entries
     settings = Settings(dataset="wine", entries=entries)
     figure = FISHER.figure(FISHER.compute(settings), "light")
     shown = [trace.visible for trace in figure.data]
-    assert len(shown) == 12
-    assert sum(shown) == 4
-    menu = figure.layout.updatemenus[0]
-    assert list(menu.buttons[menu.active].args[0]["visible"]) == shown
-    for button in menu.buttons:
-        assert sum(button.args[0]["visible"]) == 4
+    assert shown[12:] == [None, None, None]  # the ratios and the numbers in one: always
+    assert sum(shown[:12]) == 4
+    for menus in (figure.layout.updatemenus, figure.layout.meta["narrow"]["updatemenus"]):
+        menu = menus[0]
+        chosen = menu["buttons"][menu["active"]]["args"][0]["visible"]
+        assert list(chosen) == [each is not False for each in shown]
+        for button in menu["buttons"]:
+            assert sum(button["args"][0]["visible"]) == 7
+
+
+@pytest.mark.parametrize("method", ["batch", "layer"])
+def test_ratio_shows_what_normalization_did_to_blocks_that_look_alike(matrix, method):
+    settings = Settings(dataset="wine", method=method, neurons=4)
+    plain, mine = matrix(replace(settings, method="standard")), matrix(settings)
+
+    def norm(F: np.ndarray, p: int, i: int, j: int) -> float:
+        return float(np.linalg.norm(F[i * p : (i + 1) * p, j * p : (j + 1) * p]))
+
+    result = FISHER.compute(settings)
+    own = [norm(mine, 15, h, h) / norm(plain, 14, h, h) for h in range(4)]
+    assert result.ratio.norms.diagonal() == pytest.approx(own)
+    figure = FISHER.figure(result, "light")
+    words = next(trace.text for trace in figure.data if trace.type == "scatter")
+    assert list(words) == [f"{value:.1f}" for value in own]
+    apart = norm(mine, 15, 0, 1) / np.sqrt(norm(plain, 14, 0, 0) * norm(plain, 14, 1, 1))
+    assert result.ratio.norms[0, 1] == pytest.approx(apart, abs=1e-12)
+    assert (apart > 0.01) == (method == "layer")
+    assert result.ratio.said in FISHER.description(result)
+    assert ("shared up to × 0" in result.ratio.said[-17:]) == (method == "batch")
+
+
+def test_standard_model_alone_has_no_ratio():
+    result = FISHER.compute(Settings(dataset="wine", method="standard"))
+    assert result.ratio is None
+    assert "alone" in FISHER.description(result)
+    assert len(FISHER.figure(result, "dark").data) == 6
 
 
 def test_map_of_many_neurons_is_no_larger_than_a_screen():
     settings = Settings(dataset="iris", neurons=256)
     figure = FISHER.figure(FISHER.compute(settings), "light")
-    assert max(max(trace.z.shape) for trace in figure.data) == SCREEN
-    assert len(figure.to_json()) < 1_500_000
+    assert max(max(t.z.shape) for t in figure.data if t.type == "heatmap") == SCREEN
+    assert len(figure.to_json()) < 160_000
 
 
 def test_default_figure_is_light_enough_for_a_click():
     figure = FISHER.figure(FISHER.compute(Settings()), "light")
-    assert len(figure.to_json()) < 200_000
+    assert len(figure.to_json()) < 130_000
 
 
 def test_saturated_outputs_are_named_before_the_formula(monkeypatch):

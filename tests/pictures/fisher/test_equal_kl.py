@@ -1,18 +1,27 @@
 """Contours of the KL, against the KL and the matrix themselves."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from normgeo.fisher.kl import kl
 from normgeo.pictures import PICTURES
+from normgeo.pictures.fisher.equal_kl import EqualKL
 from normgeo.settings import Settings
 
-EQUAL_KL = PICTURES["equal_kl"]
+EQUAL_KL, ACROSS = PICTURES["equal_kl"], PICTURES["across"]
+WEDGE = "a wedge: along ŵ nothing changes"
+
+
+@cache
+def result_of(name: str = "equal_kl", **settings: object) -> EqualKL:
+    return PICTURES[name].compute(Settings(**settings))
 
 
 @pytest.mark.parametrize("method", ["batch", "layer", "weight"])
 def test_levels_are_round_and_the_ellipses_fit_the_panel(rows, method):
-    found = rows("equal_kl", Settings(dataset="wine", method=method), plane="across")
+    found = rows("across", Settings(dataset="wine", method=method))
     levels = sorted({row["level"] for row in found})
     assert levels == pytest.approx([levels[0], 4 * levels[0], 9 * levels[0]])
     assert f"{levels[0]:.0e}"[0] in "125"
@@ -22,65 +31,109 @@ def test_levels_are_round_and_the_ellipses_fit_the_panel(rows, method):
 
 
 @pytest.mark.parametrize("method", ["standard", "batch", "layer"])
-def test_kl_at_the_contours_is_their_level(rows, method):
+@pytest.mark.parametrize("name", ["equal_kl", "across"])
+def test_kl_at_the_contours_is_their_level(rows, name, method):
     settings = Settings(dataset="iris", method=method)
-    result = EQUAL_KL.compute(settings)
-    point = result.base.points[-1]
+    point = result_of(name, dataset="iris", method=method).base.points[-1]
     model, X = point.data.model, point.data.X
     along, steepest, random = point.norm * point.directions
-    planes = {"across": (random, steepest), "along": (along, steepest)}
+    first = along if name == "equal_kl" else random
     seen = 0
-    for row in rows("equal_kl", settings, method=point.normalizer.title)[::7]:
+    for row in rows(name, settings, method=point.normalizer.title)[::7]:
         if row["kl_x"] is None:
             continue
-        first, second = planes[row["plane"]]
-        theta = model.pack() + row["kl_x"] * first + row["kl_y"] * second
+        theta = model.pack() + row["kl_x"] * first + row["kl_y"] * steepest
         assert kl(model, model.unpack(theta), X) == pytest.approx(row["level"], rel=1e-3)
         seen += 1
-    assert seen > 10
+    assert seen > 5
 
 
 def test_quadratic_form_is_that_of_the_matrix(rows, matrix):
     settings = Settings(dataset="iris", method="batch")
-    F, point = matrix(settings), EQUAL_KL.compute(settings).base.points[-1]
+    F, point = matrix(settings), result_of(dataset="iris", method="batch").base.points[-1]
     along, steepest, random = point.norm * point.directions
-    for plane, first in (("across", random), ("along", along)):
-        for row in rows("equal_kl", settings, method="batch norm", plane=plane):
+    for name, plane, first in (("across", "across", random), ("equal_kl", "along", along)):
+        found = rows(name, settings, method="batch norm", plane=plane)
+        assert found
+        for row in found:
             step = row["quadratic_x"] * first + row["quadratic_y"] * steepest
             assert step @ F @ step / 2 == pytest.approx(row["level"], rel=1e-6)
 
 
-def test_normalized_model_has_a_strip_along_its_weights_and_the_standard_one_an_ellipse():
-    result = EQUAL_KL.compute(Settings(dataset="wine"))
-    standard, batch = result.along
-    assert [plane.contours.strip for plane in (standard, batch)] == [False, True]
+@pytest.mark.parametrize("method", ["batch", "layer", "weight"])
+def test_normalized_model_has_a_wedge_and_the_standard_one_an_ellipse(captions, method):
+    result = result_of(dataset="wine", method=method)
+    standard, normalized = result.planes
+    assert [plane.contours.strip for plane in result.planes] == [False, True]
+    assert [plane.shape for plane in result.planes] == ["an ellipse", WEDGE]
     assert standard.share > 0.01
-    assert batch.share == 0
-    words = [note.text for note in EQUAL_KL.figure(result, "light").layout.annotations]
-    assert "with ŵ: no curvature along ŵ" in words[-1]
-    assert "with ŵ: curvatures " in words[-2]
+    assert normalized.share == 0
+    # The edges are rays from w = 0: as far up, over how far from there, at every length.
+    for true in normalized.contours.true:
+        x, y = true[: len(true) // 2].T
+        slope = (y / (1 + x))[np.isfinite(y)]
+        assert len(slope) > 5
+        np.testing.assert_allclose(slope, slope[0], rtol=1e-3)
+    words = captions("equal_kl", result)
+    for part in ("<b>an ellipse</b>", "<b>a wedge: </b>", "along ŵ nothing changes"):
+        assert part in words
+    assert f"{WEDGE}; from w to 2w the KL is 0 nats." in EQUAL_KL.description(result)
 
 
-def test_small_epsilon_leaves_some_curvature_along_the_weights():
-    result = EQUAL_KL.compute(Settings(dataset="iris", eps=1e-5))
-    assert 0 < result.along[-1].share < 1e-6
-    words = EQUAL_KL.figure(result, "light").layout.annotations[-1].text
-    assert " · 10⁻" in words
-    assert "e-" not in words
+def test_doubling_the_weights_costs_what_the_kl_says(captions):
+    result = result_of(dataset="wine", method="layer")
+    for point, plane in zip(result.base.points, result.planes, strict=True):
+        model = point.data.model
+        double = model.layout.pack(2 * model.W, model.b, model.g)
+        expected = kl(model, model.unpack(double), point.data.X)
+        assert plane.doubled.kl == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert "w → 2w: KL = <b>0</b>" in captions("equal_kl", result)
 
 
-def test_one_feature_has_no_second_direction_across():
-    result = EQUAL_KL.compute(Settings(dataset="plane", neurons=1))
-    assert [plane.contours for plane in result.across] == [None, None]
-    assert np.isnan(result.across[0].curvatures).all()
-    assert all(plane.contours is not None for plane in result.along)
-    words = [note.text for note in EQUAL_KL.figure(result, "light").layout.annotations]
-    assert sum("no second direction across" in line for line in words) == 2
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [
+        (
+            {"dataset": "iris", "eps": 1e-5, "method": "layer"},
+            "nearly a wedge: along ŵ little changes",
+        ),
+        ({"dataset": "wine", "statistics": "frozen"}, "an ellipse"),
+        ({"dataset": "iris", "eps": 1.0, "method": "batch"}, "an ellipse"),
+    ],
+    ids=["small ε", "frozen", "large ε"],
+)
+def test_shape_is_what_the_settings_make_of_it(settings, shape):
+    normalized = result_of(**settings).planes[-1]
+    assert normalized.shape == shape
+    assert normalized.doubled.kl > 0
 
 
-def test_poisson_contours_are_closed_and_thin_where_one_curvature_is_large(rows):
-    settings = Settings(family="poisson", method="layer")
-    found = rows("equal_kl", settings, method="standard", plane="across")
+def test_a_large_epsilon_leaves_the_wedge_a_little_curvature():
+    assert 0 < result_of(dataset="iris", eps=1e-5, method="layer").planes[-1].share < 1e-6
+
+
+def test_one_feature_has_no_second_direction_across(captions):
+    settings = {"dataset": "plane", "neurons": 1, "method": "batch"}
+    result = result_of("across", **settings)
+    assert [plane.contours for plane in result.planes] == [None, None]
+    assert np.isnan(result.planes[0].curvatures).all()
+    assert all(plane.contours is not None for plane in result_of(**settings).planes)
+    assert captions("across", result).count("no second direction across") == 2
+
+
+def test_poisson_contours_are_closed_and_small_where_one_curvature_is_large(rows):
+    settings = Settings(family="poisson", method="layer", dataset="wine")
+    found = rows("across", settings, method="standard")
     mine = [row for row in found if row["level"] == found[0]["level"]]
     assert max(abs(row["quadratic_y"]) for row in mine) > 0
     assert (mine[0]["quadratic_x"], mine[0]["kl_x"]) == (mine[-1]["quadratic_x"], mine[-1]["kl_x"])
+    standard = result_of(family="poisson", method="layer").planes[0]
+    assert standard.shape == "a small ellipse"
+
+
+def test_narrow_figure_has_its_panels_below_each_other():
+    layout = EQUAL_KL.figure(result_of(dataset="wine", method="layer"), "light").layout
+    narrow = layout.meta["narrow"]
+    assert narrow["xaxis"]["domain"] == narrow["xaxis2"]["domain"] == [0.0, 1.0]
+    assert narrow["yaxis"]["domain"][0] > narrow["yaxis2"]["domain"][1]
+    assert len(narrow["annotations"]) == len(layout.annotations)

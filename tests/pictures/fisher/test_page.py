@@ -10,13 +10,13 @@ from normgeo.pictures.fisher import PICTURES as FISHER
 from normgeo.settings import Settings
 
 NAMES = [picture.name for picture in FISHER]
-OF_STEPS = ["equal_kl", "growth", "labels"]
+OF_STEPS = ["equal_kl", "across", "growth", "labels"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stopped_computation_keeps_what_it_has(name):
     picture, settings, told = PICTURES[name], Settings(dataset="wine", method="layer"), []
-    steps = 30 if name in {"equal_kl", "magnitude"} else 1
+    steps = 30 if name in {"equal_kl", "across", "magnitude"} else 1
 
     def stop(done: int, of: int) -> None:
         assert 0 < done <= of

@@ -1,10 +1,14 @@
 """The picture of one gradient step, against closed forms."""
 
+import base64
+import io
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from normgeo import NORMALIZERS
 from normgeo.dynamics.loss_plane import loss_plane
@@ -38,7 +42,8 @@ def test_small_turn_is_quartered_in_degrees_too(method: str) -> None:
     rate = 1e-3 * TURN.compute(replace(QUICK, method=method)).curve.rate
     curve = TURN.compute(replace(QUICK, method=method, rate=rate)).curve
     assert curve.rate == rate
-    assert curve.angles[2] / curve.angles[0] == pytest.approx(0.25, rel=1e-6)
+    one, two = (int(np.flatnonzero(np.isclose(curve.norms, norm))[0]) for norm in (1, 2))
+    assert curve.angles[two] / curve.angles[one] == pytest.approx(0.25, rel=1e-6)
 
 
 @pytest.mark.parametrize("method", LAWFUL)
@@ -50,24 +55,39 @@ def test_loss_is_wedges_constant_along_rays(method: str) -> None:
         np.testing.assert_allclose(plane.loss, shown.loss, rtol=1e-9)
 
 
-def test_rate_zero_turns_the_block_by_a_tangent_of_a_half() -> None:
-    assert np.tan(TURN.compute(QUICK).curve.here.angle) == pytest.approx(0.5)
+@pytest.mark.parametrize("method", ["batch", "layer"])
+def test_rate_left_open_is_that_of_the_descents(method: str) -> None:
+    settings = replace(QUICK, method=method, steps=3)
+    rates = {PICTURES[name].compute(settings).runs[0].rate for name in ("descent",)}
+    rates |= {PICTURES["spiral"].compute(settings).run.rate}
+    rates |= {PICTURES["twin"].compute(settings).twin.decayed.rate}
+    rates |= {PICTURES["equilibrium"].compute(replace(settings, steps=8)).real[0].rate}
+    assert rates == {TURN.compute(settings).curve.rate}
 
 
 def test_picture_starts_at_norm_one() -> None:
     assert TURN.compute(QUICK).curve.here.norm == pytest.approx(1)
 
 
-@pytest.mark.parametrize("growth", [0.125, 1.0, 2.83, 3.0, 64.0])
-def test_slider_reaches_from_one_to_sixteen_and_to_where_it_opens(growth: float) -> None:
-    settings = replace(QUICK, growth=growth)
-    norms = TURN.compute(settings).curve.norms
-    assert norms.min() <= 1
-    assert norms.max() >= 16
-    assert np.isclose(norms, growth, rtol=2e-3).sum() == 1
-    figure = TURN.figure(TURN.compute(settings), "light")
-    (slider,) = figure.layout.sliders
-    assert norms[slider.active] == pytest.approx(growth, rel=2e-3)
+@pytest.mark.parametrize(
+    ("growth", "nearest", "said"),
+    [
+        (1.0, "1", ""),
+        (2.828, "2√2", ""),
+        (3.0, "2√2", "3"),
+        (0.125, "½", "0.125"),
+        (64, "16", "64"),
+    ],
+)
+def test_slider_opens_at_the_nearest_norm_and_says_so(growth, nearest, said) -> None:
+    it = TURN.compute(replace(QUICK, growth=growth))
+    slider = TURN.figure(it, "light").layout.sliders[0]
+    assert slider.steps[slider.active].label == nearest
+    assert bool(it.elsewhere) == bool(said)
+    if said:
+        assert str(it.elsewhere) == (
+            f"The slider has no step at ‖w‖ = {said}; it opens at the nearest, {nearest}."
+        )
 
 
 def test_eps_lets_measured_values_leave_the_predicted() -> None:
@@ -81,70 +101,157 @@ def test_eps_makes_the_loss_depend_on_the_norm_in_the_plane() -> None:
     assert len({round(float(plane.loss[0]), 6) for plane in planes}) == len(planes) > 1
 
 
+def shown(figure: Any, step: int) -> Any:
+    """The figure as a frame shows it."""
+    frame = figure.frames[step]
+    data, layout = ([trace.to_plotly_json() for trace in figure.data], figure.layout)
+    for place, patch in zip(frame.traces, frame.data, strict=True):
+        data[place] |= patch.to_plotly_json()
+    layout = layout.to_plotly_json() | frame.layout.to_plotly_json()
+    return data, layout
+
+
+FRACTIONS = {"½": 1 / 2, "¼": 1 / 4, "⅛": 1 / 8}
+
+
+def value(words: str) -> float:
+    """The number of "√2", "½", "1/16", "0.707"."""
+    if words in FRACTIONS:
+        return FRACTIONS[words]
+    whole, root, _ = words.partition("√2")
+    if root:
+        return float(whole or 1) * 2**0.5
+    above, _, below = words.partition("/")
+    return float(above) / float(below or 1)
+
+
 @pytest.mark.parametrize("method", ["batch", "layer"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(method: str, theme: str) -> None:
+def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(method: str) -> None:
     it = TURN.compute(replace(QUICK, method=method))
-    figure = TURN.figure(it, theme)
+    figure = TURN.figure(it, "light")
     assert len(figure.frames) == len(it.curve.norms)
-    for step, frame in enumerate(figure.frames):
+    one = it.place(1.0)
+    for step in range(len(figure.frames)):
+        data, layout = shown(figure, step)
         norm, angle = it.curve.norms[step], it.curve.angles[step]
-        *_, arrow, dot = frame.data
-        assert (dot.x[0], dot.y[0]) == pytest.approx((norm, np.degrees(angle)))
-        assert dot.text[0] == f"<b>{np.degrees(angle):.3g}°</b>"
-        assert (arrow.x[1], arrow.y[1]) == pytest.approx((norm, norm * np.tan(angle)), abs=1e-3)
-        factors = re.findall(r"<b>× ([^<]+)</b>", "".join(a.text for a in frame.layout.annotations))
-        gradient = it.curve.gradient_norms[step] / it.curve.gradient_norms[0]
-        turn = np.tan(angle) / np.tan(it.curve.angles[0])
-        assert [float(f) for f in factors] == pytest.approx([norm, gradient, turn, 1], rel=1e-3)
-        left, right = frame.layout.xaxis.range
+        arrow, dot = data[len(figure.frames[step].data) - 2 :][:2]
+        assert (dot["x"][0], dot["y"][0]) == pytest.approx((norm, np.degrees(angle)))
+        assert (arrow["x"][1], arrow["y"][1]) == pytest.approx((norm, norm * np.tan(angle)), 1e-3)
+        words = [note["text"] for note in layout["annotations"]]
+        assert f"<b>{np.degrees(angle):.3g}°</b>" in words
+        found = [value(f) for f in re.findall(r"<b>× ([^<]+)</b></span>", "".join(words))]
+        gradient = it.curve.gradient_norms[step] / it.curve.gradient_norms[one]
+        turn = np.tan(angle) / np.tan(it.curve.angles[one])
+        assert found == pytest.approx([norm, gradient, turn, 1], rel=5e-3)
+        left, right = layout["xaxis"]["range"]
+        low, high = layout["yaxis"]["range"]
         assert left < 0 < norm < right
+        assert low < arrow["y"][1] < high
 
 
-@pytest.mark.parametrize("growth", [0.125, 64.0])
-def test_plane_shows_the_arrow_at_every_norm(growth: float) -> None:
-    figure = TURN.figure(TURN.compute(replace(QUICK, growth=growth)), "light")
+def test_default_shows_the_four_factors_of_a_doubled_norm() -> None:
+    figure = TURN.figure(TURN.compute(Settings(dataset="wine", neurons=6)), "light")
+    tiles = "".join(note.text for note in figure.layout.annotations)
+    assert re.findall(r"font-size:28px\"><b>× ([^<]+)</b>", tiles) == ["2", "½", "¼", "1"]
+
+
+@pytest.mark.parametrize("state", [{}, {"method": "standard"}, {"eps": 0.5}])
+def test_opening_frame_is_what_the_figure_shows(state) -> None:
+    settings = replace(QUICK, growth=4, **state)
+    result = TURN.compute(settings)
+    four, two = (TURN.figure(replace(result, start=start), "light") for start in (4.0, 2.0))
+    step = four.layout.sliders[0].active
+    (data, layout), (other, other_layout) = shown(four, step), shown(two, step)
+    fresh = [trace.to_plotly_json() for trace in four.data]
+    assert str(data) == str(other) == str(fresh)
+    for key in ("annotations", "xaxis", "yaxis"):
+        words = str(four.layout.to_plotly_json()[key])
+        if key == "annotations":
+            assert str(layout[key]) == str(other_layout[key]) == words
+        else:
+            assert str(layout[key]["range"]) in words
+
+
+@pytest.mark.parametrize("state", [{}, {"method": "standard"}, {"rate": 1e6}, {"rate": 1e-300}])
+def test_words_of_steps_are_in_sight_and_apart(state) -> None:
+    figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "dark")
     for frame in figure.frames:
-        arrow = frame.data[-2]
-        low, high = frame.layout.yaxis.range
-        assert low < arrow.y[1] < high
-
-
-def test_opening_frame_is_what_the_figure_shows() -> None:
-    figure = TURN.figure(TURN.compute(replace(QUICK, growth=4)), "light")
-    (frame,) = (f for f in figure.frames if f.name == "4")
-    for place, trace in zip(frame.traces, frame.data, strict=True):
-        np.testing.assert_array_equal(figure.data[place].y, trace.y)
-    assert [a.text for a in figure.layout.annotations] == [a.text for a in frame.layout.annotations]
-
-
-@pytest.mark.parametrize("growth", [1.0, 64.0])
-def test_frames_have_equally_many_words_and_say_all_that_another_changes(growth: float) -> None:
-    frames = TURN.figure(TURN.compute(replace(QUICK, growth=growth)), "light").frames
-    slots = [[set(a.to_plotly_json()) for a in frame.layout.annotations] for frame in frames]
-    assert all(slot == slots[0] for slot in slots)
-
-
-@pytest.mark.parametrize("growth", [0.125, 1.0, 64.0])
-def test_words_of_a_step_are_in_the_part_of_the_plane_that_is_seen(growth: float) -> None:
-    for frame in TURN.figure(TURN.compute(replace(QUICK, growth=growth)), "dark").frames:
-        feet = [a for a in frame.layout.annotations if a.visible and a.yanchor == "top"]
+        low, high = frame.layout.xaxis.range
+        feet = sorted(a.x for a in frame.layout.annotations if a.yanchor == "top" and not a.xref)
         assert feet
-        assert all(a.x < frame.layout.xaxis.range[1] for a in feet)
-        assert len({a.x for a in feet}) == len(feet)
+        assert low < feet[0] <= feet[-1] < high
+        assert (np.diff(feet) > 0.15 * high).all()
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "images"),
+    [
+        ({}, "The loss is the same along each ray.", 1),
+        ({"eps": 0.5}, "Not quite wedges", 5),
+        ({"method": "standard"}, "No wedges: the loss changes along a ray.", 5),
+        ({"statistics": "frozen"}, "No wedges: the loss changes along a ray.", 5),
+    ],
+)
+def test_plane_is_one_image_of_each_view_and_says_what_it_shows(state, words, images) -> None:
+    figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "light")
+    assert any(words in note.text for note in figure.layout.annotations)
+    shown = [trace for trace in figure.data if trace.type == "image"]
+    assert len(shown) <= images
+    assert sum(trace.visible for trace in shown) == 1
+    assert all(trace.source.startswith("data:image/png;base64,") for trace in shown)
+    assert len(figure.data) <= 9 + images
+    assert len(figure.to_json()) < 200_000
+
+
+def pixels(figure: Any) -> Any:
+    """The colors of the visible image by (x, y) of the plane, and a function from there."""
+    (trace,) = (trace for trace in figure.data if trace.type == "image" and trace.visible)
+    png = Image.open(io.BytesIO(base64.b64decode(trace.source.partition(",")[2]))).convert("RGB")
+
+    def at(x: float, y: float) -> tuple[int, ...]:
+        return png.getpixel((round((x - trace.x0) / trace.dx), round((y - trace.y0) / trace.dy)))
+
+    return at
+
+
+@pytest.mark.parametrize("angle", [-2.5, -1.0, -0.3, 0.2, 0.6])
+def test_image_has_the_shade_of_the_loss(angle: float) -> None:
+    result = TURN.compute(QUICK)
+    at, (plane,) = pixels(TURN.figure(result, "light")), result.planes
+    far = [at(r * np.cos(angle), r * np.sin(angle)) for r in (0.5, 1.0, 1.8)]
+    assert len(set(far)) == 1, "a wedge"
+    loss = np.interp(angle, plane.angles, plane.loss)
+    share = (loss - plane.loss.min()) / np.ptp(plane.loss)
+    darkness = (255 - np.array(far[0])).sum()
+    color = (255 - np.array([0x0B, 0x7A, 0xBD])).sum()
+    assert darkness / color == pytest.approx(0.62 * np.ceil(9 * share) / 9, abs=0.02)
+
+
+def test_standard_shows_its_measured_line_without_a_law() -> None:
+    result = TURN.compute(replace(QUICK, method="standard"))
+    figure = TURN.figure(result, "light")
+    assert [trace.name for trace in figure.data if trace.name] == ["measured"]
+    assert "predicted" not in figure.to_json()
+    assert any("No law here" in note.text for note in figure.layout.annotations)
+    assert np.abs(result.curve.radial).max() > 0.05
+    columns = TURN.table(result).columns
+    assert "predicted_angle" not in columns
 
 
 def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
     figure = TURN.figure(TURN.compute(QUICK), "light")
-    styles = re.findall(r'style="([^"]*)"', "".join(a.text for a in figure.layout.annotations))
-    assert len(styles) == 8
-    assert {style.split(":")[0] for style in styles} == {"font-size", "color"}
+    for frame in figure.frames:
+        notes = "".join(a.text for a in frame.layout.annotations)
+        styles = [s for style in re.findall(r'style="([^"]*)"', notes) for s in style.split(";")]
+        assert len(styles) == 12
+        assert {style.split(":")[0] for style in styles} == {"font-size", "color"}
+        assert "−" not in "".join(re.findall(r"<[^>]*>", notes))
 
 
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = TURN.figure(TURN.compute(QUICK), "light")
-    styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.line.dash}
-    assert styles == {"measured": "solid", "predicted": "dash", "“½” read as a turn": "dot"}
+    styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
+    assert styles == {"measured": "solid", "predicted": "dash", "if the turn only halved": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:

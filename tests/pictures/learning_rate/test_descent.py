@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from normgeo.base.progress import Stop
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block_on_data import at_norm, block_on_data
+from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
 
 DESCENT = PICTURES["descent"]
@@ -23,11 +23,6 @@ def tangents(settings: Settings) -> list[float]:
     """tan of the first turns from norms 1, 2 and 4."""
     runs = DESCENT.compute(settings).runs
     return [float(np.tan(run.angles[0, 0])) for run in runs]
-
-
-def buttons(menus: Any) -> dict[str, Any]:
-    (menu,) = menus
-    return {button.label: button.args for button in menu.buttons}
 
 
 @pytest.mark.parametrize("method", LAWFUL)
@@ -187,23 +182,18 @@ def test_mini_batches_come_from_the_seed_and_are_named(words, figure_of) -> None
     assert "all 178 cases" in words(figure_of("descent", QUICK))
 
 
-def test_buttons_of_every_frame_go_to_the_frames_next_to_it(figure_of) -> None:
+def test_descent_has_a_frame_for_each_step_and_plays(figure_of) -> None:
     drawn = figure_of("descent", replace(QUICK, steps=30))
-    names = [frame.name for frame in drawn.frames]
-    assert names == [str(step) for step in range(31)]
-    assert buttons(drawn.layout.updatemenus) == buttons(drawn.frames[0].layout.updatemenus)
-    for place, frame in enumerate(drawn.frames):
-        to = {
-            label: frames and list(frames)
-            for label, (frames, _) in buttons(frame.layout.updatemenus).items()
-        }
-        assert to == {
-            "rewind": ["0"],
-            "◀ step": [str(max(place - 1, 0))],
-            "▶ play": None,
-            "❚❚": [None],
-            "step ▶": [str(min(place + 1, 30))],
-        }
+    assert [frame.name for frame in drawn.frames] == [str(step) for step in range(31)]
+    (menu,) = drawn.layout.updatemenus
+    assert [button.label for button in menu.buttons] == ["play", "pause"]
+    assert set(for_script(drawn)["layout"]["meta"]["steps"]["buttons"]) == {
+        "rewind",
+        "back",
+        "play",
+        "pause",
+        "step",
+    }
 
 
 def test_a_hundred_steps_are_single_and_a_thousand_are_some(figure_of) -> None:

@@ -18,7 +18,7 @@ RUNS = ("descent", "equilibrium", "twin", "spiral")
 NAMES = ("turn", "descent", "doubling", "ellipse")
 LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_blocks(4)]
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
-
+ENCODED = r'base64,[^"]*|"bdata":"[^"]*'  # images and arrays, whose letters may be any
 
 # States whose loss is flat: four neurons share one target, and the squares of z are all it sees.
 FLAT = {("diabetes", "layer", 0), ("plane", "centered_weight", 0)}
@@ -30,8 +30,10 @@ def refused(name: str, dataset: str, method: str, neurons: int) -> bool:
     H = neurons or max(data.H, 4)
     if FAMILIES[data.family].coupled and data.H > H:
         return True
-    if normalizer.scale == "none" or (dataset, method, neurons) in FLAT:
+    if (dataset, method, neurons) in FLAT:
         return True
+    if normalizer.scale == "none":
+        return name != "turn"  # which shows contours where there is no law
     K, centered = 1, 0
     if "layer" in normalizer.words:
         K, rest = divmod(H, normalizer.groups)
@@ -59,7 +61,7 @@ def test_every_state_has_a_figure_but_for_those_with_a_sentence(
         result = PICTURES[name].compute(settings)
         spec = PICTURES[name].figure(result, "dark").to_json()
         assert len(spec) < 300_000
-        assert "nan" not in re.sub(r"finance|nano", "", spec).lower()
+        assert "nan" not in re.sub(f"finance|nano|{ENCODED}", "", spec).lower()
         assert PICTURES[name].table(result).rows
 
 

@@ -1,0 +1,181 @@
+"""The half of a figure that shows accuracy against the size of the batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import plotly.graph_objects as go
+
+from normgeo.base.numbers import number
+from normgeo.base.text import text
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.pictures.batch.accuracy import Accuracy
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, SMALL, THEMES
+
+HEADING, FOOT = 0.26, 0.235  # shares of the height, for the words above and below the axes
+
+
+def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
+    """The mean over the seeds of each method, on a band from the lowest to the highest."""
+    on = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+    for method in result.shares:
+        known = [(m, told) for m in result.sizes if (told := result.at(method, m)) is not None]
+        sizes = [m for m, _ in known]
+        highest, lowest = [told[2] for _, told in known], [told[1] for _, told in known]
+        yield go.Scatter(
+            x=[*sizes, *sizes[::-1]],
+            y=[*highest, *lowest[::-1]],
+            mode="lines",
+            fill="toself",
+            fillcolor=blend(THEMES[theme].paper, _color(method), 0.25),
+            line={"width": 0, "color": _color(method)},
+            hoverinfo="skip",
+            **on,
+        )
+    for method in result.shares:
+        yield go.Scatter(
+            x=result.sizes,
+            y=[None if (told := result.at(method, m)) is None else told[0] for m in result.sizes],
+            customdata=[result.at(method, m) for m in result.sizes],
+            mode="lines+markers",
+            line={"color": _color(method), "width": 4, "dash": MEASURED},
+            marker={"size": 9, "symbol": _symbol(method)},
+            hovertemplate=text(
+                "{name}, m = {m}: {share}, {low} to {high}<extra></extra>",
+                name=NORMALIZERS[method].title,
+                m="%{x}",
+                share="%{y:.1%}",
+                low="%{customdata[1]:.1%}",
+                high="%{customdata[2]:.1%}",
+            ),
+            **on,
+        )
+
+
+def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any]]:
+    """A large mark on each line at batches of m, as one trace."""
+    told = [result.at(method, m) for method in result.shares]
+    return [
+        {
+            "type": "scatter",
+            "x": [m] * len(told),
+            "y": [None if one is None else one[0] for one in told],
+            "mode": "markers",
+            "marker": {
+                "size": 20,
+                "color": [_color(method) for method in result.shares],
+                "symbol": [_symbol(method) for method in result.shares],
+                "line": {"width": 3, "color": THEMES[theme].paper},
+            },
+            "hoverinfo": "skip",
+            "xaxis": f"x{axis}",
+            "yaxis": f"y{axis}",
+        }
+    ]
+
+
+def line(m: int, axis: int, theme: str) -> dict[str, Any]:
+    """The upright line at batches of m."""
+    return {
+        "type": "line",
+        "xref": f"x{axis}",
+        "yref": f"y{axis} domain",
+        "x0": m,
+        "x1": m,
+        "y0": 0,
+        "y1": 1,
+        "layer": "below",
+        "line": {"color": THEMES[theme].muted, "width": 2},
+    }
+
+
+def captions(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any]]:
+    """The accuracies at batches of m, over the axes."""
+    shares = [
+        f'<b style="color:{_color(method)}">{_share(result, method, m)}</b>'
+        for method in result.shares
+    ]
+    head = text("test accuracy, trained in batches of {m}", m=m)
+    at = {"xref": f"x{axis} domain", "yref": f"y{axis} domain"}
+    head = f'<span style="font-size:{SIZE}px">{head}</span>'
+    words = [note([head, *shares], x=0, y=1, yshift=6, font={"size": LARGE}, **at)]
+    for method in result.shares:
+        if m_none := [m for m in result.sizes if result.at(method, m) is None]:
+            words.append(_none(m_none, method, axis))
+    return words
+
+
+def axes(result: Accuracy, axis: int, across: list[float], room: list[float]) -> dict[str, Any]:
+    """The axes, whose words stand within the room that is given."""
+    low, high = result.sizes[0], result.sizes[-1]
+    about = text(
+        "{epochs} epochs, η = {rate} m/{at}, {tested} test cases;<br>"
+        "mean of {seeds} seeds, band: lowest to highest",
+        tested=result.tested,
+        epochs=result.epochs,
+        rate=number(result.rate),
+        at=result.rate_at,
+        seeds=result.seeds,
+    )
+    title = text("cases in the batch m")
+    placed = domains(axis, across, room)
+    return {
+        f"xaxis{axis}": {
+            **placed[f"xaxis{axis}"],
+            "anchor": f"y{axis}",
+            "type": "log",
+            "range": [math.log10(low / 1.25), math.log10(high * 1.25)],
+            "tickvals": result.sizes,
+            "ticktext": [str(m) for m in result.sizes],
+            "title": f'{title}<br><span style="font-size:{SMALL}px">{about}</span>',
+        },
+        f"yaxis{axis}": {
+            **placed[f"yaxis{axis}"],
+            "anchor": f"x{axis}",
+            "range": [0, 1.03],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "tickformat": ".0%",
+        },
+    }
+
+
+def domains(axis: int, across: list[float], room: list[float]) -> dict[str, Any]:
+    """Where the axes stand, with the words around them inside of the room."""
+    low, high = room
+    down = [low + FOOT * (high - low), high - HEADING * (high - low)]
+    return {f"xaxis{axis}": {"domain": across}, f"yaxis{axis}": {"domain": down}}
+
+
+def _none(sizes: list[int], method: str, axis: int) -> dict[str, Any]:
+    """Where a method has no z, at the foot of the axes."""
+    words = text("{name}: no z", name=NORMALIZERS[method].title)
+    return note(
+        words,
+        x=math.log10(sizes[-1]),
+        y=0.02,
+        xref=f"x{axis}",
+        yref=f"y{axis} domain",
+        textangle=-90,
+        xanchor="center",
+        font={"size": SMALL, "color": _color(method)},
+    )
+
+
+def _share(result: Accuracy, method: str, m: int) -> str:
+    told = result.at(method, m)
+    name = NORMALIZERS[method].title
+    if told is None:
+        return text("{name}: no z", name=name)
+    return text("{name} {share:.0%}", name=name, share=told[0])
+
+
+def _color(method: str) -> str:
+    return method_color(NORMALIZERS[method])
+
+
+def _symbol(method: str) -> str:
+    return "circle" if NORMALIZERS[method].shared_by_cases else "diamond"

@@ -1,0 +1,376 @@
+// Shows the frames of plotly's figures and fits a figure to the screen that it is on.
+//
+// A frame is a whole picture: the figure as it was made, with the frame's attributes over it, drawn
+// anew. Plotly's own animation lays a frame over what is on the screen and merges it by index.
+// A real slider moves the frames, so keys, touch and screen readers work as they do elsewhere.
+
+const NARROW = 640; // pixels of a figure: below, its panels stack
+const DESIGNED = [1280, 720]; // the screen that figures are made for
+const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
+const LEAP = 10; // frames of Page Up and Page Down
+const PAUSE = 60; // milliseconds between two frames that play
+const QUIET = 200; // milliseconds before the address follows the slider
+const LABEL = 56; // pixels between two labels of the scale, at least
+
+const STYLE = `
+.frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; padding: 0 10px;
+  color: var(--ink); font: 16px var(--font); }
+.frames button { min-width: 44px; height: 32px; padding: 0 8px; font: inherit; color: inherit;
+  background: var(--panel); border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
+.frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); }
+.frames .scale { flex: 1 1 240px; position: relative; height: 52px; }
+.frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
+  touch-action: pan-y; }
+.frames .scale span { position: absolute; top: 28px; transform: translateX(-50%);
+  font-size: 14px; color: var(--muted); white-space: nowrap; }
+.frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+@media (width < ${NARROW}px) { .frames .scale { flex-basis: 100%; } }
+`;
+
+const isPlain = (value) =>
+  value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype
+  && !("bdata" in value);
+
+// The original with a patch over it; what is not a plain object is replaced whole. Neither changes.
+function over(original, patch) {
+  const result = { ...original };
+  for (const [path, value] of Object.entries(patch)) {
+    const [key, ...rest] = path.split(".");
+    const part = rest.length ? { [rest.join(".")]: value } : value;
+    result[key] = isPlain(part) ? over(isPlain(result[key]) ? result[key] : {}, part) : part;
+  }
+  return result;
+}
+
+// Lengths in pixels, by the name of the property; the rest of a figure has no fixed size.
+const LENGTHS = new Set(
+  "size width thickness ticklen standoff xshift yshift xpad ypad ax ay l r t b height pad xgap ygap arrowsize"
+    .split(" "),
+);
+
+function scaled(value, scale, key = "") {
+  if (Array.isArray(value)) {
+    return typeof value[0] === "object" || LENGTHS.has(key) ? value.map((one) => scaled(one, scale, key)) : value;
+  }
+  if (isPlain(value)) {
+    if (value.xsizemode === "pixel" && value.path) {
+      // A mark of its own size: its path is in pixels.
+      const path = value.path.replace(/-?[\d.]+/g, (length) => length * scale);
+      value = { ...value, path };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scaled(one, scale, name)]));
+  }
+  if (typeof value === "string") {
+    return value.replace(/font-size:\s*([\d.]+)px/g, (_, size) => `font-size:${size * scale}px`);
+  }
+  return typeof value === "number" && LENGTHS.has(key) ? value * scale : value;
+}
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// How large type is, and how much higher a figure, on this screen.
+function fit(width) {
+  if (width < NARROW) {
+    return { narrow: true, scale: 1, height: 1 };
+  }
+  const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
+  const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
+  return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
+}
+
+// One figure on a page, and the frame that it shows.
+class Player {
+  constructor(plot, follow) {
+    this.plot = plot;
+    this.follow = follow;
+    this.drawn = {};
+    plot.on("plotly_afterplot", () => this.seen());
+    this.seen();
+  }
+
+  // Somebody has drawn: this player, or the page with a figure that may be new or of another size.
+  seen() {
+    const { plot } = this;
+    const meta = plot.layout.meta;
+    reachable(plot);
+    if (!meta?.height) {
+      return;
+    }
+    if (plot.layout !== this.drawn.layout && !(meta.shown && this.base) && meta.id !== this.id) {
+      this.adopt(meta);
+    }
+    const now = this.state();
+    if (plot.layout === this.drawn.layout ? now !== this.drawn.state : !this.isAsMade(now)) {
+      this.draw();
+    }
+  }
+
+  adopt(meta) {
+    const { plot } = this;
+    this.stop();
+    this.id = meta.id;
+    this.base = { data: [...plot.data], layout: structuredClone(plot.layout) };
+    this.frames = plot._transitionData?._frames ?? [];
+    this.steps = meta.steps;
+    this.place = this.opening = meta.steps?.start ?? 0;
+    this.panel?.remove();
+    this.panel = null;
+    if (this.steps) {
+      this.build();
+    }
+  }
+
+  state() {
+    return JSON.stringify([this.place, fit(this.width()), this.width(), window.innerHeight]);
+  }
+
+  width() {
+    return this.plot.parentElement.clientWidth || this.plot._fullLayout.width;
+  }
+
+  // Whether what the page has drawn needs nothing more.
+  isAsMade(state) {
+    const { narrow, scale, height } = fit(this.width());
+    const { meta } = this.plot.layout;
+    const plain = !narrow && scale === 1 && height === 1 && this.place === this.opening;
+    if (plain && !meta.shown && this.plot._fullLayout.height === meta.height) {
+      this.drawn = { layout: this.plot.layout, state };
+      return true;
+    }
+    return false;
+  }
+
+  // The whole figure of the frame, as it fits the screen.
+  figure() {
+    const { narrow, scale, height } = fit(this.width());
+    const frame = this.frames[this.place] ?? {};
+    const data = [...this.base.data];
+    (frame.data ?? []).forEach((patch, index) => {
+      const place = frame.traces?.[index] ?? index;
+      data[place] = over(data[place], patch);
+    });
+    let layout = over(structuredClone(this.base.layout), frame.layout ?? {});
+    const meta = this.base.layout.meta;
+    layout.height = meta.height * height;
+    if (narrow) {
+      layout.height = meta.height;
+      layout = over(over(layout, meta.narrow ?? {}), frame.layout?.meta?.narrow ?? {});
+    }
+    if (scale !== 1) {
+      const own = layout.height;
+      layout = { ...scaled({ ...layout, width: undefined, template: undefined }, scale), template: scaled(layout.template, scale) };
+      layout.height = own;
+    }
+    layout.meta = { ...meta, shown: true };
+    layout.width = this.width();
+    return { data: scale === 1 ? data : data.map((trace) => scaled(trace, scale)), layout };
+  }
+
+  draw() {
+    const state = this.state();
+    const { data, layout } = this.figure();
+    this.drawn = { layout, state };
+    this.follower();
+    this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
+    return window.Plotly.react(this.plot, data, layout);
+  }
+
+  go(place) {
+    const next = clamp(place, 0, this.frames.length - 1);
+    if (next !== this.place) {
+      this.place = next;
+      this.tell();
+      this.address();
+      // While one picture is drawn, others are passed over.
+      this.waiting ??= requestAnimationFrame(() => {
+        this.waiting = null;
+        this.draw();
+      });
+    }
+  }
+
+  // The slider, with what stands at it.
+
+  build() {
+    const { labels, prefix, buttons } = this.steps;
+    const look = this.base.layout.template?.layout ?? {};
+    const panel = document.createElement("div");
+    panel.className = "frames";
+    const longest = Math.max(...labels.map((label) => `${prefix}${label}`.length));
+    for (const [name, value] of Object.entries({
+      ink: look.font?.color, font: look.font?.family, muted: look.xaxis?.tickfont?.color,
+      panel: this.steps.panel, accent: this.steps.accent, longest: `${0.5 * longest}em`,
+    })) {
+      panel.style.setProperty(`--${name}`, value);
+    }
+    for (const [label, title, act] of buttons ? this.actions(buttons) : []) {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", textContent: label, title, onclick: act });
+      button.setAttribute("aria-label", title);
+      panel.append(button);
+    }
+    this.output = document.createElement("output");
+    this.range = document.createElement("input");
+    Object.assign(this.range, { type: "range", min: 0, max: labels.length - 1, step: 1, value: this.place });
+    this.range.setAttribute("aria-label", plain(prefix).replace(/[\s=:]+$/, "") || "frame");
+    this.range.oninput = () => {
+      this.stop();
+      this.go(Number(this.range.value));
+    };
+    this.range.onkeydown = (event) => {
+      const leap = { PageUp: LEAP, PageDown: -LEAP }[event.key];
+      if (leap) {
+        event.preventDefault();
+        this.stop();
+        this.go(this.place + leap);
+      }
+    };
+    const scale = document.createElement("div");
+    scale.className = "scale";
+    this.scale = scale;
+    scale.append(this.range);
+    panel.append(this.output, scale);
+    this.plot.append(panel);
+    this.panel = panel;
+    this.tell();
+    this.follower();
+  }
+
+  actions({ rewind, back, play, pause, step }) {
+    return [
+      ["⏮", rewind, () => { this.stop(); this.go(0); }],
+      ["◀", back, () => { this.stop(); this.go(this.place - 1); }],
+      ["▶", play, () => this.play()],
+      ["❚❚", pause, () => this.stop()],
+      ["▶❙", step, () => { this.stop(); this.go(this.place + 1); }],
+    ];
+  }
+
+  // As many labels at the scale as have room, the ends always.
+  follower() {
+    if (!this.panel) {
+      return;
+    }
+    const { labels } = this.steps;
+    const width = this.scale.clientWidth || 300;
+    const last = labels.length - 1;
+    if (width === this.labeled) {
+      return;
+    }
+    this.labeled = width;
+    this.scale.querySelectorAll("span").forEach((label) => label.remove());
+    const longest = Math.max(...labels.map((label) => plain(label).length));
+    const gap = Math.max(LABEL, 9 * longest + 10);
+    const every = Math.max(1, Math.ceil((last * gap) / width));
+    labels.forEach((label, place) => {
+      if (place === last || (place % every === 0 && last - place >= every)) {
+        const span = document.createElement("span");
+        span.textContent = plain(label);
+        // The thumb keeps half its width from the ends.
+        span.style.left = `calc(8px + ${place / Math.max(last, 1)} * (100% - 16px))`;
+        span.setAttribute("aria-hidden", "true");
+        this.scale.append(span);
+      }
+    });
+  }
+
+  tell() {
+    const { labels, prefix } = this.steps;
+    const words = `${plain(prefix)}${plain(labels[this.place])}`;
+    this.output.textContent = words;
+    this.range.value = this.place;
+    this.range.setAttribute("aria-valuetext", words);
+  }
+
+  play() {
+    this.stop();
+    if (this.place === this.frames.length - 1) {
+      this.go(0);
+    }
+    this.playing = setInterval(() => {
+      this.go(this.place + 1);
+      if (this.place === this.frames.length - 1 || !this.plot.isConnected) {
+        this.stop();
+      }
+    }, PAUSE);
+  }
+
+  stop() {
+    clearInterval(this.playing);
+  }
+
+  // A copied link, another tab of the page and a reload keep the frame; no rerun is needed for it.
+  address() {
+    const { setting, values } = this.steps;
+    if (this.follow && setting) {
+      clearTimeout(this.following);
+      this.following = setTimeout(() => {
+        const url = new URL(window.location.href);
+        url.searchParams.set(setting, values[this.place]);
+        window.history.replaceState(window.history.state, "", url);
+      }, QUIET);
+    }
+  }
+}
+
+// A choice in a figure is a drawing to plotly: it becomes a button that keys reach.
+function reachable(plot) {
+  for (const button of plot.querySelectorAll(".updatemenu-button")) {
+    if (button.getAttribute("role") !== "button") {
+      button.setAttribute("role", "button");
+      button.setAttribute("tabindex", 0);
+      button.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") {
+          event.preventDefault();
+          button.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+        }
+      });
+    }
+    button.setAttribute("aria-label", button.textContent);
+  }
+}
+
+const plain = (words) => new DOMParser().parseFromString(words, "text/html").body.textContent;
+
+// Players for all figures below a root, those that come later too.
+function playing(root, follow = false) {
+  const players = (window.framePlayers ??= new Map());
+  if (!document.getElementById("frames-style")) {
+    const style = document.createElement("style");
+    Object.assign(style, { id: "frames-style", textContent: STYLE });
+    document.head.append(style);
+  }
+  const prepare = () => {
+    for (const plot of root.querySelectorAll(".js-plotly-plot")) {
+      if (!players.has(plot) && plot._fullLayout && plot.on) {
+        players.set(plot, new Player(plot, follow));
+      }
+    }
+    for (const [plot, player] of players) {
+      if (!plot.isConnected) {
+        player.stop();
+        players.delete(plot);
+      }
+    }
+  };
+  let waiting = false;
+  const later = () => {
+    if (!waiting) {
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        prepare();
+      });
+    }
+  };
+  const observer = new MutationObserver(later);
+  observer.observe(root, { childList: true, subtree: true });
+  const resized = () => players.forEach((player) => player.seen());
+  window.addEventListener("resize", resized);
+  later();
+  return () => {
+    observer.disconnect();
+    window.removeEventListener("resize", resized);
+  };
+}

@@ -1,0 +1,219 @@
+"""The picture of a walk along a null direction of W, and along one at random for contrast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.datasets.dataset import Dataset
+from normgeo.pictures.captions import USES
+from normgeo.pictures.picture import Study
+from normgeo.pictures.symmetry.null_directions import NullDirections, model_of, null_directions
+from normgeo.pictures.symmetry.null_directions import cost as cost_of_directions
+from normgeo.pictures.work import Sizes
+from normgeo.settings import Settings
+from normgeo.symmetry.direction import Direction, directions
+from normgeo.symmetry.walk import Walk, walk
+from normgeo.tables.table import Table
+
+STEPS = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+MOST = 10  # weight vectors that are drawn
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """A walk along a null direction, and one as far along a direction at random.
+
+    Attributes:
+        found: the null directions. directions: one of each reason that explains some.
+        chosen: the one that is walked along, None where there is none.
+        null: the walk along it, None without one. random: the other one.
+        opening: the place of the step at which the slider opens.
+        dataset: of the model. case: whose predictions are drawn. shown: neurons that are, (m,).
+        notes: sentences for the reader.
+
+    """
+
+    found: NullDirections
+    directions: tuple[Direction, ...]
+    chosen: Direction | None
+    null: Walk | None
+    random: Walk
+    opening: int
+    dataset: Dataset
+    case: int
+    shown: Array
+    notes: tuple[str, ...]
+
+    @property
+    def steps(self) -> Array:
+        """How far the walks go, over the length of the weight vectors that move, (T,)."""
+        return self.random.steps
+
+
+def compute(settings: Settings, progress: Progress) -> Walks:
+    """The null directions, and the KL and the predictions on the way along one of them."""
+    found = null_directions(settings, progress.part(0, 2))
+    it = model_of(settings)
+    model, X, W = it.model, it.X, it.model.W
+    pattern = X[min(settings.index, len(X) - 1)]
+    if it.dataset.image_shape is not None:
+        pattern = it.dataset.raw[min(settings.index, len(X) - 1)][it.dataset.kept]
+    all_of_them: tuple[Direction, ...] = ()
+    if found.explanation is not None:
+        all_of_them = directions(model, found.explanation, neuron=settings.neuron, pattern=pattern)
+    chosen, notes = _chosen(settings.along, all_of_them)
+    # Not the generator that drew the weights: its first numbers would be W.
+    drawn = np.random.default_rng((settings.seed, 2)).standard_normal(W.shape)
+    other = drawn * (np.linalg.norm(W) / np.linalg.norm(drawn))
+    if chosen is not None:
+        other = chosen.beside(drawn)
+    steps = np.array(sorted({*STEPS, settings.walk}))
+    null = None
+    if chosen is not None:
+        null = walk(model, X, chosen.change, steps, case=settings.index)
+    random = walk(model, X, other, steps, case=settings.index)
+    progress.tell(2, 2)
+    moved = np.flatnonzero(chosen.moved) if chosen is not None else np.arange(len(W))
+    return Walks(
+        found,
+        all_of_them,
+        chosen,
+        null,
+        random,
+        int(np.searchsorted(steps, settings.walk)),
+        it.dataset,
+        settings.index,
+        _shown(len(W), moved),
+        (*found.notes, *notes),
+    )
+
+
+def _chosen(key: str, found: tuple[Direction, ...]) -> tuple[Direction | None, list[str]]:
+    """The direction of a reason, or the first one and why."""
+    for one in found:
+        if one.reason == key:
+            return one, []
+    if not found:
+        return None, []
+    if key == Settings.along:
+        return found[0], []
+    sentence = text(
+        "No null direction here has the reason {key!r}: the walk is along {title}.",
+        key=key,
+        title=found[0].title,
+    )
+    return found[0], [sentence]
+
+
+def _shown(neurons: int, moved: Array) -> Array:
+    """The first neurons, and the first one that moves."""
+    shown = np.arange(min(neurons, MOST))
+    if len(moved) and moved[0] >= len(shown):
+        shown[-1] = moved[0]
+    return shown
+
+
+def _table(result: Walks) -> Table:
+    rows = []
+    both = (("null", result.null), ("random", result.random))
+    for name, one in both:
+        if one is None:
+            continue
+        reason = result.chosen.title if name == "null" and result.chosen is not None else ""
+        for t, step in enumerate(one.steps.tolist()):
+            kl = None if one.problems[t] else float(one.kl[t])
+            for h, before in enumerate(one.before.tolist()):
+                mean = None if one.problems[t] else float(one.means[t, h])
+                rows.append(
+                    (
+                        name,
+                        reason,
+                        step,
+                        kl,
+                        float(one.rounding[t]),
+                        result.case,
+                        h,
+                        before,
+                        mean,
+                        one.problems[t],
+                    )
+                )
+    columns = "direction reason step kl kl_rounding case neuron mean_before mean problem"
+    return Table(tuple(columns.split()), tuple(rows), str(headline(result.found)))
+
+
+def headline(found: NullDirections) -> str:
+    """How many directions the model does not see, in a sentence without a full stop."""
+    k, total = found.null.dimension, len(found.null.singular_values)
+    if found.null.clear:
+        return text("{k} of {total} directions change nothing", k=k, total=total)
+    return text(
+        "{k} of {total} directions change nothing, {open} cannot be decided in float64",
+        k=k,
+        total=total,
+        open=found.null.undecided,
+    )
+
+
+def _observed(result: Walks) -> str:
+    t = result.opening
+    step = number(float(result.steps[t]))
+    said = [text("{headline}.", headline=headline(result.found))]
+    if result.null is not None and result.chosen is not None:
+        said.append(
+            text(
+                "At step {step} along {title}, {words}.",
+                step=step,
+                title=result.chosen.title,
+                words=kl_in_words(result.null, t),
+            )
+        )
+    said.append(
+        text(
+            "At step {step} along a direction at random, {words}.",
+            step=step,
+            words=kl_in_words(result.random, t),
+        )
+    )
+    return " ".join(map(str, said))
+
+
+def kl_in_words(one: Walk, t: int) -> str:
+    """The KL of a step, or why there is none."""
+    if one.problems[t]:
+        return text("there is no model: {problem}", problem=one.problems[t])
+    if one.still[t]:
+        return text("the KL is 0")
+    return text("the KL is {kl} nats per case", kl=number(float(one.kl[t]), 2))
+
+
+def _cost(settings: Settings) -> Cost:
+    sizes = Sizes.of(settings, apart=True)
+    return cost_of_directions(settings) + sizes.evaluations(2 * (len(STEPS) + 1))
+
+
+STUDY = Study(
+    "walk",
+    title=text("A walk along a direction that the model does not see"),
+    source=text("section 5.1, Table 1; section 5.2.2"),
+    alt=text(
+        "Left: the reasons for directions that change nothing, with how many each explains and "
+        "what they add to the weight vectors. Right, side by side: a walk along one of them and "
+        "one as far along a direction at random, with the weight vectors on the way, the "
+        "predictions for one case before and after, and the KL divergence."
+    ),
+    uses=(*USES, "along", "walk", "neuron", "index"),
+    compute=compute,
+    table=_table,
+    cost=_cost,
+    observed=_observed,
+)
