@@ -47,7 +47,7 @@ TABS = {
     "home": ("auto",),
     "invariance": ("auto", "why", "certificate", "blackboard", "floating_point", "own"),
     "learning_rate": ("auto", "descent", "equilibrium", "twin", "spiral", "fisher", "equation"),
-    "symmetry": ("auto", "angles", "formula", "coupling"),
+    "symmetry": ("auto", "spectrum", "angles", "formula", "coupling"),
     "fisher": ("auto", "growth", "labels", "magnitude", "eq13", "equation"),
     "batch": ("auto", "noise", "equation"),
 }

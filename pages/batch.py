@@ -6,10 +6,11 @@ settings = frame.begin(
     "batch",
     text("Which axis is averaged, and what does a small batch cost?"),
     controls=("dataset",),
-    more=("method", "batch_size", "groups", "seed", "epochs", "rate", "neurons", "weights"),
+    more=("method", "groups", "seed", "epochs", "rate", "neurons", "weights"),
     tabs=batch.TABS,
 )
 
 picture = results.show("axes", settings)
+batch.sizes(settings, picture)
 
 tabs(settings, batch.TABS, "noise", picture)

@@ -1,7 +1,5 @@
-import streamlit as st
-
 from normgeo.base.text import text
-from normgeo.ui import fisher, frame, results
+from normgeo.ui import fisher, frame
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
@@ -21,11 +19,9 @@ settings = frame.begin(
         "statistics",
         "groups",
     ),
-    tabs=fisher.TABS,
+    tabs=(*fisher.TABS, *fisher.OLD_TABS),
+    defaults={"method": "layer"},
 )
 
-picture = results.show("fisher", settings, again=text("Compute both models"))
-
-if picture is not None:
-    st.caption(" ".join(map(str, picture.notes)))
-    tabs(settings, fisher.TABS, "equal_kl", picture)
+fisher.main(settings)
+tabs(settings, fisher.TABS, "blocks")

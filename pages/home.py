@@ -1,23 +1,13 @@
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.ui import frame, home, results, verdict_table
+from normgeo.ui import frame, home
 
 settings = frame.begin("home", text("What does each method average?"), controls=("dataset",))
-
-left, right = st.columns([720, 480], gap="medium")
+left, right = st.columns([836, 364], gap="small")
 with left:
-    results.show("averages", settings)
-    st.caption(text("Sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5: z = (a − μ)/σ."))
+    home.draw_example(settings)
 with right:
-    st.markdown(text("**What follows:** the changes that leave z = (a − μ)/σ as it is"))
-    verdict_table.draw_with_legend(
-        settings,
-        "paper",
-        "paper",
-        on_pick=lambda cell: st.switch_page(
-            "pages/invariance.py", query_params={**settings.to_query(), "cell": cell}
-        ),
-    )
-
-home.draw_ways()
+    home.draw_ways()
+    home.draw_table(settings)
+home.draw_real_data(settings)

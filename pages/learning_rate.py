@@ -26,6 +26,8 @@ settings = frame.begin(
 picture = results.show("turn", settings)
 
 if picture is not None:
+    if picture.elsewhere:
+        st.info(str(picture.elsewhere), icon=":material/info:")
     tabs(settings, learning_rate.TABS, "descent", picture)
     for note in picture.notes:
         st.caption(str(note))

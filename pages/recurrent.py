@@ -7,14 +7,13 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "recurrent",
     text("What keeps a recurrent state from exploding or dying?"),
-    controls=("activation",),
-    more=("method", "radius", "length", "neurons", "seed"),
-    tabs=recurrent.TABS,
+    more=("method", "length", "neurons", "seed"),
+    tabs=(*recurrent.TABS, *recurrent.OLD_TABS),
 )
 
-picture = results.show("recurrence", settings, again=text("Compute all radii"))
+picture = results.show("radii", settings)
 
 if picture is not None:
     for note in picture.notes:
         st.caption(str(note))
-    tabs(settings, recurrent.TABS, "radii", picture)
+    tabs(settings, recurrent.TABS, "why", picture)

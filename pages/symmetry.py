@@ -18,12 +18,17 @@ settings = frame.begin(
         "features",
         "weights",
         "seed",
+        "neuron",
+        "index",
     ),
     tabs=symmetry.TABS,
 )
 
-picture = results.show("symmetry", settings, again=text("Compute all of it"))
+choices = st.container(key="along_row")
+walks = results.show("walk", settings, again=text("Compute all of it"))
 
-if picture is not None:
-    st.caption(" ".join(map(str, picture.notes)))
-    tabs(settings, symmetry.TABS, "angles", picture)
+if walks is not None:
+    with choices:
+        symmetry.choose(settings, walks)
+    st.caption(" ".join(map(str, walks.notes)))
+    tabs(settings, symmetry.TABS, "angles", walks.found)

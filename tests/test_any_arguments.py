@@ -798,7 +798,8 @@ def check_updates(answer: Any, arguments: dict[str, Any]) -> None:
 @call("angular_updates", ng.angular_updates, check_updates)
 def _(draw: Draw) -> dict[str, Any]:
     norms = draw(st.lists(st.sampled_from([1.0, 2.0, 1e-161, 1e160, 1e300]), min_size=1))
-    return block_arguments(draw) | {"norms": norms, "rate": rate(draw), "block": 0}
+    more = {"rate": rate(draw), "block": 0, "homogeneous": draw(st.booleans())}
+    return block_arguments(draw) | {"norms": norms, **more}
 
 
 def check_rows(answer: Any, arguments: dict[str, Any]) -> None:

@@ -22,7 +22,15 @@ KEYS: Mapping[str, frozenset[str]] = {
 # What is no key of a registry though it reads like one, with the reason.
 OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/ui/frame.py", "batch"): "the page of that name",
-    ("normgeo/pictures/recurrent/recurrence_figure.py", "layer"): "plotly: how deep a shape lies",
+    **{
+        (f"normgeo/pictures/{figure}_figure.py", "layer"): "plotly: how deep a shape lies"
+        for figure in (
+            "batch/accuracy",
+            "invariance/where_z_lives",
+            "recurrent/radii",
+            "recurrent/recurrence",
+        )
+    },
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     **{
         ("normgeo/fisher/gain_metric.py", word): "what the appendix prints, a quotation"

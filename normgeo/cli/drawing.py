@@ -61,7 +61,14 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
                 else:
                     figure = picture.figure(result, settings.theme)
                     words = picture.description(result)
-                    export.write(figure, path, title=picture.title, alt=words, draw=draw_static)
+                    export.write(
+                        figure,
+                        path,
+                        title=picture.title,
+                        alt=words,
+                        about=picture.about(settings),
+                        draw=draw_static,
+                    )
 
 
 def _format(path: Path) -> str:

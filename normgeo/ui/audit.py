@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,17 @@ import streamlit as st
 
 from normgeo.base.budget import MEGABYTE, Cost
 from normgeo.base.text import text
-from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited
+from normgeo.claims import (
+    CLAIMS,
+    FAILS,
+    FOLLOWS,
+    HOLDS,
+    HOLDS_IF,
+    LATER,
+    PAPER_SAYS,
+    PRACTICE,
+    Audited,
+)
 from normgeo.pictures.style.printing import to_pdf
 from normgeo.settings import Settings
 from normgeo.tables import report
@@ -23,6 +33,20 @@ COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)
 _HERE = Path(__file__).parent
 
 VERDICTS = {"all": "", "holds": HOLDS, "holds_if": HOLDS_IF, "fails": FAILS}
+KINDS = {
+    "all": "",
+    "paper": PAPER_SAYS,
+    "follows": FOLLOWS,
+    "later": LATER,
+    "practice": PRACTICE,
+}
+KIND_LABELS = {
+    "all": text("All kinds"),
+    "paper": text("The paper says"),
+    "follows": text("Follows"),
+    "later": text("Later work"),
+    "practice": text("Practice"),
+}
 LABELS = {
     "all": text("All {count}"),
     "holds": text("✓ {count} hold"),
@@ -57,36 +81,40 @@ def show(settings: Settings) -> bool:
 
 
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
-    """Draw an audit that is there."""
+    """Draw an audit that is there: where the paper is not exact, and then all of it."""
+    _table(data={"html": report.first(audited)}, key="inexact", on_opened_change=_open("inexact"))
     with st.container(
         horizontal=True,
         vertical_alignment="center",
         horizontal_alignment="distribute",
         key="audit_line",
     ):
-        _filter(audited, settings)
+        _filter("kind", settings.kind, text("Kinds to show"), KIND_LABELS)
+        of_kind = [one for one in audited if KINDS[settings.kind] in {"", one.claim.kind}]
+        found = {"": len(of_kind), **counts(of_kind)}
+        labels = {name: text(LABELS[name], count=found[VERDICTS[name]]) for name in VERDICTS}
+        _filter("verdict", settings.verdict, text("Verdicts to show"), labels)
         _exports(audited)
-    wanted = VERDICTS[settings.verdict]
-    chosen = [one for one in audited if wanted in {"", one.verdict}]
+    chosen = [one for one in of_kind if VERDICTS[settings.verdict] in {"", one.verdict}]
     if wrong := [one.claim.key for one in audited if not one.as_expected]:
         st.error(text("Not the known verdicts: {keys}.", keys=", ".join(wrong)))
     st.caption(EXAMPLES_TOLD)
-    _table(data={"html": report.table(chosen)}, key="audit", on_opened_change=_open)
+    _table(data={"html": report.table(chosen)}, key="audit", on_opened_change=_open("audit"))
 
 
-def _filter(audited: tuple[Audited, ...], settings: Settings) -> None:
-    found = {"": len(audited), **counts(audited)}
+def _filter(setting: str, value: str, label: str, labels: Mapping[str, str]) -> None:
+    """Draw the choices of a setting that says which claims are listed."""
 
     def changed() -> None:
-        url.change(verdict=st.session_state["verdict"] or "all")
+        url.change(**{setting: st.session_state[setting] or "all"})
 
-    st.session_state["verdict"] = settings.verdict
+    st.session_state[setting] = value
     st.segmented_control(
-        str(text("Verdicts to show")),
-        list(VERDICTS),
-        key="verdict",
+        str(label),
+        list(labels),
+        key=setting,
         on_change=changed,
-        format_func=lambda name: str(text(LABELS[name], count=found[VERDICTS[name]])),
+        format_func=lambda name: str(text(labels[name])),
         label_visibility="collapsed",
     )
 
@@ -95,14 +123,14 @@ def _exports(audited: tuple[Audited, ...]) -> None:
     home = _home()
     files: dict[str, Callable[[], bytes]] = {
         "html": lambda: report.page(audited, home).encode(),
-        "pdf": lambda: to_pdf(report.page(audited, home)),
+        "pdf": lambda: to_pdf(report.page(audited, home, unfolded=True)),
         "csv": partial(records, audited, "csv"),
         "json": partial(records, audited, "json"),
     }
     with st.container(horizontal=True, key="export_audit", width="content"):
         for suffix, content in files.items():
             missing = why_no_browser() if suffix == "pdf" else None
-            download("audit", suffix.upper(), suffix, content, help=missing)
+            download("audit", suffix.upper(), suffix, content, file="normgeo-audit", help=missing)
 
 
 def records(audited: tuple[Audited, ...], format: str) -> bytes:
@@ -116,10 +144,14 @@ def _home() -> str:
     return address.split("?")[0].rpartition("/")[0] + "/" if address else ""
 
 
-def _open() -> None:
-    """Go to the page that shows the claim whose link was clicked."""
-    page, query = CLAIMS[st.session_state["audit"].opened].destination
-    st.switch_page(f"pages/{page}.py", query_params=query)
+def _open(key: str) -> Callable[[], None]:
+    """Go to the page that shows the claim whose link was clicked, in a list or another one."""
+
+    def go() -> None:
+        page, query = CLAIMS[st.session_state[key].opened].destination
+        st.switch_page(f"pages/{page}.py", query_params=query)
+
+    return go
 
 
 _table = st.components.v2.component(

@@ -5,26 +5,31 @@ from __future__ import annotations
 from math import isfinite, nan
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
-from normgeo.normalizers.shared_statistics import Statistics
+from normgeo.pictures.batch.accuracy import RATE, RATE_AT
+from normgeo.pictures.batch.axes import Shared, nothing_measured
 from normgeo.pictures.batch.noise import Noise
+from normgeo.pictures.batch.training import LARGE_BATCH
 from normgeo.settings import Settings
-from normgeo.ui import results, tex
+from normgeo.ui import results, tex, url
 from normgeo.ui.tabs import Tabs, points
+
+_CHOICE, _CLICKED = "run_in_batches_of", "_run_clicked"
 
 
 def noise(settings: Settings, drawn: Any) -> None:
     """Draw how far μ, σ and z of a batch are from those of all cases."""
+    _runs(drawn)
     picture = results.show("noise", settings)
     if picture is not None:
         st.markdown(
             text(
-                "At test time batch norm's μ and σ are frozen, so its z is another than in "
-                "training; layer norm computes the same at both."
+                "At test time batch norm's μ and σ are frozen, so z of a case differs from its z "
+                "in training; layer norm computes the same at both."
             )
         )
         st.markdown(_four_times(picture))
@@ -84,13 +89,64 @@ def _first_order(picture: Noise) -> str:
     )
 
 
+def sizes(settings: Settings, drawn: Any) -> None:
+    """Say at which size the picture opens where no frame is of the one that was asked for.
+
+    And say why there are no accuracies, where there are none.
+    """
+    if drawn is None:
+        return
+    if drawn.start != drawn.asked:
+        st.info(
+            text(
+                "The slider has no batch of {asked}, so it opens at m = {start}, the nearest. The "
+                "run under “A real network” takes batches of {asked}.",
+                asked=drawn.asked,
+                start=drawn.start,
+            ),
+            icon=":material/info:",
+        )
+    if drawn.accuracy is None:
+        st.caption(str(nothing_measured(drawn)))
+
+
+def _runs(drawn: Any) -> None:
+    """Offer the runs behind the accuracies, one for each size of batch, a click away."""
+    if drawn is not None and drawn.classes:
+        st.session_state[_CHOICE] = None  # a button, not a state
+        label = str(text("Watch a run in batches of"))
+        with st.container(horizontal=True, vertical_alignment="center", key="sizes"):
+            st.markdown(label, width="content")
+            st.segmented_control(
+                label,
+                drawn.panels,
+                key=_CHOICE,
+                on_change=_train,
+                label_visibility="collapsed",
+                width="content",
+            )
+
+
+def _train() -> None:
+    """Open the run in batches of the size that was clicked, and start it."""
+    if (m := st.session_state[_CHOICE]) is not None:
+        st.session_state[_CLICKED] = m
+        url.change(tab="network", batch_size=m)
+
+
 def network(settings: Settings, drawn: Any) -> None:
     """Train a small network, on demand, with a bar and a way to stop."""
+    clicked = st.session_state.pop(_CLICKED, None) == settings.batch_size
+    _runs(drawn)
     st.markdown(
         text(
             "The same network from the same weights, with batch norm and with layer norm, in "
-            "batches of 128 and of {m}: {epochs} epochs, seed {seed}. One fifth of the cases is "
-            "held out; batch norm is tested with running averages.",
+            "batches of {large} and of {m}: {epochs} epochs, seed {seed}. One fifth of the cases "
+            "is held out; batch norm is tested with running averages. At rate 0 the step size is "
+            "η = {rate} m/{at}, as in the picture above.",
+            large=LARGE_BATCH,
+            rate=number(RATE),
+            at=RATE_AT,
             m=settings.batch_size,
             epochs=settings.epochs,
             seed=settings.seed,
@@ -99,7 +155,7 @@ def network(settings: Settings, drawn: Any) -> None:
     results.show(
         "training",
         settings,
-        start=text("Train the network"),
+        start="" if clicked else text("Train the network"),
         again=text("Train again"),
     )
 
@@ -109,6 +165,7 @@ def equation(settings: Settings, drawn: Any) -> None:
     if drawn is None:
         st.markdown(text("There are no numbers; the reason stands above."))
         return
+    images = drawn.maps is not None
     panels = drawn.panels[drawn.start]
     left, right = st.columns(2, gap="large")
     with left:
@@ -117,7 +174,8 @@ def equation(settings: Settings, drawn: Any) -> None:
             r"\sigma^2 = \frac{1}{|S|}\sum_{S} (a - \mu)^2"
         )
         lines = [
-            rf"{tex.words(text(panel.sharing.title))}:\quad {_numbers(panel.maps, panel.map_mark)}"
+            rf"{tex.words(text(panel.sharing.title))}:\quad "
+            + _numbers(panel.maps if images else panel.flat)
             for panel in panels.values()
         ]
         st.latex(r"\begin{aligned} &" + r"\\[6pt] &".join(lines) + r"\end{aligned}")
@@ -126,11 +184,13 @@ def equation(settings: Settings, drawn: Any) -> None:
             (
                 text(
                     "S are the lit entries, which share one μ and one σ. The numbers are of the "
-                    "marked pixel, at the size of batch where the slider starts."
+                    "marked {entry}, in a batch of {m}.",
+                    entry=text("pixel") if images else text("entry"),
+                    m=drawn.start,
                 ),
                 text(
                     "Batch norm alone has other cases in S: another batch, another z of the same "
-                    "image."
+                    "case."
                 ),
                 text("Batch and instance norm of a batch of one image are the same."),
                 text(
@@ -142,17 +202,17 @@ def equation(settings: Settings, drawn: Any) -> None:
         )
 
 
-def _numbers(found: Statistics | str, mark: tuple[int, ...]) -> str:
+def _numbers(found: Shared | str | None) -> str:
     """Return the fraction of Eq. 5 for one entry, in KaTeX."""
-    if isinstance(found, str):
+    if not isinstance(found, Shared):
         return tex.words(text("the groups do not divide the channels"))
-    place = np.unravel_index(found.labels[mark], found.shape)
-    a, mu, sigma = (float(v) for v in (found.values[mark], found.mean[place], found.sigma[place]))
-    if not sigma:
+    entry = found.entry
+    if entry.z is None:
         return rf"\sigma = 0: {tex.words(text('no z'))}"
-    sign = "-" if mu >= 0 else "+"
-    fraction = rf"\frac{{{tex.number(a)} {sign} {tex.number(abs(mu))}}}{{{tex.number(sigma)}}}"
-    return rf"|S| = {found.entries}, \quad z = {fraction} = {tex.number(float(found.z[mark]))}"
+    sign = "-" if entry.mu >= 0 else "+"
+    above = rf"{tex.number(entry.a)} {sign} {tex.number(abs(entry.mu))}"
+    fraction = rf"\frac{{{above}}}{{{tex.number(entry.sigma)}}}"
+    return rf"|S| = {found.entries}, \quad z = {fraction} = {tex.number(entry.z)}"
 
 
 TABS: Tabs = {

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import streamlit as st
 
+from normgeo.base.numbers import number
+from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, Number, Open, Whole
 from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.pictures.model_on_data import families_of, neurons_of
 from normgeo.settings import RULES, SETTINGS, Settings
 from normgeo.ui import url
 
+WIDTH = 168  # pixels of a widget: seven in a line of a projector, two in one of a phone
+
 
 def controls(
-    settings: Settings, names: Iterable[str], *, labels: bool = True, prefix: str = ""
+    settings: Settings,
+    names: Iterable[str],
+    *,
+    labels: bool = True,
+    prefix: str = "",
+    one_method: bool = False,
 ) -> None:
     """Draw a widget for each named setting, in a horizontal container or any other.
 
@@ -23,29 +37,48 @@ def controls(
         labels: False keeps them for screen readers, in the line of a heading.
         prefix: of the widgets' keys, which are the names otherwise; for a second widget of one
             setting on a page.
+        one_method: whether the page is about the settings' method alone: what cannot change
+            anything there is disabled, and says why.
 
     """
     for name in names:
-        _control(settings, name, prefix + name, labels)
+        why = useless(settings, name) if one_method else ""
+        _control(settings, name, prefix + name, labels, why)
 
 
-def _control(settings: Settings, name: str, key: str, label_visible: bool) -> None:
+def differing(settings: Settings, names: Iterable[str]) -> list[str]:
+    """The names of the settings that differ from their defaults."""
+    return [name for name in names if getattr(settings, name) != getattr(Settings, name)]
+
+
+def _control(settings: Settings, name: str, key: str, label_visible: bool, why: str) -> None:
     st.session_state[key] = getattr(settings, name)
     setting, rule = SETTINGS[name], RULES[name]
-    label, help = str(setting.label), str(setting.help)
+    label, help = str(setting.label), str(why or setting.help)
     common: dict[str, Any] = {
         "key": key,
         "on_change": _changed,
         "args": (name, key),
-        "width": 190,
+        "width": WIDTH,
         "label_visibility": "visible" if label_visible else "collapsed",
         "help": help if help and label_visible else None,
+        "disabled": bool(why),
     }
     if isinstance(rule, Open):
         # Without a value of its own a field can be emptied again.
         common |= {"value": None, "placeholder": str(text("automatic"))}
         rule = rule.rule
-    if isinstance(rule, Choice):
+    titles = offered(settings, name)
+    if titles is not None:
+        st.selectbox(
+            label,
+            list(titles),
+            format_func=lambda one: str(titles.get(one, one)),
+            # Other numbers are typed.
+            accept_new_options=isinstance(rule, Number),
+            **common,
+        )
+    elif isinstance(rule, Choice):
         st.selectbox(label, rule.options, format_func=rule.title, **common)
     elif isinstance(rule, Whole):
         st.number_input(label, rule.low, rule.high, step=1, **common)
@@ -60,3 +93,69 @@ def _changed(name: str, key: str) -> None:
     value = st.session_state[key]
     if value is not None or isinstance(RULES[name], Open):
         url.change(**{name: value})
+
+
+# What a list offers.
+
+EPSILONS = (0.0, 1e-8, 1e-5, 1e-3, 0.1, 1.0)  # in use, and one that nobody can overlook
+
+
+def offered(settings: Settings, name: str) -> Mapping[Any, str] | None:
+    """The values that a list shows for a setting, with their titles; None where any number may be.
+
+    What the address holds is always among them.
+    """
+    find = _OFFERED.get(name)
+    if find is None:
+        return None
+    titles, value = dict(find(settings)), getattr(settings, name)
+    return titles if value in titles else {**titles, value: title(name, value)}
+
+
+def title(name: str, value: Any) -> str:
+    """The title of a value that a list does not hold."""
+    rule = SETTINGS[name].rule
+    return rule.title(value) if isinstance(rule, Choice) else number(value)
+
+
+def useless(settings: Settings, name: str) -> str:
+    """Why a setting changes nothing on a page about one method, in a sentence; "" where it may."""
+    method, named = settings.normalizer, NORMALIZERS[settings.method]
+    if name == "groups" and named.groups == 1:
+        return text("There are no groups in {method}.", method=method.title)
+    if name == "statistics" and not method.shared_by_cases:
+        return text("There is no statistic of a batch to freeze in {method}.", method=method.title)
+    if name == "eps" and not replace(named, eps=1).added_eps:
+        return text("There is no σ of the data to add ε to in {method}.", method=method.title)
+    if name == "neurons" and settings.weights == "fitted":
+        return text("Fitted weights have one neuron for each output.")
+    return ""
+
+
+def _neurons(settings: Settings) -> dict[int, str]:
+    """The neurons by number, each with the output that it predicts."""
+    dataset = DATASETS[settings.dataset].load()
+    names = dataset.target_names
+    try:
+        count = neurons_of(dataset, settings)
+    except Refusal:
+        count = dataset.H
+    return {h: text("neuron {h}: {name}", h=h, name=names[h % len(names)]) for h in range(count)}
+
+
+def _epsilons(settings: Settings) -> dict[float, str]:
+    return {eps: text("ε = {eps}", eps=number(eps) if eps else "0") for eps in EPSILONS}
+
+
+@cache
+def _families(dataset: str) -> dict[str, str]:
+    takes = families_of(DATASETS[dataset].load())
+    return {key: title("family", key) for key in ("auto", *takes)}
+
+
+_OFFERED: dict[str, Callable[[Settings], Mapping[Any, str]]] = {
+    "neuron": _neurons,
+    "other": _neurons,
+    "eps": _epsilons,
+    "family": lambda settings: _families(settings.dataset),
+}

@@ -17,6 +17,7 @@ from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
+from normgeo.ui import url
 
 MIME = {
     "html": "text/html",
@@ -28,28 +29,37 @@ MIME = {
 }
 
 
-def draw(picture: Picture, settings: Settings, result: Any, figure: Any) -> None:
-    """Draw the row of a picture whose result and figure are there."""
-    name, missing = picture.name, why_no_browser()
+def draw(picture: Picture, settings: Settings, result: Any) -> None:
+    """Draw the row of a picture whose result is there."""
+    name, missing, file = picture.name, why_no_browser(), picture.file_name(settings)
+    link = url.link(settings)  # the click is answered where no session is
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
         for format in ("html", *STATIC):
             download(
                 name,
                 format.upper(),
                 format,
-                partial(_figure_file, picture, result, figure, format),
+                partial(_figure_file, picture, settings, result, link, format),
                 help=missing if format in STATIC else None,
+                file=file,
             )
-        download(name, "CSV", "csv", partial(_table_file, picture, result))
-        download(name, text("Recipe"), "json", partial(_recipe_file, picture, settings))
+        download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
+        recipe = partial(_recipe_file, picture, settings)
+        download(name, text("Recipe"), "json", recipe, file=file)
         with st.popover(str(text("Code")), type="tertiary"):
             st.code(picture.code(settings), language="python")
 
 
 def download(
-    name: str, label: str, suffix: str, content: Callable[[], bytes], help: str | None = None
+    name: str,
+    label: str,
+    suffix: str,
+    content: Callable[[], bytes],
+    *,
+    file: str,
+    help: str | None = None,
 ) -> None:
-    """Draw a button that makes its file, normgeo-<name>.<suffix>, when it is clicked.
+    """Draw a button that makes its file, <file>.<suffix>, when it is clicked.
 
     `help` says why it is disabled, where it is.
     """
@@ -57,7 +67,7 @@ def download(
     st.download_button(
         str(label),
         lambda: here.copy().run(content),
-        f"normgeo-{name}.{suffix}",
+        f"{file}.{suffix}",
         MIME[suffix],
         key=f"{name}_{suffix}",
         type="tertiary",
@@ -67,9 +77,17 @@ def download(
     )
 
 
-def _figure_file(picture: Picture, result: Any, figure: Any, format: str) -> bytes:
-    words = picture.description(result)
-    return to_bytes(figure, format, title=picture.title, alt=words)
+def _figure_file(
+    picture: Picture, settings: Settings, result: Any, link: str, format: str
+) -> bytes:
+    return to_bytes(
+        picture.figure(result, settings.theme),
+        format,
+        title=picture.title,
+        alt=picture.description(result),
+        about=picture.about(settings),
+        link=link,
+    )
 
 
 def _table_file(picture: Picture, result: Any) -> bytes:

@@ -1,35 +1,86 @@
-"""The tabs of the page Fisher: contours, spectra, Eq. 13, the gains, whose labels."""
+"""The page Fisher: equal KL, and its tabs: blocks, spectra, Eq. 13, the gains, whose labels."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.fisher.equal_kl import EqualKL
 from normgeo.pictures.fisher.longer_steps import WRITTEN, LongerSteps
 from normgeo.settings import Settings
 from normgeo.ui import results, tex
 from normgeo.ui.tabs import Tabs, points
 
 
-def equal_kl(settings: Settings, drawn: Any) -> None:
-    """Draw where the KL is equal, over the ellipses of its quadratic form."""
-    picture = results.show("equal_kl", settings, again=text("Compute all contours"))
+def main(settings: Settings) -> None:
+    """Draw where the KL is equal, the ellipse beside the wedge, and what doubling w costs."""
+    picture: EqualKL | None = results.show("equal_kl", settings, again=text("Compute all contours"))
+    if picture is None:
+        return
+    lines = [
+        r"\mathrm{KL}[P_w \Vert P_{2w}] &\approx \tfrac12\, w^{\mathsf T} F w",
+        *(
+            rf"&= {tex.number(plane.doubled.quadratic)}\ ({tex.words(point.normalizer.title)})"
+            for point, plane in zip(picture.base.points, picture.planes, strict=True)
+            if plane.doubled is not None
+        ),
+    ]
+    st.latex(tex.aligned(lines, gap=4))
+    st.markdown(_along_weights(settings.normalizer))
+    source = text("Section 5.2.1, Eq. 8, for the step from w to 2w, in nats per case.")
+    st.caption(" ".join(map(str, (source, *picture.base.notes))))
+
+
+def _along_weights(normalizer: Normalizer) -> str:
+    """Say why there is a wedge or an ellipse."""
+    if normalizer.bounds_outputs and not normalizer.added_eps:
+        return text(
+            "Under {method} longer weights give the same outputs: it divides by a scale that grows "
+            "with them. F has no curvature along ŵ, and the true contours are rays from the "
+            "origin, so the same step turns a longer weight vector less.",
+            method=normalizer.title,
+        )
+    if normalizer.bounds_outputs:
+        return text(
+            "Under {method} the outputs are divided by √(σ² + ε). Where σ² is much larger than ε, "
+            "longer weights give nearly the same outputs, and the contours are nearly rays from "
+            "the origin.",
+            method=normalizer.title,
+        )
+    if normalizer.scaling.divides:
+        return text(
+            "With frozen statistics {method} divides by a constant: longer weights change the "
+            "outputs, and there is curvature along ŵ, as in the standard model.",
+            method=normalizer.title,
+        )
+    return text(
+        "The {method} model divides by nothing: longer weights change its outputs. Choose a "
+        "method to see what a scale of its own takes away.",
+        method=normalizer.title,
+    )
+
+
+def blocks(settings: Settings) -> None:
+    """Draw the Fisher information by pairs of neurons, and what the method made of it."""
+    picture = results.show("fisher", settings, again=text("Compute both models"))
     if picture is not None:
+        st.caption(" ".join(map(str, picture.notes)))
+
+
+def across(settings: Settings) -> None:
+    """Draw where the KL is equal in a plane across the weights."""
+    if results.show("across", settings, again=text("Compute all contours")) is not None:
         st.markdown(
             text(
-                "A step along ŵ changes the standard model. A method that divides by the scale of "
-                "its own inputs, at ε = 0, does not see it: no curvature along ŵ, and the true "
-                "contours are rays from w = 0, so the same step turns a longer weight vector less. "
-                "With frozen statistics the scale is a constant, and along ŵ there is curvature."
+                "Across ŵ every model has curvature, and equal KL is an ellipse for short steps. "
+                "Farther out the true contours leave the ellipses of their quadratic form."
             )
         )
 
 
-def growth(settings: Settings, drawn: Any) -> None:
+def growth(settings: Settings) -> None:
     """Draw the KL against its quadratic form as the step grows."""
     results.show("growth", settings, again=text("Compute all steps"))
     st.markdown(
@@ -59,12 +110,12 @@ def _long_steps(normalizer: Normalizer) -> str:
     )
 
 
-def spectra(settings: Settings, drawn: Any) -> None:
+def spectra(settings: Settings) -> None:
     """Draw the eigenvalues."""
     results.show("spectra", settings, again=text("Compute both spectra"))
 
 
-def eq13(settings: Settings, drawn: Any) -> None:
+def eq13(settings: Settings) -> None:
     """Draw the exact Fisher information against Eq. 13."""
     results.show("eq13", settings, again=text("Compute all widths"))
     st.markdown(
@@ -76,7 +127,7 @@ def eq13(settings: Settings, drawn: Any) -> None:
     )
 
 
-def magnitude(settings: Settings, drawn: Any) -> None:
+def magnitude(settings: Settings) -> None:
     """Draw the metric along the gains against the scale of the inputs."""
     results.show("magnitude", settings, again=text("Compute all methods"))
     st.latex(
@@ -98,7 +149,7 @@ def magnitude(settings: Settings, drawn: Any) -> None:
     )
 
 
-def labels(settings: Settings, drawn: Any) -> None:
+def labels(settings: Settings) -> None:
     """Draw the outer products of gradients at labels against the Fisher information."""
     results.show("labels", settings, again=text("Compute both models"))
     st.latex(
@@ -114,7 +165,7 @@ def labels(settings: Settings, drawn: Any) -> None:
     )
 
 
-def equation(settings: Settings, drawn: Any) -> None:
+def equation(settings: Settings) -> None:
     """Write the KL of a step and its quadratic form with today's numbers."""
     found = results.of_picture("growth", settings, again=text("Compute all steps"))
     if found is None:
@@ -156,7 +207,8 @@ def equation(settings: Settings, drawn: Any) -> None:
 
 
 TABS: Tabs = {
-    "equal_kl": (text("Equal KL"), equal_kl),
+    "blocks": (text("Blocks"), blocks),
+    "across": (text("Across ŵ"), across),
     "growth": (text("Longer steps"), growth),
     "spectra": (text("Spectra"), spectra),
     "eq13": (text("Eq. 13"), eq13),
@@ -164,3 +216,6 @@ TABS: Tabs = {
     "labels": (text("Whose labels"), labels),
     "equation": (text("Equation"), equation),
 }
+
+OLD_TABS = ("equal_kl",)
+"""What links to earlier versions call what now stands at the top of the page."""

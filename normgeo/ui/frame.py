@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from threadpoolctl import threadpool_limits
@@ -12,13 +13,15 @@ from threadpoolctl import threadpool_limits
 from normgeo.base.characters import code
 from normgeo.base.text import Translation, marking, text, translated
 from normgeo.datasets.datasets import DATASETS
-from normgeo.pictures.style.export import KEYBOARD
-from normgeo.settings import Settings
+from normgeo.pictures.style import turning
+from normgeo.pictures.style.player import SCRIPT
+from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
+from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained
 
-_INSIDE = "_inside_app"
+_INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
 WARNINGS = 5  # about an address; of what is more, only the number is told
 
@@ -58,6 +61,7 @@ def begin(
     controls: Sequence[str] = (),
     more: Sequence[str] = (),
     tabs: Iterable[str] = (),
+    defaults: Mapping[str, Any] = url.NONE,
 ) -> Settings:
     """Open a page: heading, controls, warnings about the URL; return its settings.
 
@@ -65,30 +69,51 @@ def begin(
         page: its name, for the state that goes from page to page. question: the heading.
         controls: settings in the line of the heading. more: settings behind "Settings".
         tabs: the words that the setting `tab` may be here.
+        defaults: values of the page's own for settings that the URL does not name.
 
     """
     _require_app()
     _prepare_process()
-    settings, problems = url.read(page, tabs)
+    settings, problems = url.read(page, tabs, defaults)
     st.html(_HERE / "style.css")
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
         st.title(str(text(question)), anchor=False, width="stretch")
         draw_controls(settings, controls, labels=False)
         if more:
-            with (
-                st.popover(str(text("Settings")), key="settings"),
-                st.container(horizontal=True, key="settings_inside"),
-            ):
-                draw_controls(settings, more)
+            _settings_toggle(settings, more)
         _copy_link(
             data={"label": str(text("Copy link")), "done": str(text("Copied"))},
             key="copy_link",
             width="content",
         )
         st.button(str(text("Reset")), key="reset", on_click=url.reset)
-        _keyboard(key="keyboard", width="content")
+        _player(key="player", width="content", on_theme_change=lambda: None)
+    if more and st.session_state[_OPEN]:
+        # A strip, not a window over the picture that the settings change.
+        with st.container(horizontal=True, key="strip", gap="small"):
+            draw_controls(settings, more, one_method="method" in controls)
     _warn(problems)
     return settings
+
+
+def _settings_toggle(settings: Settings, names: Sequence[str]) -> None:
+    """Draw the button of the strip, with the number of settings that differ from the defaults."""
+    st.session_state.setdefault(_OPEN, False)
+    other = differing(settings, names)
+    badge = f" :blue-badge[{len(other)}]" if other else ""
+    labels = ", ".join(str(SETTINGS[name].label) for name in other)
+    st.button(
+        f"{text('Settings')}{badge}",
+        key="settings",
+        icon=":material/expand_less:" if st.session_state[_OPEN] else ":material/expand_more:",
+        icon_position="right",
+        help=str(text("Not the default: {labels}", labels=labels)) if other else None,
+        on_click=_toggle,
+    )
+
+
+def _toggle() -> None:
+    st.session_state[_OPEN] = not st.session_state[_OPEN]
 
 
 def _warn(problems: Sequence[str]) -> None:
@@ -138,10 +163,10 @@ def _prepare_process() -> None:
     gc.freeze()
 
 
-_keyboard = st.components.v2.component(
-    "normgeo_keyboard",
+_player = st.components.v2.component(
+    "normgeo_player",
     html="<span></span>",
-    js=f"{KEYBOARD}\nexport default () => reachable(document.body);",
+    js=f"{SCRIPT}\n{turning.SCRIPT}\n{(_HERE / 'theme.js').read_text('utf-8')}",
 )
 
 _copy_link = st.components.v2.component(

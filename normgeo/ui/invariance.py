@@ -18,24 +18,13 @@ from normgeo.invariance.certificate import Counterexample, Verdict
 from normgeo.invariance.rules import Law, Laws, laws
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.invariance.witness import Side, smallest_witness
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.settings import Settings
+from normgeo.settings import OWN, Settings
 from normgeo.tables.verdicts import power_above
-from normgeo.ui import results, tex, verdict_table
+from normgeo.ui import results, tex, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs
 from normgeo.ui.verdict_table import verdict
-
-SHIFT = {
-    ("all_plus", "W"): text("s = γ·x, the same for all neurons of a case"),
-    ("one_plus", "W"): text("s = γ·x, in one neuron only"),
-    ("own_plus", "W"): text("s = cₕ times the sum of x, each neuron its own"),
-    ("all_plus", "X"): text("s = γ·w, the same for all cases of a neuron"),
-    ("one_plus", "X"): text("s = γ·w, in one case only"),
-    ("own_plus", "X"): text("s = cₙ times the sum of w, each case its own"),
-}
-"""What is added to a, by operation and matrix."""
 
 witness = cached(bytes=16 * MEGABYTE)(smallest_witness)
 """`smallest_witness`, kept for all sessions."""
@@ -58,7 +47,7 @@ def why(settings: Settings, picture: Any) -> None:
     found = laws(normalizer, transform)
     left, right = st.columns(2, gap="large")
     with left:
-        st.latex(_algebra(found, method.verdict, strength, normalizer.added_eps > 0))
+        st.latex(_algebra(found, method.verdict, normalizer.added_eps > 0))
         st.latex(
             rf"\begin{{aligned}} z &= {_fraction(method.before, h)} \\[0.5em] "
             rf"z' &= {_fraction(after, h)} \end{{aligned}}"
@@ -69,11 +58,11 @@ def why(settings: Settings, picture: Any) -> None:
                 "Neuron {h} of case {n}, before and after, where the slider starts ({name} = "
                 "{strength}):",
                 h=h,
-                n=effect.case,
+                n=picture.case,
                 name="δ" if transform.rescales else "γ ×",
                 strength=number(strength),
             ),
-            *_reasons(found, normalizer, transform, strength),
+            *_reasons(found, method.verdict, transform),
         ]
         st.markdown("\n- ".join(map(str, lines)))
 
@@ -170,15 +159,29 @@ def floating_point(settings: Settings, picture: Any) -> None:
     results.show("floating_point", settings)
 
 
+def where_z_lives(settings: Settings, picture: Any) -> None:
+    """Draw the cases as points in the space of three neurons."""
+    found = results.show("where_z_lives", settings)
+    if found is not None:
+        st.caption(" ".join(map(str, found.notes)))
+
+
 def own(settings: Settings, picture: Any) -> None:
     """Draw the row of one's own normalizer: two words, groups, ε, frozen."""
     with st.container(horizontal=True):
         controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
     verdict_table.draw(
-        {"own": settings.own_normalizer},
+        {OWN: settings.own_normalizer},
         TRANSFORMS,
         key="own_table",
         caption=text("The verdicts on your own normalizer"),
+        seed=settings.seed,
+        selected=settings.selected if settings.cell.startswith(f"{OWN}.") else None,
+        negative=settings.delta < 0,
+        on_pick=lambda picked: url.change(cell=picked, tab="own"),
+    )
+    st.caption(
+        str(text("Choose a cell: the picture, Why, Certificate and Blackboard are then about it."))
     )
 
 
@@ -188,6 +191,7 @@ TABS: Tabs = {
     "floating_point": (text("Floating point"), floating_point),
     "blackboard": (text("Blackboard"), blackboard),
     "own": (text("Build your own"), own),
+    "where_z_lives": (text("Where z lives"), where_z_lives),
 }
 
 
@@ -199,8 +203,8 @@ def opening(settings: Settings) -> str:
     return "why" if found.invariant else "blackboard"
 
 
-def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) -> str:
-    size = r"\delta" if strength > 0 else r"|\delta|"
+def _algebra(found: Laws, verdict: Verdict, takes_eps: bool) -> str:
+    """Return z' as it follows from a, μ and σ, for a factor of either sign."""
     a = {Law.SAME: "a", Law.SCALED: r"\delta a", Law.SHIFTED: "(a + s)"}[found.summed_input]
     mu = {
         Law.ABSENT: "",
@@ -212,16 +216,17 @@ def _algebra(found: Laws, verdict: Verdict, strength: float, takes_eps: bool) ->
     sigma = {
         Law.ABSENT: "1",
         Law.SAME: r"\sigma",
-        Law.SCALED: rf"{size}\sigma",
+        Law.SCALED: r"|\delta|\sigma",
         Law.OTHERWISE: r"\sigma'",
     }[found.scale]
     if takes_eps:
         v = {Law.SAME: "v", Law.SCALED: r"\delta^2 v", Law.OTHERWISE: "v'"}[found.scale]
         sigma = rf"\sqrt{{{v} + \varepsilon}}"
+    end = r"\neq z"
     if verdict.invariant:
-        end = "= -z" if strength < 0 and verdict.sign_flip else "= z"
-    else:
-        end = r"\neq z"
+        end = "= z"
+        if verdict.sign_flip:
+            end = r"= \begin{cases} z & \delta > 0 \\ -z & \delta < 0 \end{cases}"
     return rf"z' = \frac{{{a}{mu}}}{{{sigma}}} {end}"
 
 
@@ -243,14 +248,12 @@ def _squares(side: Side, place: tuple[int, int], value: Fraction) -> str:
     )
 
 
-def _reasons(
-    found: Laws, normalizer: Normalizer, transform: Transform, strength: float
-) -> list[str]:
-    """Return a sentence each for a, μ, σ, and for what was not changed."""
-    key = (transform.operation.key, transform.matrix)
+def _reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
+    """Return a sentence each for a, μ, σ, and for what was not changed; true for every δ."""
+    normalizer = verdict.normalizer
     a = {
         Law.SCALED: text("**a** becomes δ a."),
-        Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=SHIFT.get(key, "")),
+        Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=text(transform.added)),
     }[found.summed_input]
     mu = {
         Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
@@ -263,9 +266,11 @@ def _reasons(
         Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=normalizer.centering.over),
     }[found.mean]
     sigma = {
-        Law.ABSENT: text("**σ** = 1: nothing divides the factor out."),
+        Law.ABSENT: text("**σ** = 1: nothing divides the factor out.")
+        if transform.rescales
+        else text("**σ** = 1."),
         Law.SAME: text("**σ** stays."),
-        Law.SCALED: _scaled_sigma(normalizer, strength),
+        Law.SCALED: _scaled_sigma(verdict),
         Law.OTHERWISE: text("**σ**, over {over}, does not follow.", over=normalizer.scaling.over),
     }[found.scale]
     lines = [a, mu, sigma]
@@ -274,17 +279,18 @@ def _reasons(
     return lines
 
 
-def _scaled_sigma(normalizer: Normalizer, delta: float) -> str:
+def _scaled_sigma(verdict: Verdict) -> str:
     """Say what a factor δ of the summed inputs does to a σ that follows it."""
+    normalizer = verdict.normalizer
     if normalizer.added_eps:
         return text(
-            "**σ** = √(v + ε), over {over}, becomes √(δ² v + ε): ε does not follow, so the factor "
-            "cancels only while v ≫ ε.",
+            "**σ** = √(v + ε), over {over}, becomes √(δ² v + ε): ε does not grow with v, so the "
+            "factor does not cancel. z′ is near ±z only where v and δ² v are far larger than ε.",
             over=normalizer.scaling.over,
         )
-    if delta < 0:
-        return text("**σ** becomes |δ| σ: the size of the factor cancels, its sign stays.")
-    return text("**σ** becomes δ σ: the factor cancels.")
+    if not verdict.invariant:
+        return text("**σ** becomes |δ| σ, which alone is not enough.")
+    return text("**σ** becomes |δ| σ: the size of the factor cancels, its sign stays.")
 
 
 def _check(verdict: Verdict) -> str:

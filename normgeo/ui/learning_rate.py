@@ -10,9 +10,9 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.dynamics.angular_update import AngularUpdates
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.learning_rate.equilibrium import Equilibria
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
 from normgeo.pictures.learning_rate.spiral import Spiral
@@ -211,22 +211,27 @@ def fisher(settings: Settings, drawn: Any) -> None:
     results.show("ellipse", settings)
 
 
-def equation(settings: Settings, drawn: Any) -> None:
-    """Write the law of the turn with today's numbers in it."""
-    curve = drawn.curve
-    step = _told(curve, settings.growth)
-    k, eta = float(curve.factors[step]), tex.number(curve.rate)
+def equation(settings: Settings, drawn: AngularUpdate) -> None:
+    """Write the law of the turn with the numbers of norm 1 and of the frame that opens."""
+    curve, step = drawn.curve, drawn.opening
+    k, eta = float(curve.norms[step]), tex.number(curve.rate)
+    if k == 1:
+        step = drawn.place(2.0)
+        k = float(curve.norms[step])
     left, right = st.columns(2, gap="large")
     with left:
         G, after = curve.here.gradient_norm, float(curve.gradient_norms[step])
-        lines = (
+        lines = [
             r"\tan\theta &= \frac{\eta\,\lVert G\rVert}{\lVert w\rVert}",
             _turn(eta, G, curve.here.norm, curve.here.angle),
             _turn(eta, after, k, float(curve.angles[step])),
             r"\lVert w_{t+1}\rVert^2 &= \lVert w_t\rVert^2 + \eta^2\lVert G\rVert^2",
             rf"&= 1 + {eta}^2 \cdot {tex.number(G)}^2 = {tex.number(1 + (curve.rate * G) ** 2)}",
-        )
-        st.latex(tex.aligned(lines))
+        ]
+        if drawn.has_law:
+            st.latex(tex.aligned(lines))
+        else:
+            st.info(str(drawn.no_law), icon=":material/info:")
     with right:
         points(
             (
@@ -242,6 +247,13 @@ def equation(settings: Settings, drawn: Any) -> None:
                 ),
                 text("For small angles θ is tan θ."),
                 _exactness(drawn.normalizer),
+            )
+            if drawn.has_law
+            else (
+                text(
+                    "A normalizer that divides by the scale of its own batch or layer has a law: "
+                    "the gradient is orthogonal to the weights, and a doubled norm quarters tan θ."
+                ),
             ),
             text("Section 5.2.2 of the paper; van Laarhoven 2017."),
         )
@@ -256,12 +268,6 @@ def _exactness(normalizer: Normalizer) -> str:
         "has a part along w, and the norm may fall.",
         eps=number(float(normalizer.added_eps)),
     )
-
-
-def _told(curve: AngularUpdates, growth: float) -> int:
-    """Return the norm whose numbers are plugged in: that of the slider, or the doubled one."""
-    norm = 2.0 if growth == 1 else growth
-    return int(np.abs(curve.norms - norm).argmin())
 
 
 def _turn(eta: str, gradient: float, norm: float, angle: float) -> str:
@@ -287,7 +293,7 @@ def _short(table: Table) -> Table:
 TABS: Tabs = {
     "descent": (text("Watch it train"), descent),
     "equilibrium": (text("Equilibrium"), equilibrium),
-    "twin": (text("Twin"), twin),
+    "twin": (text("Exponential schedule"), twin),
     "spiral": (text("Spiral"), spiral),
     "fisher": (text("In Fisher terms"), fisher),
     "equation": (text("Equation"), equation),

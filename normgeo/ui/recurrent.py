@@ -1,4 +1,4 @@
-"""The tabs of the page Recurrent: all radii at once, the equation, and a state of zero."""
+"""The tabs of the page Recurrent: why, one radius over time, and a state of zero."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
-from normgeo.pictures.recurrent.recurrences import FirstStep, first_step
-from normgeo.settings import Settings
-from normgeo.ui import results, tex
+from normgeo.pictures.recurrent.radii import PANELS
+from normgeo.pictures.recurrent.recurrences import NEURONS, FirstStep, first_step
+from normgeo.settings import SETTINGS, Settings
+from normgeo.ui import results, tex, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points
 
 
-def radii(settings: Settings, drawn: Any) -> None:
-    """Draw how fast memory fades or explodes, for all radii."""
-    results.show("radii", settings, again="")  # the button stands above
+def over_time(settings: Settings, drawn: Any) -> None:
+    """Draw the state and its memory step by step, at one radius after the other."""
+    _chosen_activation(settings)
+    picture = results.show("recurrence", settings, again=text("Compute all radii"))
+    if picture is None:
+        return
+    for note in picture.notes:
+        if note not in drawn.notes:
+            st.caption(str(note))
     st.markdown(
         text(
-            "Multiplying W by δ multiplies all summed inputs of a step, and layer norm divides by "
-            "it again. The rows of the digit are not multiplied: at a small radius they outweigh "
-            "the state, and old states fade also with layer norm."
+            "Multiplying $W_{hh}$ and $W_{xh}$ by δ multiplies all summed inputs of a step, and "
+            "layer norm divides by it again: the state keeps its size at every radius. What is not "
+            "multiplied here is $W_{xh}$. So at a small radius the rows of the digit outweigh the "
+            "state, and a change of an old state dies also with layer norm."
         )
     )
 
 
-def equation(settings: Settings, drawn: Any) -> None:
-    """Write the first step with today's numbers in it."""
+def why(settings: Settings, drawn: Any) -> None:
+    """Write the first step with today's numbers in it, and what it says of a change."""
+    _chosen_activation(settings)
     step = _first(settings)
     if step is None:
         return
@@ -52,7 +61,7 @@ def equation(settings: Settings, drawn: Any) -> None:
                     "The numbers: neuron 0 at the first row of the first digit, ρ = {radius:g}, g "
                     "= 1, b = 0; μ and σ over the {H} neurons at that step.",
                     radius=settings.radius,
-                    H=settings.neurons or 32,
+                    H=settings.neurons or NEURONS,
                 ),
                 text(
                     "Without normalization and with f(s) = s, each $J^t$ is $W_{hh}$: their "
@@ -60,9 +69,15 @@ def equation(settings: Settings, drawn: Any) -> None:
                     "$ρ^{T-t}$."
                 ),
                 text(
-                    "With layer norm the size of $a^t$ falls out of $h^t$: re-scaling all summed "
-                    "inputs of a step changes nothing. The $J^t$ differ from step to step, so "
-                    "their product follows no such law: it may grow though the state does not."
+                    "With layer norm the size of $a^t$ falls out of $h^t$: multiplying all summed "
+                    "inputs of a step by one number changes nothing. A step multiplies a small "
+                    "change by about $ρ/σ$. The larger ρ, the larger σ: so nothing explodes. At a "
+                    "small ρ the inputs alone keep σ up: so a change still dies."
+                ),
+                text(
+                    "The dashed lines are for wide layers with random weights (mean-field theory, "
+                    "Poole et al. 2016; not of the paper). In a layer of few neurons the $J^t$ "
+                    "differ from it, and their product may grow though the state does not."
                 ),
                 text(
                     "The statistics are of one step of one sequence: nothing depends on its "
@@ -89,6 +104,23 @@ def zero(settings: Settings, drawn: Any) -> None:
     )
 
 
+def _chosen_activation(settings: Settings) -> None:
+    """Choose f where a single one is shown; above, all three stand beside each other."""
+
+    def changed() -> None:
+        url.change(activation=st.session_state["activation"] or settings.activation)
+
+    st.session_state["activation"] = settings.activation
+    st.segmented_control(
+        str(SETTINGS["activation"].label),
+        PANELS,
+        key="activation",
+        on_change=changed,
+        format_func=lambda name: str(ACTIVATIONS[name].title),
+        label_visibility="collapsed",
+    )
+
+
 def _first(settings: Settings) -> FirstStep | None:
     with Explained():
         return first_step(settings)
@@ -100,7 +132,9 @@ def _signed(value: float) -> str:
 
 
 TABS: Tabs = {
-    "radii": (text("All radii"), radii),
-    "equation": (text("Equation"), equation),
+    "why": (text("Why"), why),
+    "time": (text("Over time"), over_time),
     "zero": (text("A state of zero"), zero),
 }
+OLD_TABS = ("radii", "equation")
+"""Of links from before the picture of all radii was the main one; they open the first tab."""

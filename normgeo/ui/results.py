@@ -25,6 +25,8 @@ from normgeo.base.text import Translation, in_use, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import small
+from normgeo.pictures.style.chart import Chart
+from normgeo.pictures.style.player import CONFIG
 from normgeo.settings import Settings
 from normgeo.ui import export_row, waiting
 from normgeo.ui.defects import Explained
@@ -47,21 +49,21 @@ _TURN = Lock()
 @final
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A result, whole or stopped, with its figures by picture and theme."""
+    """A result, whole or stopped, with its charts by picture and theme."""
 
     result: Any
     stopped: bool
-    figures: dict[tuple[str, str], Any] = field(default_factory=dict)
+    charts: dict[tuple[str, str], Chart] = field(default_factory=dict)
     _lock: Any = field(default_factory=Lock)
 
-    def figure(self, name: str, theme: str) -> Any:
-        """The figure of a picture, made once for each theme, whoever asks meanwhile."""
+    def chart(self, name: str, theme: str) -> Chart:
+        """The chart of a picture, made once for each theme, whoever asks meanwhile."""
         with self._lock:
-            if (name, theme) not in self.figures:
+            if (name, theme) not in self.charts:
                 with _TURN:
-                    self.figures[name, theme] = PICTURES[name].figure(self.result, theme)
+                    self.charts[name, theme] = Chart(PICTURES[name].figure(self.result, theme))
                 KEPT.measure(self)
-            return self.figures[name, theme]
+            return self.charts[name, theme]
 
 
 KEPT: Cache[Key, Found] = Cache(bytes=256 * MEGABYTE)
@@ -117,20 +119,16 @@ def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) 
         there = of_picture(name, settings, start=start, again=again)
         if there is None:
             return None
-        figure = there.figure(name, settings.theme)
-        picture = PICTURES[name]
+        chart, picture = there.chart(name, settings.theme), PICTURES[name]
         with st.container(key=f"view_{name}"):
             st.plotly_chart(
-                figure,
+                chart,
                 key=f"figure_{name}",
                 theme=None,
                 alt=picture.description(there.result),
-                config={
-                    "displaylogo": False,
-                    "toImageButtonOptions": {"format": "svg", "filename": f"normgeo-{name}"},
-                },
+                config=CONFIG,
             )
-            export_row.draw(picture, settings, there.result, figure)
+            export_row.draw(picture, settings, there.result)
         return there.result
     return None
 

@@ -1,4 +1,4 @@
-"""The tabs of the page Symmetry: principal angles, the dimension by formula, Eq. 13."""
+"""The page Symmetry: what is walked along, and the tabs beneath."""
 
 from __future__ import annotations
 
@@ -7,15 +7,43 @@ from math import degrees
 import streamlit as st
 
 from normgeo.base.numbers import number
+from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures.symmetry.null_directions import NullDirections
+from normgeo.pictures.symmetry.walk import Walks
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
-from normgeo.ui import results
+from normgeo.ui import results, url
 from normgeo.ui.tabs import Tabs, points
+
+
+def choose(settings: Settings, walks: Walks) -> None:
+    """Draw the choice of the reason that is walked along, where there are several."""
+    found = {one.reason: one for one in walks.directions}
+    if walks.chosen is None or len(found) < 2:
+        return
+    st.session_state["along"] = walks.chosen.reason
+
+    def changed() -> None:
+        url.change(along=st.session_state["along"])
+
+    st.selectbox(
+        str(text("Walk along")),
+        found,
+        format_func=lambda key: str(text("along {title}", title=text(found[key].title))),
+        key="along",
+        on_change=changed,
+        width=340,
+        label_visibility="collapsed",
+    )
+
+
+def spectrum(settings: Settings, found: NullDirections) -> None:
+    """Draw the singular values that decide, and a bar for each reason."""
+    results.show("symmetry", settings, again=text("Compute the singular values"))
 
 
 def angles(settings: Settings, picture: NullDirections) -> None:
@@ -23,27 +51,25 @@ def angles(settings: Settings, picture: NullDirections) -> None:
     if picture.explanation is None:
         st.info(text("Stopped before the null directions were explained."))
         return
+    changes = [reason for reason in picture.explanation.reasons if reason.angle is not None]
+    signs = ["✓" if reason.null == reason.span else "✗" for reason in changes]
     rows = tuple(
         (
-            "✓" if reason.null == reason.span else "✗",
-            str(reason.title),
-            reason.span,
-            reason.held,
-            f"{number(degrees(reason.angle), 2)}°",
-            str(reason.sentence),
+            f"{sign} {reason.title}",
+            str(text("{null} of {span}", null=reason.null, span=reason.span)),
+            f"{number(0.0 if reason.angle < SAME else degrees(reason.angle), 2)}°",
         )
-        for reason in picture.explanation.reasons
+        for sign, reason in zip(signs, changes, strict=True)
         if reason.angle is not None
     )
-    names = (
-        text("null"),
-        text("change of Table 1"),
-        text("tangents"),
-        text("explained"),
-        text("largest angle"),
-        text("what it means"),
-    )
+    names = (text("change of Table 1"), text("null tangents"), text("largest angle"))
     st.markdown(render(Table(names, rows), "markdown"))
+    points(
+        text(
+            "{sign} {change}: {sentence}", sign=sign, change=reason.title, sentence=reason.sentence
+        )
+        for sign, reason in zip(signs, changes, strict=True)
+    )
     st.caption(
         text(
             "A change that z ignores is a curve along which the KL stays 0, so its tangent is a "
@@ -102,16 +128,16 @@ def formula(settings: Settings, picture: NullDirections) -> None:
 
 def coupling(settings: Settings, picture: NullDirections) -> None:
     """Draw the exact spectrum beside that of Eq. 13."""
-    results.show("coupling", settings, again=text("Compute Eq. 13"))
-    if picture.paper is None:
+    both = results.show("coupling", settings, again=text("Compute Eq. 13"))
+    if both is None or both.paper is None:
         return
-    if picture.paper.dimension != picture.null.dimension:
+    if both.paper.dimension != picture.null.dimension:
         line = text(
             "Eq. 13 with Eq. 14 lets a weight vector change its own neuron only. Under a layer "
             "statistic it changes all: the exact F has {exact} null directions, Eq. 13 has {paper}."
             " It does not see the symmetries of its own model, and is not its Fisher information.",
             exact=picture.null.dimension,
-            paper=picture.paper.dimension,
+            paper=both.paper.dimension,
         )
     else:
         line = text(
@@ -124,6 +150,7 @@ def coupling(settings: Settings, picture: NullDirections) -> None:
 
 
 TABS: Tabs = {
+    "spectrum": (text("Singular values"), spectrum),
     "angles": (text("Principal angles"), angles),
     "formula": (text("By formula"), formula),
     "coupling": (text("Eq. 13"), coupling),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,10 +14,13 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
 from normgeo.settings import Settings, replaced
 
-_LAST, _PAGE, _REFUSED = "_last_query", "_last_page", "_refused"
+_LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def read(page: str, tabs: Iterable[str] = ()) -> tuple[Settings, tuple[str, ...]]:
+def read(
+    page: str, tabs: Iterable[str] = (), defaults: Mapping[str, Any] = NONE
+) -> tuple[Settings, tuple[str, ...]]:
     """Return the settings of the URL, and a sentence for each value that could not be used.
 
     The navigation opens pages without a query: they then take over the settings of the page
@@ -24,18 +28,20 @@ def read(page: str, tabs: Iterable[str] = ()) -> tuple[Settings, tuple[str, ...]
 
     Args:
         page: its name. tabs: the words that `tab` may be there.
+        defaults: values of the page's own for settings that the URL does not name.
 
     """
     state = st.session_state
+    state[_DEFAULTS] = defaults
     if not st.query_params and state.get(_PAGE, page) != page:
         st.query_params.from_dict({k: v for k, v in state[_LAST].items() if k != "tab"})
-    settings, problems = Settings.from_query(st.query_params.to_dict())
+    settings, problems = Settings.from_query(st.query_params.to_dict(), defaults)
     rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))
     if settings.tab not in rule.titles:
         refused = complaint("tab", rule, settings.tab)
         problems = *problems, replaced(refused, Settings.tab)
         settings = replace(settings, tab=Settings.tab)
-    state[_PAGE], state[_LAST] = page, settings.to_query()
+    state[_PAGE], state[_LAST] = page, _query(settings)
     if "theme" not in st.query_params:
         settings = replace(settings, theme=st.context.theme.type or "light")
     if _REFUSED in state:
@@ -49,15 +55,35 @@ def address() -> str:
     return f"/{state.get(_PAGE, '')}?{urlencode(state.get(_LAST, {}))}"
 
 
+def link(settings: Settings) -> str:
+    """The address of the page that is shown, in a state; "" where there is no browser."""
+    page, _, _ = (st.context.url or "").partition("?")
+    query = urlencode(settings.to_query(st.session_state.get(_DEFAULTS, NONE)))
+    return f"{page}?{query}" if page and query else page
+
+
 def change(**values: Any) -> None:
     """Write new values of settings into the URL; a value against its rule is told and left out."""
-    settings, _ = Settings.from_query(st.query_params.to_dict())
+    query, defaults = st.query_params.to_dict(), st.session_state.get(_DEFAULTS, NONE)
+    settings, _ = Settings.from_query(query, defaults)
     try:
         settings = replace(settings, **values)
     except Refusal as error:
         st.session_state[_REFUSED] = error
         return
-    st.query_params.from_dict(settings.to_query())
+    st.query_params.from_dict(_query(settings, values))
+
+
+def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
+    """Return what the URL says of settings.
+
+    A value that has a default of the page's own is named where it was before or has changed, even
+    where it is a default: another page has another one.
+    """
+    own = st.session_state.get(_DEFAULTS, NONE)
+    named = own.keys() & {*st.query_params, *changed}
+    query = settings.to_query(named)
+    return {name: words for name, words in query.items() if name in named or name not in own}
 
 
 def reset() -> None:

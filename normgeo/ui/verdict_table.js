@@ -9,6 +9,23 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+function mark(path) {
+  const drawn = document.createElementNS(SVG, "svg");
+  drawn.setAttribute("viewBox", "0 0 24 24");
+  drawn.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS(SVG, "path");
+  line.setAttribute("d", path);
+  drawn.append(line);
+  return drawn;
+}
+
+// Lines break between words, not in "re-scaling".
+function unbroken(words) {
+  return words.split(" ").flatMap((word) => [make("span", {}, word), " "]).slice(0, -1);
+}
+
 function head(data) {
   const starts = new Set();
   let column = 0;
@@ -18,7 +35,9 @@ function head(data) {
     return make("th", { colspan: group.span, scope: "colgroup", class: "first" }, group.label);
   });
   const columns = data.columns.map(({ label, title }, i) =>
-    make("th", { scope: "col", title, class: starts.has(i) ? "first" : "" }, label),
+    make("th", { scope: "col", class: starts.has(i) ? "first" : "" },
+         make("span", { class: "operation" }, label), " ",
+         make("span", { class: "name" }, ...unbroken(title))),
   );
   return {
     starts,
@@ -30,7 +49,7 @@ function head(data) {
 function body(data, starts, pick) {
   const rows = data.rows.map((row) => {
     const cells = row.cells.map((cell, i) => {
-      const sign = make("span", { "aria-hidden": "true" }, cell.symbol);
+      const sign = mark(data.marks[cell.state]);
       const word = make("span", { class: "word" }, cell.word);
       const title = `${row.title}, ${data.columns[i].title}: ${cell.word}`;
       let content;
@@ -49,7 +68,7 @@ function body(data, starts, pick) {
       }
       return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
-    return make("tr", {}, make("th", { scope: "row", title: row.title }, row.label), ...cells);
+    return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
   });
   return make("tbody", {}, ...rows);
 }
@@ -84,6 +103,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     delete table.dataset.content;
     setTriggerValue("picked", button.dataset.cell);
   };
+
+  const legend = data.legend.map(({ state, word }) =>
+    make("span", { class: state }, mark(data.marks[state]), word));
+  parentElement.querySelector(".legend").replaceChildren(...legend);
 
   const { starts, element } = head(data);
   table.classList.toggle("short", data.rows.length < 5);

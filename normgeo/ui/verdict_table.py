@@ -17,8 +17,9 @@ from normgeo.claims.table_1 import compare_with_table_1
 from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.settings import Settings
-from normgeo.tables.verdicts import COLUMNS, ROWS, legend, sign_and_word
+from normgeo.pictures.style import marks
+from normgeo.settings import OWN, Settings
+from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 
 _HERE = Path(__file__).parent
 
@@ -70,6 +71,7 @@ def draw(
     selected: tuple[Normalizer, Transform] | None = None,
     negative: bool = False,
     on_pick: Callable[[str], None] | None = None,
+    legend: bool = False,
 ) -> None:
     """Draw the verdict of every normalizer (row) on every transform (column).
 
@@ -80,6 +82,7 @@ def draw(
         selected: the cell that is marked. negative: re-scalings are by δ < 0.
         on_pick: takes the cell that is clicked, before the page runs again; without it the
             cells are no buttons.
+        legend: whether what the marks stand for is told below.
 
     """
 
@@ -88,7 +91,12 @@ def draw(
             on_pick(st.session_state[key].picked)
 
     content = data(normalizers, transforms, caption, selected, negative, seed)
-    _table(data={**content, "buttons": on_pick is not None}, key=key, on_picked_change=picked)
+    signs = [{"state": STATES[sign], "word": str(word)} for sign, word in SIGNS.items()]
+    _table(
+        data={**content, "legend": signs if legend else [], "buttons": on_pick is not None},
+        key=key,
+        on_picked_change=picked,
+    )
 
 
 def draw_with_legend(settings: Settings, which: str, columns: str, **options: Any) -> None:
@@ -102,9 +110,9 @@ def draw_with_legend(settings: Settings, which: str, columns: str, **options: An
         key="table",
         caption=text("Whether z stays the same, for each method (row) and change (column)"),
         seed=settings.seed,
+        legend=True,
         **options,
     )
-    st.caption(legend())
     st.markdown(f"{duality(settings)} · {agreement(settings)}")
 
 
@@ -121,6 +129,7 @@ def data(
     groups = groupby(transforms.values(), key=lambda transform: transform.matrix)
     return {
         "caption": str(caption),
+        "marks": {state: marks.path(sign) for sign, state in STATES.items()},
         "groups": [
             {"label": str(text("change {M}", M=matrix)), "span": len(list(members))}
             for matrix, members in groups
@@ -165,10 +174,15 @@ def verdicts(
 def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
     """The rows of a table, with the settings' ε, groups and statistics.
 
-    Those of the paper stand with duals side by side: exchanged halves are seen best so.
+    Those of the paper stand with duals side by side: exchanged halves are seen best so. The
+    selected row is always among them.
     """
     keys = (*_duals(), *ROWS[which]) if which == "paper" else ROWS[which]
-    return {key: settings.adapt(ROWS[which][key]) for key in keys}
+    found = {key: settings.adapt(ROWS[which][key]) for key in keys}
+    chosen = settings.selected[0]
+    if chosen not in found.values():
+        found[settings.cell.partition(".")[0]] = chosen
+    return found
 
 
 def duality(settings: Settings) -> str:
@@ -220,6 +234,8 @@ def _duals() -> tuple[str, str]:
 def _label(row: str, normalizer: Normalizer) -> str:
     """A row's name: the two words where the table is about words, as in "batch-layer"."""
     name = ", ".join(normalizer.words) if "-" in row else text(normalizer.title)
+    if row == OWN:
+        name = text("your own: {words}", words=", ".join(normalizer.words))
     frozen = normalizer.statistics == "frozen"
     return str(text("{name}, frozen", name=name)) if frozen else str(name)
 
@@ -237,7 +253,7 @@ def _cell(cell: str, verdict: Verdict, negative: bool, selected: bool) -> dict[s
 
 _table = st.components.v2.component(
     "normgeo_verdict_table",
-    html='<div class="scroll"><table></table></div>',
+    html='<div class="scroll"><table></table></div><p class="legend"></p>',
     css=(_HERE / "verdict_table.css").read_text("utf-8"),
     js=(_HERE / "verdict_table.js").read_text("utf-8"),
 )

@@ -43,32 +43,46 @@ def download(page: Page, name: str, folder: Path) -> Path:
     return target
 
 
-def test_bar_tells_how_far_the_computation_is(fresh_server, page, wait_settled):
+def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(fresh_server, page):
+    """Stopped, as the audit of the other tests is enough."""
     page.goto(f"{fresh_server}/audit")
     expect(page.get_by_role("progressbar")).to_be_visible(timeout=COMPUTING)
-    told = page.get_by_text(re.compile(rf"^Checked \d+ of {len(CLAIMS)} statements$"))
+    told = page.get_by_text(re.compile(rf"^Checked [1-9]\d* of {len(CLAIMS)} statements$"))
     expect(told).to_be_visible(timeout=COMPUTING)
-    page.locator(".st-key-audit table").wait_for(timeout=COMPUTING)
-    wait_settled(page)
+    page.get_by_role("button", name="Stop").click()
+    stopped = page.get_by_text(re.compile(rf"^Stopped: \d+ of {len(CLAIMS)} are checked\.$"))
+    expect(stopped).to_be_visible(timeout=COMPUTING)
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_counts_and_first_rows_fit_a_projector(shown):
-    expect(shown.get_by_role("radio", name="hold if …")).to_be_in_viewport()
-    boxes = [row.bounding_box() for row in shown.locator(".st-key-audit .statement").all()[:4]]
-    assert len(boxes) == 4
-    assert all(box["y"] + box["height"] <= 720 for box in boxes)
-    assert all(box["x"] + box["width"] <= 1280 for box in boxes)
+def test_inexact_places_are_the_first_thing_on_a_projector(shown):
+    headline = shown.locator(".headline")
+    expect(headline).to_have_text(re.compile("^\\d+ of \\d+ statements of the paper do not hold"))
+    assert headline.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 24
+    expect(shown.locator(".inexact li").nth(4)).to_be_in_viewport(ratio=1)
+    box = shown.locator(".inexact").bounding_box()
+    assert box["x"] + box["width"] <= 1280
+
+
+def test_numbers_of_a_statement_are_shown_on_demand(shown):
+    details = shown.locator(".st-key-audit details").first
+    numbers = details.locator("p").first
+    expect(numbers).to_be_hidden()
+    details.locator("summary").press("Enter")
+    expect(numbers).to_be_visible()
+    details.locator("summary").press("Enter")
 
 
 def test_screen_reader_finds_a_table_with_headings_and_words(shown):
     table = shown.get_by_role("table", name="The paper, checked")
     expect(table.get_by_role("columnheader")).to_have_text(
-        ["Verdict", "Statement", "Measured", "Source", "Page"]
+        ["Verdict", "Statement", "Source", "Page"]
     )
     row = table.get_by_role("row", name=CLAIMS["dataset_rescaling"].statement)
     expect(row.get_by_role("cell", name="does not hold")).to_be_visible()
-    expect(row.get_by_role("cell", name="weight norm no")).to_be_visible()
+    row.get_by_text("Measured").click()
+    expect(row.get_by_text("weight norm no")).to_be_visible()
+    row.get_by_text("Measured").click()
 
 
 def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):

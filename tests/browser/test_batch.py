@@ -5,6 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from normgeo.base.numbers import number
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+PAPER, LINE = {"rgb(255, 255, 255)"}, {"none", "rgb(0, 0, 0)"}
 CAPTION = ".st-key-figure_{name} .annotation-text"
 
 
@@ -20,43 +25,83 @@ def shown(look_at):
 @pytest.fixture
 def batch(server, page, wait_settled):
     page.goto(f"{server}/batch")
-    page.locator(".st-key-figure_axes .slider-group").wait_for()
+    page.locator(".st-key-figure_axes .frames input").wait_for()
     wait_settled(page)
     return page
 
 
+def move(page, m):
+    """Move the slider to batches of m."""
+    slider = page.locator(".st-key-figure_axes .frames input")
+    slider.fill(str(m.bit_length() - 1))
+    label = page.locator(".st-key-figure_axes .frames output").first
+    expect(label).to_have_text(f"cases in the batch: m = {m}")
+    # It stands in the picture as soon as that is drawn.
+    heading = page.locator(CAPTION.format(name="axes")).filter(has_text="in batches of")
+    expect(heading).to_contain_text(re.compile(rf"in batches of {m}(?!\d)"))
+
+
+def z_of(result, m):
+    """z of both arrays of each method, as the figure writes it."""
+    entries = [
+        found.entry.z for panel in result.panels[m].values() for found in (panel.flat, panel.maps)
+    ]
+    return ["σ = 0: no z" if z is None else f"z = {number(z)}" for z in entries]
+
+
+def z_shown(page):
+    found = [re.fullmatch(r"of .* entr(?:y|ies)(.*)", w) for w in words(page, "axes")]
+    return [match.group(1) for match in found if match]
+
+
 def test_slider_changes_batch_norm_and_leaves_the_others(batch):
-    def z():
-        found = [w for w in words(batch, "axes") if "z" in w]
-        return [re.search(r"(?:z = .*|σ = 0.*)$", w).group() for w in found]
-
-    before = z()
-    assert len(before) == 8, "two arrays for each of four methods"
-    rail = batch.locator(".st-key-figure_axes .slider-rail-touch-rect").bounding_box()
-    batch.mouse.click(rail["x"] + 2, rail["y"] + rail["height"] / 2)
-    label = batch.locator(".st-key-figure_axes .slider-label").first
-    expect(label).to_have_text("cases in the batch: N = 1")
-    batch.wait_for_function(
-        "document.querySelector('.st-key-figure_axes').textContent.includes('shape (1,)')"
-    )
-    after = z()
-    assert after[:2] == ["σ = 0: no z", "z = −1.5"]
-    assert after[2:] == before[2:]
-    assert before[:2] == ["z = 0.601", "z = −1.32"]
+    result = PICTURES["axes"].compute(Settings())
+    shown = {}
+    for m in (2, 1, 128, 8):
+        move(batch, m)
+        shown[m] = z_shown(batch)
+        assert shown[m] == z_of(result, m)
+        assert shown[m][2:] == shown[2][2:], "layer, instance and group norm"
+    assert shown[1][0] == "σ = 0: no z"
 
 
-def test_slider_moves_what_is_lit(batch):
+def test_lit_entries_keep_their_colors_at_every_size(batch):
+    """Those of four methods, on two arrays each; and what covers the cases that are left out."""
+    fills = """() => Array.from(document.querySelectorAll(
+        '.st-key-figure_axes .shapelayer path')).map(p => p.style.fill)"""
+    first = None
+    for m in (4, 8, 1, 8, 64, 2, 4):
+        move(batch, m)
+        colors = [c for c in batch.evaluate(fills) if c not in PAPER | LINE]
+        assert len(set(colors)) == 4, m
+        assert first in {None, tuple(colors)}
+        first = tuple(colors)
+        left_out = [c for c in batch.evaluate(fills) if c in PAPER]
+        # A ring in each array, and a cover where cases are left out.
+        assert len(left_out) == (8 if m >= 8 else 16)
+
+
+def test_slider_moves_what_is_lit_and_the_address(batch):
     heights = """() => Array.from(document.querySelectorAll(
         '.st-key-figure_axes .shapelayer path')).map(p => p.getBoundingClientRect().height)"""
+    move(batch, 2)
     before = batch.evaluate(heights)
-    rail = batch.locator(".st-key-figure_axes .slider-rail-touch-rect").bounding_box()
-    batch.mouse.click(rail["x"] + rail["width"] - 2, rail["y"] + rail["height"] / 2)
-    batch.wait_for_function(
-        "document.querySelector('.st-key-figure_axes').textContent.includes('shape (8,)')"
-    )
-    batch.wait_for_timeout(200)
+    move(batch, 8)
+    batch.wait_for_function("location.search.includes('batch_size=8')")
     after = batch.evaluate(heights)
-    assert max(after) > 1.8 * max(before), "batch norm's column is twice as long"
+    lit = 1  # the first shape covers what is left out; at 8 there is none
+    assert after[lit - 1] > 3 * before[lit], "batch norm's column is four times as long"
+
+
+def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
+    page.goto(f"{server}/batch?dataset=iris&epochs=1")
+    page.locator(".st-key-figure_axes .frames input").wait_for()
+    wait_settled(page)
+    page.locator(".st-key-sizes").get_by_role("radio", name="16", exact=True).click()
+    page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=60_000)
+    wait_settled(page)
+    assert any("batches of 16" in caption for caption in words(page, "training"))
+    assert "batch_size=16" in page.url
 
 
 def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_settled):
@@ -71,13 +116,13 @@ def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_sett
     wait_settled(page)
     assert page.get_by_role("button", name="Train the network").count() == 0
     assert page.locator(".st-key-progress_training").count() == 0
-    assert any("batches of 4" in caption for caption in words(page, "training"))
+    assert any("batches of 2" in caption for caption in words(page, "training"))
     page.reload()
     page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=20_000)
 
 
 def test_stop_keeps_what_was_trained(server, page, wait_settled):
-    page.goto(f"{server}/batch?tab=network&epochs=50&seed=11")
+    page.goto(f"{server}/batch?tab=network&batch_size=4&epochs=50&seed=11")
     wait_settled(page)
     page.get_by_role("button", name="Train the network").click()
     page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for(timeout=60_000)
@@ -94,24 +139,24 @@ def test_stop_keeps_what_was_trained(server, page, wait_settled):
 
 
 def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_settled):
-    page.goto(f"{server}/batch?tab=network&epochs=50&seed=12")
+    page.goto(f"{server}/batch?tab=network&batch_size=4&epochs=50&seed=12")
     wait_settled(page)
     page.get_by_role("button", name="Train the network").click()
     page.get_by_role("button", name="Stop").wait_for(timeout=20_000)
     page.get_by_role("link", name="Recurrent").click()
-    page.locator(".st-key-figure_recurrence .main-svg").first.wait_for(timeout=30_000)
+    page.locator(".st-key-figure_radii .main-svg").first.wait_for(timeout=30_000)
     wait_settled(page)
 
 
 def test_deep_link_shows_its_picture(server, page, wait_settled):
     page.goto(f"{server}/batch?batch_size=2&dataset=wine")
-    page.locator(".st-key-figure_axes .slider-group").wait_for()
+    page.locator(".st-key-figure_axes .frames input").wait_for()
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Which axis is averaged, and what does a small batch cost?"
     )
-    label = page.locator(".st-key-figure_axes .slider-label").first
-    expect(label).to_have_text("cases in the batch: N = 2")
+    label = page.locator(".st-key-figure_axes .frames output").first
+    expect(label).to_have_text("cases in the batch: m = 2")
     assert any("Wine" in caption for caption in words(page, "noise"))
 
 
@@ -120,7 +165,7 @@ def test_picture_and_tabs_fit_a_projector(shown):
         box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
-    expect(shown.get_by_role("tab", name="Small batches")).to_be_in_viewport()
+    expect(shown.get_by_role("tab", name="Small batches")).to_be_in_viewport(ratio=1)
 
 
 def test_no_word_of_a_figure_is_cut(shown):
@@ -140,16 +185,19 @@ def test_no_word_of_a_figure_is_cut(shown):
     assert [text for text, cut in words if cut] == []
 
 
-def test_phone_scrolls_figures_in_their_box(server, phone, wait_settled):
+def test_panels_stack_on_a_phone(server, phone, wait_settled):
     phone.goto(f"{server}/batch")
-    phone.locator(".st-key-figure_axes .main-svg").first.wait_for()
+    phone.locator(".st-key-figure_noise .main-svg").first.wait_for(timeout=60_000)
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert phone.locator(".st-key-figure_axes").bounding_box()["width"] > 1000
+    for name in ("axes", "noise"):
+        box = phone.locator(f".st-key-figure_{name}").bounding_box()
+        assert box["width"] <= 390
+        assert box["height"] > 900, "panels below each other"
 
 
 def test_bad_value_is_named(server, page, wait_settled):
     page.goto(f"{server}/batch?batch_size=999")
     wait_settled(page)
-    expect(page.get_by_role("alert")).to_contain_text("got '999'. The default, 4, is used instead.")
+    expect(page.get_by_role("alert")).to_contain_text("got '999'. The default, 2, is used instead.")
     page.locator(".st-key-figure_axes .main-svg").first.wait_for()

@@ -138,3 +138,22 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
     for content, window in widths:
         assert content <= window == 390
     assert axe(phone) == []
+
+
+def test_settings_open_as_a_strip_and_take_an_epsilon_that_is_typed(server, page, wait_settled):
+    page.goto(f"{server}/learning_rate?dataset=wine&tab=fisher")
+    wait_settled(page)
+    page.get_by_role("button", name="Settings").click()
+    wait_settled(page)
+    strip, figure = (
+        page.locator(f".st-key-{key}").bounding_box() for key in ("strip", "view_turn")
+    )
+    assert strip["y"] + strip["height"] <= figure["y"], "nothing covers what the settings change"
+    for typed, query in (("0.25", "eps=0.25"), ("abc", "eps=0.25")):
+        page.locator(".st-key-eps input").click()
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{query}*")
+        wait_settled(page)
+    expect(page.get_by_text("must be a number from 0 to 1; got 'abc'.")).to_be_visible()
+    expect(page.get_by_role("button", name="Settings")).to_contain_text("1")

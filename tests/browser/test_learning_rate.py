@@ -28,24 +28,24 @@ def figure(page: Page, name: str = "turn") -> Locator:
 
 
 def factors(page: Page) -> list[str]:
-    """The large numbers below the picture: of the norm, the gradient, the turn, the loss."""
+    """The large numbers of the picture: of the norm, the gradient, the turn, the loss."""
     words = " ".join(figure(page).locator(".annotation-text").all_text_contents())
     return re.findall(r"× (\S+)  ", words)
 
 
 def angle(page: Page) -> str:
     """The number beside the moving dot of the right half."""
-    return figure(page).locator(".textpoint text").last.text_content() or ""
+    words = figure(page).locator(".annotation-text").all_text_contents()
+    (found,) = (word for word in words if re.fullmatch(r"[\d.]+°", word))
+    return found
 
 
 def drag(page: Page, name: str, share: float) -> None:
     """Drag the slider of a figure to a share of its length."""
-    grip = figure(page, name).locator(".slider-grip-rect").bounding_box()
-    rail = figure(page, name).locator(".slider-rail-rect").bounding_box()
-    assert grip is not None
+    rail = figure(page, name).locator(".frames input").bounding_box()
     assert rail is not None
-    middle = grip["y"] + grip["height"] / 2
-    page.mouse.move(grip["x"] + grip["width"] / 2, middle)
+    middle = rail["y"] + rail["height"] / 2
+    page.mouse.move(rail["x"] + rail["width"] / 2, middle)
     page.mouse.down()
     page.mouse.move(rail["x"] + share * rail["width"], middle, steps=5)
     page.mouse.up()
@@ -53,16 +53,15 @@ def drag(page: Page, name: str, share: float) -> None:
 
 
 def test_slider_moves_both_halves_without_the_server(learning_rate):
-    url = learning_rate.url
+    assert factors(learning_rate) == ["2", "½", "¼", "1"]
+    assert angle(learning_rate) == "5.28°"
+    drag(learning_rate, "turn", 0.2)
     assert factors(learning_rate) == ["1", "1", "1", "1"]
-    assert angle(learning_rate) == "26.6°"
-    drag(learning_rate, "turn", 0.25)
-    assert factors(learning_rate) == ["2", "0.5", "0.25", "1"]
-    assert angle(learning_rate) == "7.13°"
-    drag(learning_rate, "turn", 0.75)
-    assert factors(learning_rate) == ["8", "0.125", "0.01562", "1"]
-    assert angle(learning_rate) == "0.448°"
-    assert learning_rate.url == url
+    assert angle(learning_rate) == "20.3°"
+    drag(learning_rate, "turn", 0.8)
+    assert factors(learning_rate) == ["8", "⅛", "1/64", "1"]
+    assert angle(learning_rate) == "0.331°"
+    assert "growth=8" in learning_rate.url
 
 
 def test_picture_with_its_numbers_fits_a_projector(shown):
@@ -73,13 +72,34 @@ def test_picture_with_its_numbers_fits_a_projector(shown):
     expect(shown.get_by_role("tab", name="Watch it train")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("state", ["", "?growth=11.3137&method=layer", "?eps=0.3&growth=0.125"])
-def test_no_words_of_the_picture_are_cut_or_on_each_other(look_at, wait_settled, state):
+STATES = [
+    "",
+    "?method=layer&dataset=wine",
+    "?eps=0.3&dataset=wine",
+    "?method=standard&dataset=wine",
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_words_of_any_frame_are_cut_or_on_each_other(look_at, wait_settled, state):
     page = look_at(f"/learning_rate{state}")
-    for width in (1280, 1024):
-        page.set_viewport_size({"width": width, "height": 720})
-        wait_settled(page)
+    for key in ("Home", *["ArrowRight"] * 10):
+        figure(page).get_by_role("slider").press(key)
+        page.wait_for_timeout(200)
         assert_words_of_the_picture_apart(page)
+
+
+LARGE = """spans => spans
+    .filter(span => span.textContent.startsWith('× ') && !span.querySelector('tspan'))
+    .map(span => getComputedStyle(span).fontSize)"""
+
+
+def test_factors_are_28_pixels_high_in_every_frame(shown):
+    for key in ("Home", *["ArrowRight"] * 10):
+        figure(shown).get_by_role("slider").press(key)
+        shown.wait_for_timeout(200)
+        spans = figure(shown).locator(".annotation-text tspan")
+        assert spans.evaluate_all(LARGE) == ["28px"] * 4
 
 
 def assert_words_of_the_picture_apart(page: Page) -> None:
@@ -89,7 +109,8 @@ def assert_words_of_the_picture_apart(page: Page) -> None:
 
 
 def assert_apart(boxes, frame) -> None:
-    """No words leave the picture, or lie on others."""
+    """No words leave the picture, or lie on others; what is hidden has no box."""
+    boxes = [(text, box) for text, box in boxes if box]
     assert boxes
     for text, box in boxes:
         assert box["x"] >= frame["x"] - 1, text
@@ -113,14 +134,14 @@ def test_deep_link_opens_at_its_norm(server, page, wait_settled):
         "Why does a large weight vector turn slowly?"
     )
     expect(page.get_by_role("dialog")).to_have_count(0)
-    assert factors(page) == ["4", "0.25", "0.0625", "1"]
+    assert factors(page) == ["4", "¼", "1/16", "1"]
     assert angle(page) == "1.79°"
 
 
 def test_descent_plays_and_rewinds(learning_rate):
-    label = figure(learning_rate, "descent").locator(".slider-label").first
+    label = figure(learning_rate, "descent").locator(".frames output").first
     expect(label).to_have_text("step 0")
-    figure(learning_rate, "descent").get_by_text("▶ play").click()
+    figure(learning_rate, "descent").get_by_role("button", name="play").click()
     expect(label).to_have_text("step 100", timeout=30_000)
     drag(learning_rate, "descent", 0.001)
     expect(label).to_have_text("step 0")
@@ -128,7 +149,7 @@ def test_descent_plays_and_rewinds(learning_rate):
 
 def label(page: Page, name: str = "descent") -> Locator:
     """The words of the slider of a figure."""
-    return figure(page, name).locator(".slider-label").first
+    return figure(page, name).locator(".frames output").first
 
 
 def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_rate):
@@ -147,7 +168,7 @@ def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_
     assert list(dots) == [2, 2, 2]
     descent.get_by_role("button", name="rewind").click()
     expect(label(learning_rate)).to_have_text("step 0")
-    assert learning_rate.url == url
+    assert learning_rate.url == url, "the address has no step of a run"
 
 
 def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
@@ -169,19 +190,19 @@ def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
     expect(label(learning_rate)).to_have_text("step 100")
     keyboard.press("Home")
     figure(learning_rate).get_by_role("slider").focus()
-    for norm in ("√2", "2"):
+    for norm in ("2√2", "4"):
         keyboard.press("ArrowRight")
         expect(figure(learning_rate).get_by_role("slider")).to_have_attribute(
             "aria-valuetext", f"‖w‖ = {norm}"
         )
-    assert factors(learning_rate) == ["2", "0.5", "0.25", "1"]
+    assert factors(learning_rate) == ["4", "¼", "1/16", "1"]
 
 
 def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_file, tmp_path):
     view, settings = PICTURES["descent"], Settings(dataset="wine", steps=12)
     write(view.figure(view.compute(settings), "light"), tmp_path / "descent.html", title="Descent")
     page = open_file(tmp_path / "descent.html")
-    words = page.locator(".slider-label").first
+    words = page.locator(".frames output").first
     page.get_by_role("button", name="step forward").click()
     expect(words).to_have_text("step 1")
     page.get_by_role("button", name="step forward").focus()
@@ -225,7 +246,7 @@ def assert_words_of_a_run_apart(page: Page, tab: str) -> None:
     frame = figure(page, tab).locator(".main-svg").first.bounding_box()
     assert frame["height"] <= 600
     words = figure(page, tab).locator(
-        ".annotation-text, .legendtext, .slider-label, .updatemenu-button"
+        ".annotation-text, .legendtext, .frames output, .frames button"
     )
     assert_apart([(word.text_content(), word.bounding_box()) for word in words.all()], frame)
 
@@ -236,14 +257,19 @@ def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
     page.get_by_role("button", name="Stop").click()
     wait_settled(page)
     expect(page.get_by_role("button", name="Train again")).to_be_visible()
-    expect(figure(page, "descent").locator(".slider-label").first).to_have_text("step 0")
+    expect(figure(page, "descent").locator(".frames output").first).to_have_text("step 0")
 
 
-def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):
+def test_phone_stacks_the_panels_and_scrolls_nothing_sideways(server, phone, wait_settled):
     phone.goto(f"{server}/learning_rate?dataset=wine")
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
-    view = phone.locator(".st-key-view_turn")
-    content, box = view.evaluate("e => [e.scrollWidth, e.clientWidth]")
-    assert box <= 390
-    assert content >= 900
+    assert phone.locator(".st-key-view_turn").evaluate("e => e.scrollWidth <= e.clientWidth")
+    upper, lower = (
+        phone.locator(
+            f".st-key-figure_turn .{axes} path.xlines-above, .st-key-figure_turn .{axes}"
+        ).first.bounding_box()
+        for axes in ("xy", "x2y2")
+    )
+    assert upper["y"] + upper["height"] < lower["y"]
+    assert_words_of_the_picture_apart(phone)

@@ -1,5 +1,7 @@
 """Symmetry in a browser: the picture fits, nothing of it is cut, and everybody can read it."""
 
+import re
+
 from playwright.sync_api import expect
 
 STATE = "symmetry?method=layer&tab=coupling"
@@ -11,28 +13,41 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Which directions in weight space does the model not see?"
     )
-    figure = page.locator(".st-key-figure_symmetry")
-    expect(figure.get_by_text("62 of 610 directions are null")).to_be_visible()
+    figure = page.locator(".st-key-figure_walk")
+    expect(figure.get_by_text("62 of 610 directions change nothing")).to_be_visible()
     expect(page.locator(".st-key-figure_coupling").get_by_text("Eq. 13: 0 null")).to_be_visible()
     box = figure.bounding_box()
     assert box["y"] + box["height"] <= 720
     frame = figure.locator(".main-svg").first.bounding_box()
-    words = figure.locator(".annotation-text, .xtitle, .ytitle, .bartext").all()
+    words = figure.locator(".annotation-text, .xtitle, .ytitle").all()
     assert words
     for word in words:
         place = word.bounding_box()
         assert place["x"] >= frame["x"] - 1, word.text_content()
         assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1, word.text_content()
         assert place["y"] >= frame["y"] - 1, word.text_content()
-    expect(page.get_by_role("tab", name="Principal angles")).to_be_in_viewport()
 
 
-def test_phone_scrolls_the_picture_inside_its_box(server, phone, wait_settled):
+def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
+    page.goto(f"{server}/symmetry?dataset=wine&method=layer&walk=0")
+    wait_settled(page)
+    figure = page.locator(".st-key-figure_walk")
+    expect(figure.get_by_text("KL = 0", exact=True)).to_have_count(2)
+    slider = figure.get_by_role("slider")
+    slider.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(figure.get_by_text("every w × 2")).to_be_visible()
+    expect(figure.get_by_text("KL = 0", exact=True)).to_have_count(1)
+    expect(page).to_have_url(re.compile("walk=1"))
+
+
+def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settled):
     phone.goto(f"{server}/symmetry?dataset=wine")
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
-    content, box = phone.locator(".st-key-view_symmetry").evaluate(
-        "e => [e.scrollWidth, e.clientWidth]"
-    )
-    assert box <= 390
-    assert content >= 900
+    figure = phone.locator(".st-key-figure_walk")
+    content, box = figure.evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert content <= box <= 390
+    above, below = (figure.get_by_text(words) for words in ("Along a null", "Along a random"))
+    assert above.bounding_box()["y"] + 200 < below.bounding_box()["y"]

@@ -103,6 +103,7 @@ for command in (["table", "--all"], ["audit"], ["figures", folder, *settings]):
 titles = set()
 for page in sorted(Path("pages").glob("*.py")):
     app = AppTest.from_file("app.py", default_timeout=120)
+    app.session_state["_settings_open"] = True
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(str(page)).run()

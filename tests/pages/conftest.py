@@ -12,6 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
+from normgeo.base.text import Translation, text
+from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding
+from normgeo.claims.claim import number
+from normgeo.settings import Settings
+from normgeo.tables.audit import checked
 from normgeo.ui import results
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -84,7 +89,7 @@ class Shown:
     def captions(self, name: str) -> str:
         """The words that stand in a figure."""
         notes = self.figure(name)["layout"]["annotations"]
-        return "\n".join(note["text"] for note in notes)
+        return "\n".join(note["text"] for note in notes).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.fixture(autouse=True)
@@ -111,11 +116,28 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Cache[Any, results.Found]:
 
 
 @pytest.fixture
+def keep_audit(nothing_kept: Cache[Any, results.Found]) -> Callable[..., tuple[Audited, ...]]:
+    """Keeps an audit whose findings are as expected, in a language: computing one takes long."""
+
+    def keep(translation: Translation = str) -> tuple[Audited, ...]:
+        found = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, True)}
+        done = tuple(
+            Audited(claim, Finding(*found[claim.expected], number(text("measured"), 0.25)))
+            for claim in CLAIMS.values()
+        )
+        nothing_kept.keep((checked, Settings(), translation), results.Found(done, stopped=False))
+        return done
+
+    return keep
+
+
+@pytest.fixture
 def shown() -> Callable[..., Shown]:
     """Opens a page in a new session, `shown("invariance", cell="layer.case_rescaling")`."""
 
     def opener(page: str, **query: str) -> Shown:
         found = Shown(AppTest.from_file(APP, default_timeout=60))
+        found.app.session_state["_settings_open"] = True
         found.open(page, **query)
         return found
 

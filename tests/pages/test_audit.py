@@ -4,15 +4,24 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from normgeo import tables
-from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, SIGNS, Audited, Finding
-from normgeo.claims.claim import number
+from normgeo.claims import (
+    CLAIMS,
+    FAILS,
+    FOLLOWS,
+    HOLDS,
+    HOLDS_IF,
+    PAPER_SAYS,
+    SIGNS,
+    Audited,
+)
 from normgeo.settings import Settings
 from normgeo.tables.audit import checked
-from normgeo.ui.audit import LABELS, VERDICTS, records
+from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
 from normgeo.ui.defects import SORRY
 from normgeo.ui.results import Found
 
@@ -21,15 +30,9 @@ COUNTS = Counter(claim.expected for claim in CLAIMS.values())
 
 
 @pytest.fixture(autouse=True)
-def done(nothing_kept):
+def done(keep_audit):
     """Findings as expected, without computing them: test_claims.py does."""
-    found = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, True)}
-    done = tuple(
-        Audited(claim, Finding(*found[claim.expected], number("measured", 0.25)))
-        for claim in CLAIMS.values()
-    )
-    nothing_kept.keep((checked, Settings(), str), Found(done, stopped=False))
-    return done
+    return keep_audit()
 
 
 def table(page) -> str:
@@ -38,12 +41,16 @@ def table(page) -> str:
 
 def rows(page) -> list[str]:
     """The statements that are listed."""
-    return re.findall(r'class="statement">([^<]*)<', table(page))
+    return re.findall(r'class="statement">([^<]*?)\s*<', table(page))
+
+
+def choice(page, setting):
+    (group,) = [group for group in page.app.get("button_group") if group.key == setting]
+    return group
 
 
 def labels(page) -> list[str]:
-    (group,) = page.app.get("button_group")
-    return list(group.options)
+    return list(choice(page, "verdict").options)
 
 
 def test_every_claim_is_listed_with_its_verdict(shown):
@@ -72,16 +79,42 @@ def test_filter_of_the_url_lists_one_verdict(shown, name):
     assert len(labels(page)) == len(LABELS)
 
 
+def test_inexact_places_are_a_short_list_above_whatever_is_listed(shown):
+    wrong = [c for c in CLAIMS.values() if c.kind == PAPER_SAYS and c.expected == FAILS]
+    said = sum(c.kind == PAPER_SAYS for c in CLAIMS.values())
+    first = shown("audit", kind="practice").table("inexact")["html"]
+    assert f"{len(wrong)} of {said} statements of the paper do not hold as they stand." in first
+    assert re.findall(r'data-key="(\w+)"', first) == [c.key for c in wrong if c.page]
+    for claim in wrong:
+        assert str(claim.repair) in unescape(first)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "all"])
+def test_filter_of_the_url_lists_one_kind(shown, name):
+    page = shown("audit", kind=name)
+    listed = [claim.statement for claim in CLAIMS.values() if claim.kind == KINDS[name]]
+    assert [unescape(row) for row in rows(page)] == listed
+    assert labels(page)[0] == f"All {len(listed)}", "what the counts count"
+
+
+def test_kind_and_verdict_filter_together_and_are_in_the_url(shown):
+    page = shown("audit", verdict="fails")
+    choice(page, "kind").set_value("follows").run()
+    assert page.query == {"verdict": "fails", "kind": "follows"}
+    both = [c for c in CLAIMS.values() if c.kind == FOLLOWS and c.expected == FAILS]
+    assert len(rows(page)) == len(both)
+
+
 def test_click_on_a_count_goes_into_the_url(shown):
     page = shown("audit")
-    page.app.get("button_group")[0].set_value("fails").run()
+    choice(page, "verdict").set_value("fails").run()
     assert page.query == {"verdict": "fails"}
     assert len(rows(page)) == COUNTS[FAILS]
 
 
 def test_second_click_on_a_count_lists_all(shown):
     page = shown("audit", verdict="fails")
-    page.app.get("button_group")[0].set_value(None).run()
+    choice(page, "verdict").set_value(None).run()
     assert page.query == {}
     assert len(rows(page)) == len(CLAIMS)
 

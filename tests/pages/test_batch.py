@@ -2,6 +2,7 @@
 
 import pytest
 
+from normgeo.base.numbers import number
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
@@ -15,17 +16,18 @@ def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     assert page.figures == ["axes", "noise"]
     words = page.captions("axes")
     for method in ("batch norm", "layer norm", "instance norm", "group norm"):
-        assert f"<b>{method}</b>" in words
-    assert "per channel:<br>shape (4,)<br>of 144 entries" in words
-    assert "per case, group:<br>shape (4, 2)<br>of 72 entries" in words
+        assert f">{method}</b>" in words
+    for part in ("μ per channel", "of 144 entries", "μ per case, group", "of 72 entries"):
+        assert part in words
+    accuracy = PICTURES["axes"].compute(Settings()).told("layer", 2)[0]
+    assert f"layer norm {accuracy:.0%}" in words
     assert page.app.get("exception") == []
 
 
 def test_slider_opens_at_the_batch_size_of_the_url(shown):
     page = shown("batch", batch_size="1")
-    (slider,) = page.figure("axes")["layout"]["sliders"]
-    steps = [step["label"] for step in slider["steps"]]
-    assert steps[slider.get("active", 0)] == "1"
+    steps = page.figure("axes")["layout"]["meta"]["steps"]
+    assert steps["labels"][steps["start"]] == "1"
     assert "σ = 0: no z" in page.captions("axes")
 
 
@@ -48,11 +50,44 @@ def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(sho
 
 
 def test_equation_has_the_numbers_of_the_figure(shown):
-    page = shown("batch", tab="equation")
+    page = shown("batch", tab="equation", batch_size="4")
     (fractions,) = [e.value for e in page.app.latex if "batch norm" in e.value]
     assert fractions.count(r"\frac") == 4
-    assert "= -1.32" in fractions
-    assert "<b>z = −1.32</b>" in page.captions("axes")
+    z = PICTURES["axes"].compute(Settings(batch_size=4)).panels[4]["batch"].maps.entry.z
+    assert f"= {z:.3g}" in fractions
+    assert f"<b>z = {number(z)}</b>" in page.captions("axes")
+
+
+def test_equation_of_data_without_images_has_the_numbers_of_the_neurons(shown):
+    page = shown("batch", tab="equation", dataset="iris")
+    (fractions,) = [e.value for e in page.app.latex if "batch norm" in e.value]
+    z = PICTURES["axes"].compute(Settings(dataset="iris")).panels[2]["layer"].flat.entry.z
+    assert f"= {z:.3g}" in fractions
+    assert "pixel" not in page.words
+
+
+def test_a_click_on_a_size_runs_the_training_in_such_batches(shown):
+    page = shown("batch", dataset="iris", epochs="1")
+    (sizes,) = page.app.button_group
+    assert sizes.options == [str(m) for m in (1, 2, 4, 8, 16, 32, 64)]
+    sizes.set_value(8).run()
+    assert page.query == {"dataset": "iris", "epochs": "1", "batch_size": "8", "tab": "network"}
+    assert page.figures == ["axes", "training"]
+    assert "batches of 8" in page.captions("training")
+
+
+def test_a_size_without_a_frame_opens_at_the_nearest_and_says_so(shown):
+    page = shown("batch", batch_size="5", tab="equation")
+    steps = page.figure("axes")["layout"]["meta"]["steps"]
+    assert steps["labels"][steps["start"]] == "4"
+    assert steps["setting"] == "batch_size"
+    (told,) = [info.value for info in page.app.info]
+    assert told.startswith("The slider has no batch of 5, so it opens at m = 4, the nearest.")
+
+
+@pytest.mark.parametrize("size", ["1", "128"])
+def test_a_size_with_a_frame_needs_no_words(shown, size):
+    assert not shown("batch", batch_size=size, tab="equation").app.info
 
 
 def test_training_starts_by_a_button_and_stays(shown):
@@ -60,7 +95,7 @@ def test_training_starts_by_a_button_and_stays(shown):
     assert page.figures == ["axes"]
     page.app.button(key="start_training").click().run()
     assert page.figures == ["axes", "training"]
-    assert "batches of 4" in page.captions("training")
+    assert "batches of 2" in page.captions("training")
     assert "start_training" not in {button.key for button in page.app.button}
     page.app.run()
     assert page.figures == ["axes", "training"]
@@ -83,8 +118,10 @@ def test_other_settings_ask_for_another_training(shown):
 
 def test_data_without_classes_is_a_sentence(shown):
     page = shown("batch", tab="network", dataset="diabetes")
+    assert "Diabetes has no classes to tell apart, so there is no accuracy." in page.words
     page.app.button(key="start_training").click().run()
     assert "has none: choose the digits, iris or wine." in page.words
+    assert not page.app.button_group
 
 
 @pytest.mark.parametrize(

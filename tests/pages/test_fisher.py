@@ -1,29 +1,88 @@
 """Fisher: the shape of parameter space, standard beside normalized."""
 
 import re
+from types import SimpleNamespace
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
+from normgeo.settings import Settings
+from normgeo.ui import url
 from normgeo.ui.fisher import TABS
 
 QUESTION = "What is the shape of parameter space?"
 
 
-def test_default_is_standard_beside_batch_norm_on_digits_one_against_the_rest(shown):
+def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_model(shown):
     page = shown("fisher")
     assert page.app.title[0].value == QUESTION
-    assert page.app.selectbox(key="method").value == "batch"
+    assert page.app.selectbox(key="method").value == "layer"
     assert page.query == {}
-    words = page.captions("fisher")
+    assert page.figures == ["equal_kl", "fisher"]
+    words = page.captions("equal_kl").replace("\N{NO-BREAK SPACE}", " ")
     assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
     assert "Digits, Bernoulli outputs, H = 10, D = 61" in words
-    assert words.index("<b>standard</b>") < words.index("<b>batch norm</b>")
-    assert words.count("0% of ‖F‖² between neurons") == 2
+    assert words.index("<b>an ellipse</b>") < words.index("<b>a wedge: </b>")
+    blocks = page.captions("fisher")
+    assert blocks.index("<b>standard</b>") < blocks.index("<b>layer norm</b>")
     assert "each class against the rest" in page.words
-    assert page.figures == ["fisher", "equal_kl"]
-    assert len(page.app.get("plotly_chart")[0].proto.spec) < 250_000
+    sizes = [len(chart.proto.spec) for chart in page.app.get("plotly_chart")]
+    assert max(sizes) < 130_000
+    assert sum(sizes) < 150_000
+
+
+def test_default_method_of_the_page_is_its_own_and_leaves_the_others_alone(shown):
+    page = shown("fisher")
+    page.open("learning_rate")
+    assert page.app.selectbox(key="method").value == "batch"
+    page.open("fisher")
+    assert page.app.selectbox(key="method").value == "layer"
+    assert "method" not in page.query
+
+
+@pytest.mark.parametrize("method", ["batch", "layer"])
+def test_method_that_the_url_names_is_kept_on_the_page_and_goes_along(shown, method):
+    page = shown("fisher", method=method, dataset="wine")
+    assert page.app.selectbox(key="method").value == method
+    page.app.selectbox(key="dataset").set_value("iris").run()
+    assert page.query["method"] == method
+    page.open("learning_rate")
+    assert page.app.selectbox(key="method").value == method
+
+
+def test_method_that_is_chosen_stands_in_the_url_even_if_it_is_a_default(shown):
+    page = shown("fisher", dataset="wine")
+    for method in ("batch", "layer"):
+        page.app.selectbox(key="method").set_value(method).run()
+        assert page.query["method"] == method
+        assert page.app.selectbox(key="method").value == method
+    page.app.selectbox(key="dataset").set_value("iris").run()
+    assert page.query["method"] == "layer"
+
+
+def test_bad_method_is_replaced_by_the_default_of_the_page(shown):
+    page = shown("fisher", method="nothing", dataset="wine")
+    assert page.app.selectbox(key="method").value == "layer"
+    assert "The default, layer, is used instead." in page.app.warning[0].value
+
+
+@pytest.mark.parametrize("method", ["batch", "layer"])
+def test_link_back_in_an_export_names_the_method(monkeypatch, method):
+    """What is a default elsewhere is none on a page with a default of its own."""
+    context = SimpleNamespace(url="https://host/fisher?dataset=wine")
+    state = SimpleNamespace(get=lambda name, default: {"method": "layer"})
+    monkeypatch.setattr(url, "st", SimpleNamespace(context=context, session_state=state))
+    link = url.link(Settings(dataset="wine", method=method))
+    query = dict(parse_qsl(urlsplit(link).query))
+    assert query == {"dataset": "wine", "method": method}
+
+
+def test_links_of_earlier_versions_show_the_same_picture(shown):
+    page = shown("fisher", method="batch", tab="equal_kl", dataset="wine")
+    assert page.figures == ["equal_kl", "fisher"]
+    assert len(page.app.warning) == 0
 
 
 def test_formula_has_todays_numbers(shown):
@@ -39,15 +98,15 @@ def test_pair_of_neurons_is_in_the_url_and_in_the_picture(shown):
     words = page.captions("fisher")
     assert words.count("block of neurons 2 and 1") == 2
     assert "standard: neurons 2 and 1 share no curvature" in page.words
-    page.app.number_input(key="other").set_value(3).run()
+    page.app.selectbox(key="other").set_value(3).run()
     assert page.query["other"] == "3"
     assert page.captions("fisher").count("block of neurons 2 and 3") == 2
 
 
 def test_layer_norm_shares_curvature_between_neurons(shown):
     words = shown("fisher", dataset="wine", method="layer").captions("fisher")
-    assert "0% of ‖F‖² between neurons" in words
-    assert words.count("0% of ‖F‖² between neurons") == 1
+    assert words.count(">0% of ‖F‖² between neurons") == 1
+    assert "layer norm</b></span> over standard" in words
 
 
 def test_standard_model_stands_alone(shown):
@@ -60,7 +119,8 @@ def test_standard_model_stands_alone(shown):
 @pytest.mark.parametrize("method", ["batch", "layer", "standard"])
 def test_every_tab_has_its_picture(shown, tab, method):
     page = shown("fisher", dataset="iris", tab=tab, method=method)
-    assert page.figures == ["fisher"] + ([tab] if tab != "equation" else [])
+    below = {"equation": [], "blocks": ["fisher"]}.get(tab, [tab])
+    assert page.figures == ["equal_kl", *below]
     assert [info.value for info in page.app.info] == []
 
 
@@ -68,7 +128,7 @@ def test_equation_13_tab_tells_how_far_it_is_off(shown):
     words = shown("fisher", dataset="wine", tab="eq13", method="layer").captions("eq13")
     assert "Eq. 13 is off by" in words
     assert "no statistic is shared" not in words
-    words = shown("fisher", dataset="wine", tab="eq13").captions("eq13")
+    words = shown("fisher", dataset="wine", tab="eq13", method="batch").captions("eq13")
     assert "they agree: no statistic is shared by neurons" in words
 
 
@@ -84,7 +144,7 @@ def test_magnitude_tab_tells_what_does_not_change_and_what_is_printed_too_large(
 
 
 def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
-    page = shown("fisher", dataset="wine", tab="equation")
+    page = shown("fisher", dataset="wine", tab="equation", method="batch")
     (table,) = [latex.value for latex in page.app.latex if "{array}" in latex.value]
     number = r"(-?[0-9.]+(?: \\cdot 10\^\{-?\d+\})?)"
     pairs = re.findall(rf"= {number} & \\mathrm\{{KL\}} = {number}", table)
@@ -99,13 +159,13 @@ def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
 @pytest.mark.parametrize("method", NORMALIZERS)
 def test_every_method_has_a_picture(shown, method):
     page = shown("fisher", dataset="wine", method=method, groups="2", neurons="6")
-    assert page.figures[0] == "fisher"
+    assert page.figures == ["equal_kl", "fisher"]
 
 
 @pytest.mark.parametrize("dataset", [key for key in DATASETS if key != "digits"])
 def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
     page = shown("fisher", dataset=dataset, theme="dark")
-    assert page.figures == ["fisher", "equal_kl"]
+    assert page.figures == ["equal_kl", "fisher"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +173,7 @@ def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
     [
         ({"neurons": "1", "method": "layer"}, "needs at least 2 of them per group; got 1"),
         ({"neurons": "40"}, "2,520"),
-        ({"neuron": "77"}, "Neurons are numbered from 0 to 9; got the pair (77, 0)."),
+        ({"neuron": "77"}, "Neurons are numbered from 0 to 9"),
     ],
     ids=["one neuron", "too many parameters", "no such neuron"],
 )
@@ -124,13 +184,13 @@ def test_no_picture_is_a_sentence(shown, query, words):
 
 
 def test_two_neurons_under_layer_norm_have_no_ellipse_and_it_says_why(shown):
-    page = shown("fisher", dataset="wine", neurons="2", method="layer")
-    assert page.figures == ["fisher"]
+    page = shown("fisher", dataset="wine", neurons="2")
+    assert page.figures == ["fisher"]  # the tab has its picture all the same
     assert "z = ±1" in page.app.info[0].value
 
 
 def test_one_neuron_and_one_plane(shown):
-    page = shown("fisher", dataset="plane", neurons="1")
-    assert page.figures == ["fisher", "equal_kl"]
-    values = [t["z"] for t in page.figure("fisher")["data"] if t["visible"]]
-    assert len(values) == 4
+    page = shown("fisher", dataset="plane", neurons="1", method="batch")
+    assert page.figures == ["equal_kl", "fisher"]
+    values = [t["z"] for t in page.figure("fisher")["data"] if t.get("visible", True) and "z" in t]
+    assert len(values) == 6

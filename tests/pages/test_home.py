@@ -1,38 +1,103 @@
-"""Home: what each method averages, the live Table 1, and the ways in."""
+"""Home: the example, what each method averages in real data, the live Table 1, the ways in."""
 
 import re
+from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from normgeo.datasets.datasets import DATASETS
-from normgeo.normalizers.averages import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X
+from normgeo.normalizers.example import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, read
 from normgeo.settings import Settings
 from normgeo.ui.home import WAYS
 
 STEPS = {f"{way.title}: {step.label}": step for way in WAYS for step in way.steps}
+EDITED = "4.-2.0_0.7.5_2.1.3_0.1.-3_2.2.1_1.6.0"
 
 
 def results(captions: str) -> list[float]:
     """The z that each method's arithmetic ends with."""
-    return [float(z.replace("−", "-")) for z in re.findall(r"= <b>(\S+)</b>", captions)]
+    return [float(z.replace("−", "-")) for z in re.findall(r"= (\S+)</b>", captions)]
 
 
-def test_arithmetic_ends_with_the_z_of_each_method(shown):
-    A, (n, h) = EXAMPLE_X @ EXAMPLE_W.T, EXAMPLE_PLACE
-    batch = (A[n, h] - A[:, h].mean()) / A[:, h].std()
-    layer = (A[n, h] - A[n].mean()) / A[n].std()
-    weight = A[n, h] / np.linalg.norm(EXAMPLE_W[h])
-    assert results(shown("home").captions("averages")) == pytest.approx(
-        [batch, layer, weight], abs=0.005
-    )
+def z_by_hand(X, W, n, h):
+    """z of batch, layer and weight norm at a place, and of RMS norm."""
+    A = X @ W.T
+    return [
+        (A[n, h] - A[:, h].mean()) / A[:, h].std(),
+        (A[n, h] - A[n].mean()) / A[n].std(),
+        A[n, h] / np.linalg.norm(W[h]),
+        A[n, h] / np.sqrt((A[n] ** 2).mean()),
+    ]
+
+
+@pytest.mark.parametrize(("example", "place"), [("", ""), (EDITED, "2.0")], ids=["start", "edited"])
+def test_arithmetic_ends_with_the_z_of_each_method(shown, example, place):
+    home = shown("home", example=example, place=place) if example else shown("home")
+    X, W = read(example) if example else (EXAMPLE_X, EXAMPLE_W)
+    n, h = map(int, place.split(".")) if place else EXAMPLE_PLACE
+    found = results(home.captions("averages"))
+    assert found == pytest.approx(z_by_hand(X, W, n, h)[:3], rel=0.005)
 
 
 def test_arithmetic_can_be_followed(shown):
     captions = shown("home").captions("averages")
-    assert "μ = (6 + 6 + 9)/3 = 7<br>σ² = (1 + 1 + 4)/3 = 2<br>z = (6 − 7)/√2" in captions
-    assert "μ = (3 + 6 + 0)/3 = 3<br>σ² = (0 + 9 + 9)/3 = 6<br>z = (6 − 3)/√6" in captions
-    assert "σ = ‖w‖ = √(2² + 2² + 1²) = 3<br>z = (6 − 0)/3" in captions
+    assert "μ = (6 + 6 + 9)/3 = 7<br>σ² = (1² + 1² + 2²)/3 = 2<br><b>z = (6 − 7)/√2" in captions
+    assert "μ = (3 + 6 + 0)/3 = 3<br>σ² = (0² + 3² + 3²)/3 = 6<br><b>z = (6 − 3)/√6" in captions
+    assert "σ = ‖w‖ = √(2² + 2² + 1²) = 3<br><b>z = (6 − 0)/3" in captions
+
+
+def test_words_for_a_screen_reader_hold_the_arithmetic(shown):
+    home = shown("home", example=EDITED, place="2.0")
+    said = home._element("plotly_chart", "figure_averages").alt
+    for line in home.captions("averages").split("<br>"):
+        if line.startswith("σ"):
+            assert line in said
+
+
+def test_example_begins_with_the_numbers_of_the_library(shown):
+    content = shown("home", example=EDITED).table("example")
+    X, W = read(EDITED)
+    A = X @ W.T
+    assert [method["title"] for method in content["methods"]] == [
+        "batch norm",
+        "layer norm",
+        "weight norm",
+        "RMS norm",
+    ]
+    for method, column in zip(content["methods"], range(4), strict=True):
+        mu, variance = (
+            np.array([[float(Fraction(entry)) for entry in row] for row in method[name]])
+            for name in ("mu", "variance")
+        )
+        expected = [[z_by_hand(X, W, n, h)[column] for h in range(3)] for n in range(3)]
+        assert (A - mu) / np.sqrt(variance) == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize(
+    ("example", "warnings"),
+    [
+        ("1.2.0_0.3.0_2.1.3", 1),
+        ("1.2.0_0.3.0_2.1.3_0.1.0_2.2.1_1.0.1e99", 1),
+        ("1.2.0_0.3.0_2.1.3_0.1.0_2.2.1_1.0.100", 1),
+        ("0.0.0_0.0.0_0.0.0_0.0.0_0.0.0_0.0.0", 0),
+    ],
+)
+def test_an_example_from_an_address_is_named_where_it_is_bad(shown, example, warnings):
+    home = shown("home", example=example)
+    assert len(home.warnings) == warnings
+    used = home.table("example")["example"]
+    assert used == (Settings.example if warnings else example)
+    assert home.figures == ["averages"]
+    if not warnings:
+        assert home.captions("averages").count("so there is no z.") == 3
+
+
+def test_example_and_figure_stay_apart_from_other_settings(shown):
+    """The example is worked whatever is chosen for the real data."""
+    plain, other = (shown("home", **query).table("example") for query in ({}, {"neurons": "1"}))
+    assert plain == other
 
 
 def test_table_is_table_1(shown):
@@ -52,23 +117,14 @@ def test_one_neuron_still_has_grids(shown):
     assert shown("home", neurons="1").figures == ["averages"]
 
 
-MAIN = {
-    "invariance": "effect",
-    "learning_rate": "turn",
-    "symmetry": "symmetry",
-    "fisher": "fisher",
-    "batch": "axes",
-    "recurrent": "recurrence",
-}
-
-
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_step_leads_to_a_state_without_complaints(shown, step):
     settings, problems = Settings.from_query(step.state)
     assert problems == ()
     page = shown(step.page, **step.state)
     assert page.warnings == []
-    assert page.figures[0] == MAIN[step.page]
+    pictures = import_module(f"normgeo.pictures.{step.page}").PICTURES
+    assert page.figures[0] in [picture.name for picture in pictures]
     if "tab" in step.state:
         assert settings.tab == step.state["tab"]
 

@@ -1,12 +1,13 @@
 """Invariance: the table, the picture, and what stands behind a cell."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from normgeo import GRID, NORMALIZERS, TRANSFORMS, certify
+from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.ui import export_row
 
@@ -16,16 +17,22 @@ QUESTION = "What may change while z stays the same?"
 
 @pytest.fixture(scope="module")
 def digit_sums() -> np.ndarray:
-    """A = X Wᵀ of the digits under the default weights, apart from the application, (N, 10)."""
+    """A = X Wᵀ of the first eight digits under the default weights, apart from the application."""
     X = load_digits().data
     X = X[:, X.std(axis=0) > 0]
-    return X @ np.random.default_rng(0).standard_normal((10, X.shape[1])).T / X.shape[1] ** 0.5
+    return X[:8] @ np.random.default_rng(0).standard_normal((10, X.shape[1])).T / X.shape[1] ** 0.5
+
+
+def verdicts(page) -> dict[str, str]:
+    """What stands beside each method in the picture, {"batch norm": "not invariant"}."""
+    words = [re.sub("<[^>]*>", "", line) for line in page.captions("effect").split("\n")]
+    return dict(zip(words[4::3], words[5::3], strict=True))
 
 
 def start(page) -> str:
     """The label of the frame that the figure opens with."""
-    slider = page.figure("effect")["layout"]["sliders"][0]
-    return slider["steps"][slider["active"]]["label"]
+    steps = page.figure("effect")["layout"]["meta"]["steps"]
+    return steps["labels"][steps["start"]]
 
 
 def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown):
@@ -34,8 +41,11 @@ def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown
     assert page.signs() == PAPER
     assert page.pressed == ["layer.case_rescaling"]
     assert page.figures == ["effect"]
-    assert "<b>batch norm</b>  ✗ not invariant" in page.captions("effect")
-    assert "<b>layer norm</b>  ✓ invariant" in page.captions("effect")
+    assert verdicts(page) == {
+        "batch norm": "not invariant",
+        "layer norm": "invariant",
+        "weight norm": "not invariant",
+    }
     assert start(page) == "3"
     assert "18 of 18 cells agree with the paper" in page.words
     assert "layer norm = batch norm with W and X exchanged" in page.words
@@ -49,7 +59,7 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
     h = int(np.abs((A[0] - A.mean(axis=0)) / A.std(axis=0)).argmax())
     a, mu, sigma = A[0, h], A[0].mean(), A[0].std()
     symbols, numbers = (latex.value for latex in page.app.latex)
-    assert r"\frac{\delta a - \delta\mu}{\delta\sigma} = z" in symbols
+    assert r"\frac{\delta a - \delta\mu}{|\delta|\sigma} = \begin{cases} z & \delta > 0" in symbols
     assert rf"\frac{{{a:.3g} - {mu:.3g}}}{{{sigma:.3g}}} = {(a - mu) / sigma:.3g}" in numbers
     assert rf"\frac{{{3 * a:.3g} - {3 * mu:.3g}}}{{{3 * sigma:.3g}}}" in numbers
 
@@ -61,7 +71,11 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
         ("layer.dataset_recentering", r"\frac{(a + s) - \mu'}{\sigma'} \neq z", "over the neurons"),
         ("batch.case_rescaling", r"\frac{\delta a - \mu'}{\sigma'} \neq z", "nothing was changed"),
         ("weight.dataset_rescaling", r"\frac{\delta a}{\sigma} \neq z", "no mean"),
-        ("weight.weight_vector_rescaling", r"\frac{\delta a}{\delta\sigma} = z", "cancels"),
+        (
+            "weight.weight_vector_rescaling",
+            r"\frac{\delta a}{|\delta|\sigma} = ",
+            "cancels, its sign",
+        ),
         ("standard.case_rescaling", r"\frac{\delta a}{1} \neq z", "nothing divides"),
     ],
 )
@@ -77,7 +91,8 @@ def test_every_cell_has_a_picture_and_a_reason(shown, row, transform):
     page = shown("invariance", cell=f"{row}.{transform}", tab="why")
     assert page.figures == ["effect"]
     verdict = certify(page_normalizer(row), TRANSFORMS[transform])
-    assert page.app.latex[0].value.rstrip("$\n").endswith(" = z") == verdict.invariant
+    assert (r"\neq z" in page.app.latex[0].value) == (not verdict.invariant)
+    assert ("factor cancels" in page.words) <= verdict.invariant
 
 
 def page_normalizer(row):
@@ -87,9 +102,50 @@ def page_normalizer(row):
 def test_negative_delta_turns_the_marks_and_z_over(shown):
     page = shown("invariance", delta="-2")
     assert page.signs()["layer norm"] == "±✓✗±✗±"
-    assert "± sign flip" in page.captions("effect")
-    assert start(page) == "-2"
-    assert r"\frac{\delta a - \delta\mu}{|\delta|\sigma} = -z" in page.app.latex[0].value
+    assert verdicts(page)["layer norm"] == "sign flip"
+    assert start(page) == "−2"
+    assert r"-z & \delta < 0" in page.app.latex[0].value
+    assert "**σ** becomes |δ| σ" in page.words
+
+
+def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
+    """The slider moves without the page: only the numbers may be of where it starts, and say so."""
+    words = [
+        [line for line in page.words.split("\n") if "where the slider starts" not in line]
+        for page in (shown("invariance", delta=delta, tab="why") for delta in ("3", "-3"))
+    ]
+    numbers = [[line for line in lines if "begin{aligned}" in line] for lines in words]
+    assert numbers[0] != numbers[1]
+    assert [line for line in words[0] if line not in numbers[0]] == [
+        line for line in words[1] if line not in numbers[1]
+    ]
+
+
+def test_scale_that_follows_is_not_said_to_cancel_where_the_mean_stays_behind(shown):
+    page = shown(
+        "invariance",
+        cell="mean_only_batch_weight.weight_matrix_rescaling",
+        statistics="frozen",
+        tab="why",
+    )
+    assert r"\frac{\delta a - \mu}{|\delta|\sigma} \neq z" in page.app.latex[0].value
+    assert "**σ** becomes |δ| σ, which alone is not enough." in page.words
+
+
+def test_epsilon_of_one_cancels_nothing(shown):
+    page = shown("invariance", eps="1", tab="why")
+    assert r"\neq z" in page.app.latex[0].value
+    assert "the factor does not cancel" in page.words
+    assert "factor cancels" not in page.words
+
+
+def test_weight_norm_has_no_mean(shown):
+    page = shown(
+        "invariance", cell="weight.dataset_recentering", features="standardized", tab="why"
+    )
+    assert "μ 0 → 0" in page.captions("effect")
+    assert r"z &= \frac{" in page.app.latex[1].value
+    assert " - " not in page.app.latex[1].value
 
 
 def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
@@ -113,8 +169,8 @@ def test_frozen_statistics_take_all_six_from_batch_norm(shown):
 
 def test_iris_shows_its_four_features_as_bars(shown):
     page = shown("invariance", dataset="iris")
-    assert [trace["type"] for trace in page.figure("effect")["data"][:2]] == ["bar", "bar"]
-    assert page.figure("effect")["data"][0]["x"][0] == "sepal length"
+    pictures = page.figure("effect")["data"][1]
+    assert (pictures["type"], pictures["fill"]) == ("scatter", "toself")
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
@@ -133,13 +189,13 @@ def test_one_neuron_is_explained_where_its_z_is_undefined(shown):
 def test_one_neuron_leaves_out_only_the_method_that_needs_more(shown):
     page = shown("invariance", neurons="1", cell="batch.dataset_recentering")
     assert page.figures == ["effect"]
-    assert "<b>layer norm</b>" not in page.captions("effect")
+    assert list(verdicts(page)) == ["batch norm", "weight norm"]
     assert "No layer norm here: A layer mean is taken over the neurons" in page.words
 
 
 def test_method_of_the_grid_is_not_shown_twice(shown):
     page = shown("invariance", rows="grid", cell="layer-layer.case_rescaling")
-    assert page.captions("effect").count("<b>layer norm</b>") == 1
+    assert list(verdicts(page)) == ["batch norm", "layer norm", "weight norm"]
 
 
 def test_two_neurons_are_only_a_sign(shown):
@@ -229,10 +285,34 @@ def test_blackboard_of_many_groups_writes_three_and_says_what_the_others_are(sho
 
 def test_own_normalizer_has_its_row(shown):
     page = shown("invariance", tab="own", center="weight", scale="layer", groups="1")
-    assert page.signs("own_table") == {"(weight, layer)": "✓✗✗✗✓✓✗✓✗✓"}
+    assert page.signs("own_table") == {"your own: weight, layer": "✓✗✗✗✓✓✗✓✗✓"}
     page.app.selectbox(key="own_center").select("none").run()
     assert list(page.signs("own_table").values()) == ["✓✗✗✗✗✓✗✓✗✗"]
     assert page.query["center"] == "none"
+
+
+@pytest.mark.parametrize("tab", ["why", "certificate", "blackboard", "floating_point"])
+def test_own_normalizer_drives_the_page_like_any_other_row(shown, tab):
+    words = {"center": "weight", "scale": "layer"}
+    page = shown("invariance", cell="own.dataset_recentering", tab=tab, **words, groups="1")
+    own = certify(Normalizer("weight", "layer"), TRANSFORMS["dataset_recentering"])
+    assert page.signs()["your own: weight, layer"] == "✓✗✗✓✗✓"
+    assert page.pressed == ["own.dataset_recentering"]
+    assert list(verdicts(page)) == ["batch norm", "layer norm", "weight norm", "(weight, layer)"]
+    assert verdicts(page)["(weight, layer)"] == own.word == "not invariant"
+    said = {
+        "why": r"\frac{(a + s) - \mu'}{\sigma'} \neq z",
+        "certificate": "(weight, layer), dataset re-centering: not invariant.",
+        "blackboard": "moves the z of (weight, layer)",
+        "floating_point": "",
+    }
+    assert said[tab] in page.words
+
+
+def test_selected_row_is_always_in_the_table(shown):
+    page = shown("invariance", cell="rms.case_rescaling")
+    assert page.signs() == PAPER | {"RMS norm": "✓✗✗✓✗✓"}
+    assert page.pressed == ["rms.case_rescaling"]
 
 
 def test_floating_point_has_a_curve_for_each_type(shown):
@@ -243,11 +323,11 @@ def test_floating_point_has_a_curve_for_each_type(shown):
 
 def test_widgets_write_the_url_and_the_url_the_widgets(shown):
     page = shown("invariance", eps="0.5")
-    assert page.app.number_input(key="eps").value == 0.5
+    assert page.app.selectbox(key="eps").value == 0.5
     page.app.selectbox(key="dataset").select("wine").run()
     page.app.number_input(key="neurons").set_value(6).run()
     assert page.query == {"dataset": "wine", "eps": "0.5", "neurons": "6"}
-    page.app.number_input(key="eps").set_value(0.0).run()
+    page.app.selectbox(key="eps").set_value(0.0).run()
     assert page.query == {"dataset": "wine", "neurons": "6"}
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from importlib import import_module
 
 import pytest
@@ -14,16 +15,17 @@ from normgeo.settings import Settings
 from normgeo.ui import frame
 
 WIDE = {ord(c): ord(c) + 0xFEE0 for c in map(chr, range(ord("!"), ord("~"))) if c.isalpha()}
-MARKUP = re.compile(r"(\{[^}]*\}|\$[^$]*\$|`[^`]*`|<[^>]*>|\\[a-zA-Z]+)")
+MARKUP = re.compile(r"(:\w+-badge\b|\{[^}]*\}|\$[^$]*\$|`[^`]*`|<[^>]*>|\\[a-zA-Z]+)")
 # Data have names, and formats, keys and code are the same in every language.
 NAMES = re.compile(
-    r"pixel_\w+|float\d+|\b(HTML|PNG|SVG|PDF|CSV|JSON|RMS|KL|ReLU|tanh|Adam|AdamW|Gram|max|min|cos|tan|arccos)\b"
+    r"pixel_\w+|float\d+|cultivator|\b(layer|batch|weight|none), (layer|batch|weight|none)\b|"
+    r"\b(HTML|PNG|SVG|PDF|CSV|JSON|RMS|KL|ReLU|tanh|Adam|AdamW|Gram|max|min|cos|tan|arccos)\b"
 )
 STATES = [
     (page, tab)
     for page in frame.PAGES
     for tab in getattr(import_module(f"normgeo.ui.{page}"), "TABS", ["auto"])
-    if page != "audit"
+    if page != "audit"  # below
 ]
 
 
@@ -92,6 +94,17 @@ def test_page_is_in_the_language_in_use(shown, page, tab):
     words = list(sentences(found))
     assert len(words) > 20
     assert {word: english(word) for word in words if english(word)} == {}
+
+
+@pytest.mark.usefixtures("made_up")
+def test_audit_is_in_the_language_in_use(shown, keep_audit):
+    audited = keep_audit(wide)
+    page = shown("audit")
+    tables = [page.table(key)["html"] for key in ("inexact", "audit")]
+    words = [unescape(part) for html in tables for part in re.split(r"<[^>]*>", html)]
+    assert len(words) > 5 * len(audited)
+    left = {word: english(word) for word in [*words, *sentences(page)] if english(word)}
+    assert left == {}
 
 
 @pytest.mark.usefixtures("made_up")

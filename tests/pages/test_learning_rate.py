@@ -1,10 +1,12 @@
 """Learning rate: the turn of one step, and what stands behind it."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
 from normgeo import NORMALIZERS
+from normgeo.claims import CLAIMS
 from normgeo.datasets.datasets import DATASETS
 from normgeo.ui.learning_rate import TABS
 
@@ -12,25 +14,25 @@ QUESTION = "Why does a large weight vector turn slowly?"
 LAWFUL = [key for key, normalizer in NORMALIZERS.items() if normalizer.scale != "none"]
 
 
-def factors(page) -> list[float]:
+def factors(page) -> list[str]:
     """The large numbers of the opening frame: of the norm, the gradient, the turn, the loss."""
-    return [float(f) for f in re.findall(r"<b>× ([^<]+)</b>", page.captions("turn"))]
+    return re.findall(r"<b>× ([^<]+)</b></span>", page.captions("turn"))
 
 
 def start(page) -> str:
-    slider = page.figure("turn")["layout"]["sliders"][0]
-    return slider["steps"][slider["active"]]["label"]
+    steps = page.figure("turn")["layout"]["meta"]["steps"]
+    return steps["labels"][steps["start"]]
 
 
-def test_default_is_batch_norm_on_digits_at_norm_one(shown):
+def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     page = shown("learning_rate")
     assert page.app.title[0].value == QUESTION
     assert page.app.selectbox(key="method").value == "batch"
     assert page.app.selectbox(key="dataset").value == "digits"
     assert page.figures == ["turn", "descent"]
-    assert start(page) == "1"
-    assert factors(page) == [1, 1, 1, 1]
-    assert "<b>batch norm</b>: one step of gradient descent" in page.captions("turn")
+    assert start(page) == "2"
+    assert factors(page) == ["2", "½", "¼", "1"]
+    assert "<b>batch norm</b>, weights of neuron 0: one gradient step" in page.captions("turn")
     assert page.query == {}
 
 
@@ -38,16 +40,16 @@ def test_growth_of_the_url_is_where_the_slider_opens(shown):
     page = shown("learning_rate", growth="4", method="layer")
     assert page.app.selectbox(key="method").value == "layer"
     assert start(page) == "4"
-    assert factors(page) == [4, 0.25, 0.0625, 1]
+    assert factors(page) == ["4", "¼", "1/16", "1"]
     assert "<b>layer norm</b>" in page.captions("turn")
 
 
 def test_method_goes_into_the_url_and_changes_the_picture(shown):
-    page = shown("learning_rate", growth="2")
+    page = shown("learning_rate", growth="4")
     page.app.selectbox(key="method").set_value("weight").run()
-    assert page.query == {"growth": "2", "method": "weight"}
+    assert page.query == {"growth": "4", "method": "weight"}
     assert "<b>weight norm</b>" in page.captions("turn")
-    assert factors(page) == [2, 0.5, 0.25, 1]
+    assert factors(page) == ["4", "¼", "1/16", "1"]
 
 
 def test_step_size_is_taken_and_said(shown):
@@ -58,8 +60,8 @@ def test_step_size_is_taken_and_said(shown):
 
 def test_descent_has_as_many_steps_as_asked_for(shown):
     page = shown("learning_rate", dataset="iris", steps="30")
-    steps = page.figure("descent")["layout"]["sliders"][0]["steps"]
-    assert steps[-1]["label"] == "30"
+    steps = page.figure("descent")["layout"]["meta"]["steps"]["labels"]
+    assert steps[-1] == "30"
 
 
 def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
@@ -88,19 +90,43 @@ def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     assert "Gradient half, radius double, so the turn is a quarter." in page.words
 
 
-def test_standard_model_is_explained_and_has_no_tabs(shown):
-    page = shown("learning_rate", method="standard")
-    assert page.figures == []
+@pytest.mark.parametrize("state", [{"method": "standard"}, {"statistics": "frozen"}])
+def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, state):
+    page = shown("learning_rate", dataset="wine", **state)
+    assert page.figures == ["turn"]
+    assert "No wedges: the loss changes along a ray." in page.captions("turn")
+    assert "No law here" in page.captions("turn")
     assert "no law ties the turn of a step to ‖w‖" in page.app.info[0].value
-    assert "Choose a method with a scale" in page.app.info[0].value
-    assert len(page.app.tabs) == 0
+    page.open("learning_rate", dataset="wine", tab="equation", **state)
+    assert "No law here" in page.app.info[0].value
+    assert len(page.app.latex) == 0
+
+
+def test_norm_without_a_frame_opens_the_nearest_and_says_so(shown):
+    page = shown("learning_rate", dataset="wine", growth="3", tab="equation")
+    assert start(page) == "2√2"
+    assert page.app.info[0].value == (
+        "The slider has no step at ‖w‖ = 3; it opens at the nearest, 2√2."
+    )
+
+
+LINKS = sorted({claim.page for claim in CLAIMS.values() if claim.page.startswith("learning_rate")})
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_links_of_the_audit_show_their_pictures(shown, link):
+    page, _, query = link.partition("?")
+    opened = shown(page, **dict(parse_qsl(query)))
+    assert opened.figures[0] == "turn"
+    assert len(opened.figures) > 1 or "standard" in query
+    assert [warning.value for warning in opened.app.warning] == []
 
 
 @pytest.mark.parametrize("method", LAWFUL)
 def test_every_method_has_its_picture(shown, method):
     page = shown("learning_rate", method=method, neurons="6", dataset="wine", growth="2")
     assert page.figures == ["turn", "descent"]
-    assert factors(page) == [2, 0.5, 0.25, 1]
+    assert factors(page) == ["2", "½", "¼", "1"]
 
 
 DRAWN = {tab: [tab] for tab in TABS} | {"fisher": ["doubling", "ellipse"], "equation": []}
@@ -248,4 +274,4 @@ def test_bad_value_is_named_and_replaced(shown):
     page = shown("learning_rate", growth="1000", dataset="iris")
     (warning,) = page.warnings
     assert "`growth` must be a number from 0.125 to 64; got `'1000'`" in warning
-    assert start(page) == "1"
+    assert start(page) == "2"

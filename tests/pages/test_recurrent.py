@@ -3,35 +3,50 @@
 import pytest
 
 from normgeo.pictures.recurrent.recurrence import RADII
-from normgeo.ui.recurrent import TABS
+from normgeo.ui.recurrent import OLD_TABS, TABS
 
 
-def test_page_answers_with_both_halves_and_their_numbers(shown):
+def test_page_answers_in_words_above_all_radii(shown):
     page = shown("recurrent")
     assert page.app.title[0].value == "What keeps a recurrent state from exploding or dying?"
-    assert page.figures == ["recurrence", "radii"]
-    words = page.captions("recurrence")
-    assert "T = 64 = 8 × 8 rows" in words
-    assert "explodes; with layer norm it stays" in words
-    (slider,) = page.figure("recurrence")["layout"]["sliders"]
-    assert [step["label"] for step in slider["steps"]] == [f"{radius:g}" for radius in RADII]
+    assert page.figures == ["radii"], "what opens first is one picture"
+    words = page.captions("radii").replace("\N{NO-BREAK SPACE}", " ")
+    assert "Does layer norm keep a state from exploding? Yes. From dying? Partly." in words
+    assert "T = 64 steps = 8 × 8 rows" in words
 
 
-def test_activation_is_selected_and_kept_in_the_url(shown):
-    page = shown("recurrent", length="16")
-    page.app.selectbox(key="activation").select("tanh").run()
-    assert page.query == {"length": "16", "activation": "tanh"}
-    assert "f = tanh" in page.captions("recurrence")
+def test_state_over_time_is_a_tab_with_a_slider_for_the_radius(shown):
+    page = shown("recurrent", tab="time", length="32")
+    assert page.figures == ["radii", "recurrence"]
+    assert "A small change explodes; with layer norm it stays" in page.captions("recurrence")
+    names = [frame["name"] for frame in page.figure("recurrence")["frames"]]
+    assert names == [f"{radius:g}" for radius in RADII]
+
+
+def test_activation_is_selected_in_the_tab_and_kept_in_the_url(shown):
+    page = shown("recurrent", tab="time", length="16")
+    (choice,) = [group for group in page.app.get("button_group") if group.key == "activation"]
+    choice.set_value("tanh").run()
+    assert page.query == {"length": "16", "activation": "tanh", "tab": "time"}
+    assert "tanh; digits read row by row" in page.captions("recurrence")
 
 
 def test_slider_opens_at_the_radius_of_the_url(shown):
-    page = shown("recurrent", radius="0.55", length="16")
-    (slider,) = page.figure("recurrence")["layout"]["sliders"]
-    assert slider["steps"][slider["active"]]["label"] == "0.55"
+    page = shown("recurrent", radius="0.55", length="8", tab="time")
+    steps = page.figure("recurrence")["layout"]["meta"]["steps"]
+    assert steps["labels"][steps["start"]] == "0.55"
+
+
+@pytest.mark.parametrize("old", OLD_TABS)
+def test_links_to_tabs_that_there_were_open_the_first_one(shown, old):
+    page = shown("recurrent", tab=old, length="8")
+    assert page.warnings == []
+    assert page.figures == ["radii"]
+    assert "ρ = 1.4" in page.words
 
 
 def test_equation_is_the_formula_with_todays_numbers(shown):
-    page = shown("recurrent", tab="equation", length="16", activation="tanh")
+    page = shown("recurrent", tab="why", length="16", activation="tanh")
     (formula,) = [e.value for e in page.app.latex]
     assert r"\tanh" in formula
     assert "ρ = 1.4" in page.words
@@ -56,11 +71,11 @@ def test_too_few_or_too_many_neurons_are_a_sentence(shown, neurons, why, tab):
 
 @pytest.mark.parametrize(
     ("tab", "figures", "sentences"),
-    [("radii", ["radii"], 0), ("equation", [], 0), ("zero", [], 1)],
+    [("why", [], 0), ("time", ["recurrence"], 0), ("zero", [], 1)],
 )
 def test_two_neurons_have_a_picture(shown, tab, figures, sentences):
     page = shown("recurrent", neurons="2", tab=tab, length="8")
-    assert page.figures == ["recurrence", *figures]
+    assert page.figures == ["radii", *figures]
     assert len(page.app.info) == sentences
 
 
@@ -76,4 +91,4 @@ def test_bad_value_is_named_and_the_page_still_works(shown, name, value, rule):
     page = shown("recurrent", **{name: value})
     (warning,) = page.warnings
     assert f"`{name}` must be {rule}" in warning
-    assert page.figures == ["recurrence", "radii"]
+    assert page.figures == ["radii"]

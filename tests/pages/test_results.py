@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +17,6 @@ from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import PICTURES
-from normgeo.settings import Settings
 from normgeo.ui import frame, results, waiting
 from normgeo.ui.defects import SORRY
 from normgeo.workers.pool import Pool
@@ -319,13 +319,16 @@ def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
             time.sleep(0.02)
             under_way.remove(result)
             made.append(result)
-            return result
+            return go.Figure(go.Scatter(y=[result]))
 
     monkeypatch.setitem(PICTURES, "slow", Slow())
     found = [results.Found(n, stopped=False) for n in range(3)]
     with ThreadPoolExecutor(6) as visitors:
-        figures = list(visitors.map(lambda one: one.figure("slow", "light"), found * 2))
-    assert figures == [0, 1, 2] * 2
+        charts = list(visitors.map(lambda one: one.chart("slow", "light"), found * 2))
+    assert [chart.to_dict()["data"][0]["y"][0] for chart in charts] == [0, 1, 2] * 2
+    ids = [chart.to_dict()["layout"]["meta"]["id"] for chart in charts]
+    assert ids[:3] == ids[3:]
+    assert len(set(ids)) == 3, "a browser tells a new figure by it"
     assert sorted(made) == [0, 1, 2]
     assert together == [1, 1, 1]
 
@@ -342,15 +345,6 @@ def test_oldest_results_are_forgotten(monkeypatch, nothing_kept):
     assert [compute.runs for compute in (first, second, third)] == [1, 1, 1]
     opened(second)
     assert second.runs == 2
-
-
-def test_pictures_of_one_computation_share_its_result(shown, nothing_kept):
-    shown("recurrent", length="8")
-    study = PICTURES["recurrence"].study
-    assert study.compute is PICTURES["radii"].study.compute
-    used = {use: getattr(Settings(length=8), use) for use in study.uses}
-    found = nothing_kept.get((study.compute, Settings(**used), str))
-    assert {name for name, _ in found.figures} == {"recurrence", "radii"}
 
 
 def test_figures_are_kept_in_the_language_of_their_words(shown, nothing_kept, monkeypatch):

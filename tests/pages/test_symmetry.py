@@ -12,6 +12,12 @@ def bars(page) -> list[float]:
     return trace["x"]
 
 
+def head(page) -> str:
+    """The headline of the main picture, and what stands beneath it."""
+    title = page.figure("walk")["layout"]["title"]
+    return title["text"] + "<br>" + title["subtitle"]["text"]
+
+
 def row(page, name: str) -> list[str]:
     """The row of the table in the open tab that has this name in its first or second column."""
     lines = [line for words in page.app.markdown for line in words.value.splitlines()]
@@ -25,49 +31,64 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.app.title[0].value == QUESTION
     assert page.app.selectbox(key="method").value == "batch"
     assert page.query == {}
+    assert page.figures == ["walk"]
+    assert "<b>10 of 610 directions change nothing</b>" in head(page)
+    assert "Bernoulli outputs, H = 10, D = 61" in head(page)
+    assert "by formula H = 10 ✓" in head(page)
+    words = page.captions("walk")
+    assert "<b>1</b> · weight matrix re-scaling" in words
+    assert "<b>9</b> · weight vector re-scaling" in words
+    assert "<b>KL = 0</b>" in words
+    assert "each class against the rest" in page.words
+    assert len(page.app.get("plotly_chart")[0].proto.spec) < 150_000
+
+
+def test_singular_values_and_reasons_stand_in_a_tab(shown):
+    page = shown("symmetry", tab="spectrum")
     words = page.captions("symmetry")
     assert "<b>10 of 610 directions are null</b><br>by formula H = 10 ✓" in words
     assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
     assert "Bernoulli outputs, H = 10, D = 61" in words
     assert bars(page) == [1, 9, 0]
-    assert "each class against the rest" in page.words
-    assert len(page.app.get("plotly_chart")[0].proto.spec) < 300_000
+
+
+def test_the_reason_that_is_walked_along_is_chosen_by_name(shown):
+    page = shown("symmetry", dataset="wine", method="layer")
+    select = page.app.selectbox(key="along")
+    assert select.options == ["along weight matrix re-scaling", "along weight matrix re-centering"]
+    select.set_value("weight_matrix_recentering").run()
+    assert page.query["along"] == "weight_matrix_recentering"
+    assert "every w + 1 γ" in page.captions("walk")
+
+
+def test_a_reason_that_is_not_there_is_told(shown):
+    page = shown("symmetry", dataset="wine", method="layer", along="softmax", walk="-0.5")
+    assert "No null direction here has the reason" in page.words
+    assert "every w × 0.5" in page.captions("walk")
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
-    words = page.captions("symmetry")
-    assert "<b>62 of 610 directions are null</b><br>by formula GD + G = 61 + 1 = 62 ✓" in words
-    assert bars(page) == [1, 61, 0]
-    assert row(page, "weight matrix re-centering")[:4] == [
-        "✓",
-        "weight matrix re-centering",
-        "61",
-        "61",
-    ]
-    assert row(page, "weight vector re-scaling")[:5] == [
-        "✗",
-        "weight vector re-scaling",
-        "10",
-        "0",
-        "81°",
-    ]
+    assert "<b>62 of 610 directions change nothing</b>" in head(page)
+    assert "by formula GD + G = 61 + 1 = 62 ✓" in head(page)
+    assert "<b>61</b> · weight matrix re-centering" in page.captions("walk")
+    assert row(page, "✓ weight matrix re-centering")[1:] == ["61 of 61", "0°"]
+    assert row(page, "✗ weight vector re-scaling")[1:] == ["1 of 10", "81°"]
 
 
 def test_method_goes_into_the_url_and_changes_the_picture(shown):
     page = shown("symmetry", dataset="iris")
     page.app.selectbox(key="method").set_value("standard").run()
     assert page.query == {"dataset": "iris", "method": "standard"}
-    assert "<b>0 of 16 directions are null</b><br>by formula 0 ✓" in page.captions("symmetry")
-    assert "Every direction changes the model" in page.captions("symmetry")
+    assert "<b>0 of 16 directions change nothing</b>" in head(page)
+    assert "Every direction changes the model" in page.captions("walk")
+    assert "along" not in [select.key for select in page.app.selectbox]
 
 
 def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="batch")
-    words = page.captions("symmetry")
-    assert "by formula H + max(0, D − H) = 4 + 9 = 13 ✓" in words
-    assert "the softmax" in words
-    assert bars(page) == [1, 3, 9, 0]
+    assert "by formula H + max(0, D − H) = 4 + 9 = 13 ✓" in head(page)
+    assert "<b>9</b> · the softmax" in page.captions("walk")
     assert "each class against the rest" not in page.words
 
 
@@ -91,12 +112,14 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, method, ex
 
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
-    assert "13 of 52 directions are null</b><br>by formula GD = 13 ✓" in page.captions("symmetry")
-    assert "D = 13, G = 1, ε = 0.1" in page.captions("symmetry")
+    assert "13 of 52 directions change nothing" in head(page)
+    assert "by formula GD = 13 ✓" in head(page)
+    assert "D = 13, G = 1, ε = 0.1" in head(page)
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
-    page = shown("symmetry", dataset="breast_cancer", neurons="2", method="layer")
+    page = shown("symmetry", dataset="breast_cancer", neurons="2", method="layer", tab="spectrum")
+    assert "60 of 60 directions change nothing" in head(page)
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words
@@ -116,13 +139,13 @@ def test_no_picture_is_a_sentence(shown, query, words):
 
 @pytest.mark.parametrize("dataset", [key for key in DATASETS if key != "digits"])
 def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
-    page = shown("symmetry", dataset=dataset, theme="dark")
-    assert page.figures == ["symmetry"]
+    page = shown("symmetry", dataset=dataset, theme="dark", tab="spectrum")
+    assert page.figures == ["walk", "symmetry"]
     assert sum(bars(page)) == int(page.captions("symmetry").split(" directions")[0].split()[-3][3:])
 
 
 def test_a_change_that_only_the_softmax_ignores_is_marked_as_null(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="standard", tab="angles")
-    assert row(page, "weight matrix re-centering")[0] == "✓"
+    assert row(page, "✓ weight matrix re-centering")
     assert "z changes, but the distribution of y does not." in page.words
-    assert row(page, "weight matrix re-scaling")[0] == "✗"
+    assert row(page, "✗ weight matrix re-scaling")

@@ -36,7 +36,7 @@ def _turn(label: str, see: str, **state: str) -> Step:
 
 WAYS = (
     Way(
-        text("A tour of ten minutes"),
+        text("10-minute tour"),
         (
             _cell(
                 "layer.case_rescaling",
@@ -67,18 +67,25 @@ WAYS = (
         ),
     ),
     Way(
-        text("A lecture of 45 minutes"),
+        text("45-minute lecture"),
         (
             _cell(
                 "batch.case_rescaling",
                 text("What is a case?"),
-                text("One picture changes its contrast, and batch norm's z of all pictures moves."),
+                text("One picture gets more contrast: under batch norm it moves μ and σ of all."),
             ),
             _cell(
                 "layer.weight_matrix_recentering",
                 text("Why: the mean moves along"),
                 text("One line of algebra, with the numbers of this digit."),
                 tab="why",
+            ),
+            _cell(
+                "layer.weight_matrix_recentering",
+                text("Where z lives"),
+                text("Three neurons, every case a point: on a plane, then on a circle. Turn it."),
+                weights="fitted",
+                tab="where_z_lives",
             ),
             _cell(
                 "batch.weight_matrix_rescaling",
@@ -118,7 +125,7 @@ WAYS = (
                 "fisher",
                 text("An ellipse and a wedge"),
                 text("Equal KL: along its weights, a normalized model has no curvature."),
-                {"method": "batch", "tab": "equal_kl"},
+                {"method": "batch"},
             ),
             Step(
                 "fisher",
@@ -148,8 +155,14 @@ WAYS = (
             _cell(
                 "layer.case_rescaling",
                 text("Build your own normalizer"),
-                text("Choose two words, groups and ε, and read its row."),
+                text("Choose two words, groups and ε: each cell of its row leads to its picture."),
                 tab="own",
+            ),
+            _cell(
+                "layer.case_rescaling",
+                text("Where z lives"),
+                text("Three neurons, each case a point: on a circle, on a sphere, or stretched."),
+                tab="where_z_lives",
             ),
             _cell(
                 "batch.case_rescaling",
@@ -177,13 +190,18 @@ WAYS = (
             Step(
                 "symmetry",
                 text("Directions that nobody sees"),
-                text("The null space of the Fisher matrix: counted, by formula, explained."),
+                text("Walk along one: the weights change, the outputs stand still."),
                 {"method": "layer"},
             ),
-            Step("batch", text("A batch of four"), text("What few cases know of μ and σ."), {}),
+            Step(
+                "batch",
+                text("A batch of two"),
+                text("Batch norm's network falls behind, layer norm's does not."),
+                {},
+            ),
             Step(
                 "recurrent",
-                text("A state that neither explodes nor dies"),
+                text("What keeps a state from exploding"),
                 text("The same weights at every step, with and without layer norm."),
                 {},
             ),
@@ -193,12 +211,14 @@ WAYS = (
 
 
 def draw_ways() -> None:
-    """Draw the ways in beside each other."""
-    for number, column in enumerate(st.columns(len(WAYS), gap="medium")):
-        way = WAYS[number]
-        with column, st.container(key=f"way_{number}"):
-            st.header(str(way.title), anchor=False)
-            for step in way.steps:
-                page = f"pages/{step.page}.py"
-                st.page_link(page, label=str(step.label), query_params=dict(step.state))
-                st.caption(str(step.see))
+    """Draw the ways in, one button each, that open on a list of links."""
+    with st.container(horizontal=True, key="ways", gap="small"):
+        for number, way in enumerate(WAYS):
+            with (
+                st.popover(str(way.title), key=f"way_{number}"),
+                st.container(key=f"way_{number}_inside"),
+            ):
+                for step in way.steps:
+                    page = f"pages/{step.page}.py"
+                    st.page_link(page, label=str(step.label), query_params=dict(step.state))
+                    st.caption(str(step.see))

@@ -1,0 +1,26 @@
+// Figures are drawn for a light or a dark page by the server: it is asked again when that changes.
+const isDark = () => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return app !== null && getComputedStyle(app).colorScheme.includes("dark");
+};
+
+const SOON = 300; // milliseconds until the page has its new colors
+
+export default function ({ setTriggerValue }) {
+  const ends = [playing(document.body, true), turning(document.body)];
+  let dark = isDark();
+  const look = () => setTimeout(() => {
+    if (isDark() !== dark) {
+      dark = isDark();
+      setTriggerValue("theme", dark ? "dark" : "light");
+    }
+  }, SOON);
+  const scheme = window.matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", look);
+  document.addEventListener("click", look); // the menu has a choice of themes
+  return () => {
+    ends.forEach((end) => end());
+    scheme.removeEventListener("change", look);
+    document.removeEventListener("click", look);
+  };
+}

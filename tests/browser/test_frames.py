@@ -1,0 +1,164 @@
+"""Frames of every picture: after each move what is shown equals a fresh drawing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+from playwright.sync_api import Page
+
+from normgeo import pictures
+from normgeo.pictures import PICTURES
+from normgeo.pictures.style.export import write
+from normgeo.pictures.style.player import for_script
+from normgeo.settings import Settings
+
+MOST = 4  # frames that are tried, of a picture with more: its ends, and two between
+
+FRAMED = ("effect", "where_z_lives", "turn", "descent", "axes", "recurrence", "walk")
+# Its plane keeps equal scales: plotly widens it by 6 % where it draws anew after an empty figure.
+WIDENED = {"turn"}
+
+# Settings at which a picture is small, and still has all its parts.
+QUICK: dict[str, dict[str, Any]] = {
+    "descent": {"dataset": "wine", "steps": 12},
+    "recurrence": {"length": 8},
+}
+
+# Shapes, words, traces and legend as they are drawn: attributes in one order, without groups that
+# hold nothing and names that hold the number of a plot.
+DRAWN = """plot => [...plot.querySelectorAll('.main-svg')].map(svg => {
+    const copy = svg.cloneNode(true);
+    copy.querySelectorAll('defs, .hoverlayer').forEach(e => e.remove());
+    const words = e => {
+        const inside = [...e.children].map(words).join('');
+        if (e.tagName === 'g' && inside === '') {
+            return '';
+        }
+        const named = /^(id|data-|clip-path|class)/;
+        const names = e.getAttributeNames().filter(name => !named.test(name));
+        const values = names.sort().map(name => `${name}=${e.getAttribute(name)}`);
+        const own = e.children.length ? '' : e.textContent;
+        return `<${e.tagName} ${values.join(' ')}>${own}${inside}\\n`;
+    };
+    return words(copy);
+}).join('')"""
+
+# Every frame drawn fresh, then a walk that takes each way between two.
+WALK = f"""async places => {{
+    const drawn = {DRAWN};
+    const [player] = window.framePlayers.values();
+    player.plot.removeAllListeners('plotly_afterplot');
+    const fresh = {{}};
+    for (const place of places) {{
+        player.place = place;
+        await window.Plotly.react(player.plot, [], {{}}); // nothing of what was there is left
+        await player.draw();
+        fresh[place] = drawn(player.plot);
+    }}
+    const wrong = [];
+    let before = null;
+    for (const from of places) {{
+        for (const to of places) {{
+            if (to > from) {{
+                for (const place of [from, to, from]) {{
+                    player.place = place;
+                    await player.draw();
+                    if (drawn(player.plot) !== fresh[place]) {{
+                        wrong.push([before, place]);
+                    }}
+                    before = place;
+                }}
+            }}
+        }}
+    }}
+    return [wrong, new Set(Object.values(fresh)).size];
+}}"""
+
+
+def over(original: Any, patch: Any) -> Any:
+    """A second way to put a frame over a figure, beside that of the script."""
+    if not isinstance(original, dict) or not isinstance(patch, dict) or "bdata" in patch:
+        return patch
+    merged = dict(original)
+    for path, value in patch.items():
+        key, _, rest = path.partition(".")
+        merged[key] = over(merged.get(key, {}), {rest: value} if rest else value)
+    return merged
+
+
+def whole(figure: go.Figure, place: int) -> dict[str, Any]:
+    """A figure with one of its frames over it, as data."""
+    plain = json.loads(json.dumps(for_script(figure), default=lambda one: one.tolist()))
+    frame = plain.pop("frames")[place]
+    for index, patch in enumerate(frame.get("data", ())):
+        trace = frame["traces"][index] if "traces" in frame else index
+        plain["data"][trace] = over(plain["data"][trace], patch)
+    plain["layout"] = over(plain["layout"], frame.get("layout", {}))
+    del plain["layout"]["meta"]["steps"]["start"]
+    return plain
+
+
+@pytest.fixture(scope="module")
+def moving() -> dict[str, go.Figure]:
+    """The figures that have frames, by the name of the picture."""
+    return {name: figure(name, Settings(**QUICK.get(name, {}))) for name in FRAMED}
+
+
+def figure(name: str, settings: Settings) -> go.Figure:
+    picture = PICTURES[name]
+    return picture.figure(picture.compute(settings), "light")
+
+
+def some(count: int) -> list[int]:
+    if count <= MOST:
+        return list(range(count))
+    return sorted({round(place * (count - 1) / (MOST - 1)) for place in range(MOST)})
+
+
+def test_all_that_have_frames_are_tried() -> None:
+    files = (Path(pictures.__file__).parent).rglob("*_figure.py")
+    moved = [
+        file for file in files if re.search(r"\badd_(slider|player)\(", file.read_text("utf-8"))
+    ]
+    assert len(moved) == len(FRAMED)
+
+
+def test_from_each_frame_to_each_other_a_fresh_drawing_is_shown(
+    moving: dict[str, go.Figure], open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    wrong = {}
+    for name in moving.keys() - WIDENED:
+        drawn = moving[name]
+        write(drawn, tmp_path / f"{name}.html")
+        page = open_file(tmp_path / f"{name}.html")
+        page.locator(".frames input").wait_for()
+        places = some(len(drawn.frames))
+        moves, different = page.evaluate(WALK, places)
+        assert different > 1, f"the frames of {name} look alike"
+        wrong |= {name: moves} if moves else {}
+        page.close()
+    assert wrong == {}
+
+
+def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
+    moving: dict[str, go.Figure],
+) -> None:
+    """What a frame leaves out would stay as it is in the frame that the figure opens at."""
+    names = {field.name for field in fields(Settings)}
+    for name, drawn in moving.items():
+        steps = for_script(drawn)["layout"]["meta"]["steps"]
+        if steps["setting"] not in names:
+            continue  # a run's steps, which no link opens at
+        last = len(steps["values"]) - 1
+        for place in (0, last):
+            at = {**QUICK.get(name, {}), steps["setting"]: steps["values"][place]}
+            fresh = figure(name, Settings.from_query(at)[0])
+            assert for_script(fresh)["layout"]["meta"]["steps"]["start"] == place, name
+            assert whole(drawn, place) == whole(fresh, place), name
