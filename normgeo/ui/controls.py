@@ -148,14 +148,14 @@ def _epsilons(settings: Settings) -> dict[float, str]:
 
 
 @cache
-def _families(dataset: str) -> dict[str, str]:
-    takes = families_of(DATASETS[dataset].load())
-    return {key: title("family", key) for key in ("auto", *takes)}
+def _families(dataset: str) -> tuple[str, ...]:
+    """Keys, not titles: the language may change."""
+    return ("auto", *families_of(DATASETS[dataset].load()))
 
 
 _OFFERED: dict[str, Callable[[Settings], Mapping[Any, str]]] = {
     "neuron": _neurons,
     "other": _neurons,
     "eps": _epsilons,
-    "family": lambda settings: _families(settings.dataset),
+    "family": lambda settings: {key: title("family", key) for key in _families(settings.dataset)},
 }

@@ -2,6 +2,7 @@
 
 import pytest
 
+from normgeo.base.text import translated
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.model_on_data import model_on_data
@@ -49,6 +50,13 @@ def test_families_offered_are_those_that_take_the_targets(dataset):
         else:
             with pytest.raises(ValueError):  # noqa: PT011 - a sentence for each family
                 model_on_data(settings, "standardized")
+
+
+def test_families_are_offered_in_the_language_in_use():
+    settings = Settings(dataset="wine")
+    before = offered(settings, "family")
+    with translated(str.upper):
+        assert [*offered(settings, "family").values()] == [*map(str.upper, before.values())]
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)
