@@ -128,6 +128,8 @@ def test_address_gives_the_same_integers_back(server, page, wait_settled):
     wait_settled(page)
     page.get_by_label("a of case 1, neuron 1").focus()
     expect(page.locator(".st-key-figure_averages").get_by_text("−1").first).to_be_visible()
+    page.wait_for_function("!location.search.includes('place')", timeout=400)  # not by the server
+    wait_settled(page)
     page.reload()
     wait_settled(page)
     expect(page.get_by_label("X, case 0, feature 2")).to_have_value("−7")

@@ -51,6 +51,9 @@ class Example {
     const known = this.sent.indexOf(word);
     this.sent.splice(0, known + 1);
     if (!anew && known >= 0) {
+      if (this.waiting || this.sent.length > 0) {
+        this.address(); // the server has just written an older place there
+      }
       return;
     }
     Object.assign(this, { data, form });
@@ -223,6 +226,14 @@ class Example {
 
   // Into the address at once, so that a copied link is right; to the server after a pause.
   remember() {
+    const now = this.address();
+    this.waiting = `${now.example} ${now.place}`;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.flush(), PAUSE);
+  }
+
+  // Write what is shown into the address, and return it.
+  address() {
     const rows = [...this.X, ...this.W].map((row) => row.join(".")).join("_");
     const now = { example: rows, place: `${this.n}.${this.h}` };
     const address = new URL(window.location);
@@ -234,9 +245,7 @@ class Example {
       }
     }
     window.history.replaceState(window.history.state, "", address);
-    this.waiting = `${now.example} ${now.place}`;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.flush(), PAUSE);
+    return now;
   }
 
   flush() {
