@@ -128,25 +128,30 @@ class Settings:
             }
         ),
         text("features"),
-        help=text("Automatic: raw where changes have names, standardized where a model learns."),
+        help=text(
+            "Standardized: each with mean 0 and standard deviation 1. Automatic: raw where changes "
+            "have names, as contrast has, standardized where a model learns."
+        ),
     )
     family: str = _setting(
         "auto",
-        Choice({"auto": text("as the data has"), **FAMILIES}),
+        Choice({"auto": text("automatic"), **FAMILIES}),
         text("output family"),
-        help=text("Bernoulli outputs of class labels: each class against the rest."),
+        help=text(
+            "Automatic: that of the data. Bernoulli with class labels: each class against the rest."
+        ),
     )
     neurons: int = _setting(
         0,
         Whole(0, 256),
-        text("neurons H (0: as the data has)"),
-        help=text("0: as many as outputs, and at least 4 where the weights are random."),
+        text("neurons H (0: automatic)"),
+        help=text("0: one for each output, and at least 4 where the weights are random."),
     )
     seed: int = _setting(
         0,
         Whole(0, 2**31 - 1),
         text("seed of the random weights"),
-        help=text("Also of the random integers at which a verdict is checked."),
+        help=text("It also decides the random integers at which a verdict is checked."),
     )
     weights: str = _setting(
         "random",
@@ -163,7 +168,11 @@ class Settings:
         help=text("For methods that average over groups of neurons: G must divide H."),
     )
     eps: float = _setting(
-        0.0, Number(0, 1), text("ε"), help=text("Added to σ² before the root."), step=0.001
+        0.0,
+        Number(0, 1),
+        text("ε"),
+        help=text("Added to the variance σ² before its root is taken."),
+        step=0.001,
     )
     statistics: str = _setting(
         "current",
@@ -196,7 +205,7 @@ class Settings:
         3.0,
         Number(-100, 100, nonzero=True),
         text("δ at the start"),
-        help=text("Where something is added: the factor on γ."),
+        help=text("For a shift, this is the factor on γ."),
     )
     index: int = _setting(
         0, Whole(0, 10**6), text("neuron or case that changes"), help=text("Counted from 0.")
@@ -216,12 +225,15 @@ class Settings:
                 "normalized": text("over the diagonal"),
             }
         ),
-        text("entries at the start"),
+        text("entries of F at the start"),
     )
     growth: float = _setting(
-        2.0, Number(0.125, 64), text("‖w‖ at the start"), help=text("Over its first value.")
+        2.0,
+        Number(0.125, 64),
+        text("‖w‖ at the start"),
+        help=text("As a multiple of its first value."),
     )
-    rate: float = _setting(0.0, Number(0, 1e6), text("step size η (0: automatic)"))
+    rate: float = _setting(0.0, Number(0, 1e6), text("learning rate η (0: automatic)"))
     steps: int = _setting(100, Whole(1, 10_000), text("steps"))
     optimizer: str = _setting("gradient_descent", Choice(OPTIMIZERS), text("optimizer"))
     decay: float | None = _setting(None, Open(Number(0, 1e6)), text("weight decay λ"))
@@ -238,7 +250,7 @@ class Settings:
         1.0,
         Number(-4, 8),
         text("length of the walk at the start"),
-        help=text("Over the length of the weight vectors that move."),
+        help=text("As a multiple of the length of the weight vectors that move."),
     )
     tab: str = _setting("auto", Word(text("the name of a tab")))
     verdict: str = _setting("all", Choice({w: w for w in ("all", "holds", "holds_if", "fails")}))

@@ -125,7 +125,7 @@ def test_doubling_of_one_weight_says_that_nothing_turns(
     assert [row.measured is None for row in rows] == [bool(row.reason) for row in rows]
     by_name = {row.quantity: row for row in rows}
     if H == 1:  # two neurons with a feature each have a direction across
-        zero, own = "It is 0 before and after.", "The block has one direction, its own, in which "
+        zero, own = "It is 0 before and after.", "The block has only one direction, its own, "
         assert by_name["turn by one gradient step"].reason.startswith((zero, own))
         assert by_name["curvature along w"].reason.startswith(own)
     assert by_name["output s"].measured == pytest.approx(1, abs=eps)

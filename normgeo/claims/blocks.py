@@ -107,7 +107,7 @@ def _one_block_a_neuron(example: Example) -> Finding:
             each
             for method in ("layer", "batch")
             for each in numbers(
-                text("share outside, {method}", method=NORMALIZERS[method].title),
+                text("share between neurons, {method}", method=NORMALIZERS[method].title),
                 {titled[family]: share for (m, family), share in outside.items() if m == method},
             )
         ),
@@ -163,7 +163,7 @@ CLAIMS = (
         _equation_13,
         FAILS,
         "fisher?method=layer&tab=eq13",
-        repair=text("it spoke of methods without a statistic that neurons share"),
+        repair=text("it were limited to methods whose neurons share no statistic"),
         remark=text(
             "Both equations written out, with μ, σ and their derivatives by definition. For layer "
             "norm they leave out that every output depends on every weight vector."

@@ -48,7 +48,7 @@ def _equation_7(example: Example) -> Finding:
         number(text("δ"), DELTA)
         + numbers(text("factor"), growth)
         + number(text("change of z"), moved(before.z, after.z))
-        + number(text("z turns over at δ < 0"), bool(verdict.sign_flip))
+        + number(text("the sign of z flips at δ < 0"), bool(verdict.sign_flip))
         + number(text("probability at most that the check errs"), verdict.error_bound),
     )
 
@@ -109,7 +109,7 @@ CLAIMS = (
         _dataset_rescaling,
         FAILS,
         "invariance?cell=weight.dataset_rescaling",
-        repair=text("it spoke of the methods whose scale averages over cases or neurons"),
+        repair=text("it were limited to methods whose scale averages over cases or neurons"),
         remark=text("Weight norm does not: its σ is a length of weights. Table 1 has this right."),
     ),
     Claim(

@@ -144,17 +144,21 @@ CLAIMS = (
     Claim(
         "equilibrium",
         text(
-            "With weight decay λ the norm settles where growth and decay balance, at "
-            "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and the weights then turn by arccos(1 − ηλ) in each step."
+            "With weight decay λ the norm settles where growth and decay balance, at ‖w‖⁴ = "
+            "ηΓ/(λ(2 − ηλ)) with Γ = ‖w‖²‖G‖², and the weights then turn by arccos(1 − ηλ) in "
+            "each step."
         ),
         text("van Laarhoven 2017; Wan et al. 2021"),
         _equilibrium,
         HOLDS_IF,
         "learning_rate?tab=equilibrium",
-        condition=text("by gradient descent, with a gradient of constant norm on the unit sphere"),
+        condition=text(
+            "the optimizer is gradient descent, and the gradient has a constant norm on the unit "
+            "sphere"
+        ),
         remark=text(
-            "In a simulation the norm at the start does not matter. In 200 steps of training Γ "
-            "falls while the model learns, faster than the norm can follow."
+            "In a simulation the norm at the start does not matter. In 200 steps of real "
+            "training, Γ falls faster than the norm can follow."
         ),
         kind=LATER,
     ),
@@ -167,8 +171,11 @@ CLAIMS = (
         _twin,
         HOLDS_IF,
         "learning_rate?tab=twin&method=layer",
-        condition=text("ε = 0, by gradient descent"),
-        remark=text("30 steps, with λ or with η (1 − ηλ)^(−2t−1) for the weights in its place."),
+        condition=text("ε = 0 and the optimizer is gradient descent"),
+        remark=text(
+            "Checked over 30 steps: one run with λ, one without it and with η (1 − ηλ)^(−2t−1) for "
+            "the weights."
+        ),
         kind=LATER,
     ),
     Claim(
@@ -178,10 +185,10 @@ CLAIMS = (
         _turn_by_rule,
         FAILS,
         "learning_rate?tab=descent&method=layer&optimizer=adam",
-        repair=text("it spoke of small steps of gradient descent or momentum"),
+        repair=text("it were limited to small steps of gradient descent or momentum"),
         remark=text(
-            "Ten small steps each. Adam divides the scale of the gradient out: its turn falls as "
-            "1/‖w‖."
+            "Ten small steps each. Adam divides by the scale of the gradient, so its turn "
+            "falls as 1/‖w‖."
         ),
         kind=FOLLOWS,
     ),
@@ -192,7 +199,9 @@ CLAIMS = (
         _growth_by_rule,
         FAILS,
         "learning_rate?tab=descent&optimizer=adam",
-        repair=text("it spoke of gradient descent or momentum at ε = 0, without weight decay"),
+        repair=text(
+            "it were limited to gradient descent or momentum at ε = 0, without weight decay"
+        ),
         remark=text(
             "The steps that momentum remembers point across the weights or away from the origin. A "
             "step of Adam has a part along the weights and may shorten them."
@@ -206,10 +215,11 @@ CLAIMS = (
         _common_shift,
         FAILS,
         "symmetry?method=layer",
-        repair=text("it spoke of gradient descent or momentum, without weight decay"),
+        repair=text("it were limited to gradient descent or momentum, without weight decay"),
         remark=text(
-            "Adam divides the gradient of each weight by a size of its own, so that the steps of "
-            "the weight vectors no longer sum to 0; decay shrinks the mean with the rest."
+            "Adam divides the gradient of each weight by a different size, so that the steps "
+            "of the weight vectors no longer sum to 0. Decay shrinks the mean as it shrinks "
+            "all weights."
         ),
         kind=FOLLOWS,
     ),

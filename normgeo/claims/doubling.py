@@ -151,7 +151,8 @@ CLAIMS = (
     Claim(
         "doubled_block",
         text(
-            "The output of a normalized model stays if the weights it normalizes together double."
+            "The output of a normalized model stays the same if all weights that it normalizes "
+            "together double."
         ),
         text("section 5.2.2"),
         _doubled_block,
@@ -161,12 +162,12 @@ CLAIMS = (
     ),
     Claim(
         "doubled_vector",
-        text("The output stays if one weight vector doubles."),
+        text("The output stays the same if one weight vector doubles."),
         text("section 5.2.2"),
         _doubled_vector,
         FAILS,
         "learning_rate?method=batch",
-        repair=text("it spoke of methods without a statistic that neurons share, at ε = 0"),
+        repair=text("it were limited to methods whose neurons share no statistic, at ε = 0"),
         remark=text("Under layer norm only a whole group of weight vectors may double."),
     ),
     Claim(
@@ -176,11 +177,12 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("it spoke of the gradient, or of the length ds of a step"),
+        repair=text("it were about the gradient, or about the length ds of a step"),
         remark=text(
-            "The block of the Fisher matrix takes ¼, and along w itself there is no curvature. The "
-            "block between a doubled and another weight vector takes ½ under a softmax; in the "
-            "paper's own models, which are independent, it is 0."
+            "The block of the Fisher matrix changes by a factor of ¼, and along w itself there "
+            "is no curvature. The block between a doubled and another weight vector changes by "
+            "½ under a softmax; in the paper's own models, whose outputs are independent, it "
+            "is 0."
         ),
     ),
     Claim(
@@ -214,7 +216,7 @@ CLAIMS = (
         _turn_halves,
         FAILS,
         "learning_rate",
-        remark=text("It takes a quarter: half the gradient at twice the radius."),
+        remark=text("It falls to a quarter: half the gradient at twice the radius."),
         kind=FOLLOWS,
     ),
 )

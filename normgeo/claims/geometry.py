@@ -217,7 +217,10 @@ CLAIMS = (
         HOLDS_IF,
         "fisher?tab=labels",
         condition=text("the labels are drawn from the model itself, many for each case"),
-        remark=text("One label a case, and 100,000: more of them do not bring the data's to F."),
+        remark=text(
+            "With one label for each case, and with 100,000. From the model, more labels come ever "
+            "nearer to F; from the data, they do not."
+        ),
         kind=PRACTICE,
     ),
 )

@@ -47,7 +47,8 @@ def only(example: Example, change: str, *methods: str) -> Finding:
     return Finding(
         exactly and not any(flips.values()),
         exactly,
-        by_method(text("invariant"), found) + by_method(text("z turns over at δ < 0"), flips),
+        by_method(text("invariant"), found)
+        + by_method(text("the sign of z flips at δ < 0"), flips),
     )
 
 
@@ -66,7 +67,7 @@ def _table_1(example: Example) -> Finding:
             {
                 text("all"): agreement.cells,
                 text("agreeing"): agreement.agreeing,
-                text("where z turns over at δ < 0"): flips,
+                text("where the sign of z flips at δ < 0"): flips,
             },
         ),
     )
@@ -176,7 +177,7 @@ CLAIMS = (
         HOLDS_IF,
         "invariance",
         condition=POSITIVE,
-        remark=text("A negative δ turns the sign of z over in every cell that is invariant to δ."),
+        remark=text("A negative δ flips the sign of z in every cell that is invariant to δ."),
     ),
     Claim(
         "weight_matrix_rescaling",
@@ -209,7 +210,7 @@ CLAIMS = (
         HOLDS_IF,
         "invariance?cell=batch.weight_vector_rescaling",
         condition=POSITIVE,
-        remark=text("σ takes |δ|. Weight norm has μ = 0, before and after."),
+        remark=text("For δ < 0, σ is scaled by |δ|. Weight norm has μ = 0, before and after."),
     ),
     Claim(
         "weight_matrix_recentering",

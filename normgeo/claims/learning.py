@@ -111,7 +111,7 @@ def _standard_has_no_law(example: Example) -> Finding:
 
 
 def _stable(example: Example) -> Finding:
-    """Descend on regressions with a far too large step size, of the weights and of all."""
+    """Descend on regressions with a far too large learning rate, of the weights and of all."""
     X, loss = example.X, {}
     Y = example.rng().standard_normal((len(X), example.neurons))
     for method in (*PAPER, "standard"):
@@ -125,7 +125,7 @@ def _stable(example: Example) -> Finding:
     return Finding(
         bool(max(of_weights, of_all) < 1 < standard[0]),
         bool(of_weights < 1 < standard[0]),
-        number(text("step size"), HUGE)
+        number(text("learning rate"), HUGE)
         + numbers(
             text("last loss over the first"),
             {f"{title}, {name}": value for (title, name), value in loss.items()},
@@ -203,7 +203,7 @@ CLAIMS = (
         _norm_grows,
         HOLDS_IF,
         "learning_rate?tab=spiral",
-        condition=text("ε = 0, without weight decay"),
+        condition=text("ε = 0 and there is no weight decay"),
         kind=FOLLOWS,
     ),
     Claim(
@@ -217,17 +217,17 @@ CLAIMS = (
     Claim(
         "stable",
         text(
-            "The growth of the norm makes learning stable: a step size that is far too large does "
-            "not make it diverge."
+            "The growth of the norm makes learning stable: a learning rate that is far too "
+            "large does not make it diverge."
         ),
         text("sections 5.2 and 5.2.2"),
         _stable,
         HOLDS_IF,
         "learning_rate?tab=descent&rate=100",
-        condition=text("it is the step size of the weights, not that of biases and gains"),
+        condition=text("it is the learning rate of the weights, not that of biases and gains"),
         remark=text(
             "Least squares with η = 100: the weights of the standard model explode, those of a "
-            "normalized one do not; b and g have no norm that brakes them."
+            "normalized one do not. Nothing brakes b and g in this way."
         ),
     ),
     Claim(

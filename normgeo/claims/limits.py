@@ -141,10 +141,10 @@ CLAIMS = (
         _epsilon,
         HOLDS_IF,
         "invariance?eps=1e-05",
-        condition=text("ε = 0, and nearly where σ² ≫ ε before and after"),
+        condition=text("ε = 0; it nearly holds where σ² ≫ ε before and after"),
         remark=text(
-            "At ε = 1e-5 the re-centerings are left, and the re-scalings of weight norm, which has "
-            "no ε."
+            "At ε = 1e-5 only the re-centerings remain, and the re-scalings of weight norm, "
+            "which has no ε."
         ),
         kind=PRACTICE,
     ),
@@ -156,8 +156,8 @@ CLAIMS = (
         FAILS,
         "invariance?statistics=frozen",
         remark=text(
-            "Its statistics are then constants, and none of its invariances is left. It has them "
-            "in training, where μ and σ are those of the batch."
+            "Its statistics are then constants, and none of its invariances remains. It has "
+            "them in training, where μ and σ are those of the batch."
         ),
         kind=PRACTICE,
     ),
@@ -171,7 +171,7 @@ CLAIMS = (
         _softmax,
         HOLDS,
         "symmetry?method=standard&family=categorical",
-        remark=text("Even without normalization: z moves and the probabilities do not."),
+        remark=text("This is so even without normalization: z moves and the probabilities do not."),
         kind=FOLLOWS,
     ),
     Claim(
@@ -192,7 +192,7 @@ CLAIMS = (
         HOLDS_IF,
         "symmetry?method=layer&neurons=2",
         condition=text("ε = 0"),
-        remark=text("z is only a sign, +1 and −1, which no small change of the weights moves."),
+        remark=text("z is only a sign, +1 or −1, which no small change of the weights can change."),
         kind=PRACTICE,
     ),
 )

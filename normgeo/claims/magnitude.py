@@ -172,7 +172,7 @@ CLAIMS = (
             "ε were 0 and the covariance diagonal and the same for all inputs, as in the Gaussian "
             "case"
         ),
-        remark=text("In general z_i z_j stands beside Cov_ij, inside the expectation."),
+        remark=text("In general Cov_ij is multiplied by z_i z_j, inside the expectation."),
     ),
     Claim(
         "gain_metrics",
@@ -209,7 +209,7 @@ CLAIMS = (
         _prediction_error,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("it spoke of Gaussian outputs, and of the sum over all gains"),
+        repair=text("it were limited to Gaussian outputs and to the sum over all gains"),
         remark=text(
             "z² is 1 on average, however large a is. But it multiplies the variance of each output "
             "before the average is taken."

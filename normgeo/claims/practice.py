@@ -113,7 +113,8 @@ CLAIMS = (
         HOLDS,
         "batch",
         remark=text(
-            "Batch norm gives a case another z in another batch, and none in a batch of one."
+            "Batch norm gives the same case a different z in a different batch, and no z in a "
+            "batch of one."
         ),
     ),
     Claim(

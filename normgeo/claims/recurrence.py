@@ -140,7 +140,7 @@ def _gradients(example: Example) -> dict[str, float]:
         for gain in GAINS
     }
     driven = _rate(_run(example, "layer", RADII[0], "tanh", driven=True))
-    return free | {text("driven, radius ½, g = 1"): driven}
+    return free | {text("with inputs, radius ½, g = 1"): driven}
 
 
 def _state_sizes(example: Example, method: str) -> dict[str, float]:
@@ -254,8 +254,8 @@ CLAIMS = (
             "spectral radius is not 1"
         ),
         remark=text(
-            "50 steps at the spectral radii ½ and 2. Inputs hold a fading state up, and tanh holds "
-            "a growing one down."
+            "50 steps at the spectral radii ½ and 2. Inputs keep a shrinking state from "
+            "vanishing, and tanh limits a growing one."
         ),
     ),
     Claim(
@@ -267,8 +267,8 @@ CLAIMS = (
         "recurrent?tab=time&activation=tanh",
         condition=text("it means the size of the state, not the gradient over time"),
         remark=text(
-            "The state: linear and tanh, driven or not, at the spectral radii ½ and 2. The "
-            "gradient: tanh, gains of ¼, 1 and 4."
+            "For the state: linear and tanh, with and without inputs, at the spectral radii ½ "
+            "and 2. For the gradient: tanh, gains of ¼, 1 and 4."
         ),
     ),
     Claim(
@@ -279,8 +279,9 @@ CLAIMS = (
         FAILS,
         "recurrent?tab=time&activation=tanh",
         remark=text(
-            "In a wide tanh layer with gains of 4 it grows; where inputs outweigh the state it "
-            "fades. With gains of 1 it does either, by the seed and the width."
+            "In a wide tanh layer with gains of 4 it explodes; where the inputs are much "
+            "larger than the state it vanishes. With gains of 1 it does one or the other, "
+            "depending on the seed and the width."
         ),
         kind=FOLLOWS,
     ),
@@ -295,8 +296,8 @@ CLAIMS = (
         HOLDS,
         "recurrent?length=256",
         remark=text(
-            "The last of 200 steps is the same by itself; with the statistics of its first step "
-            "batch norm gives another z at the last."
+            "Under layer norm, the last of 200 steps computed alone gives the same state. "
+            "Batch norm with the statistics of the first step gives a different z at the last."
         ),
     ),
 )

@@ -53,7 +53,7 @@ def _input_scaling(example: Example) -> Finding:
             {method: found["gaussian"] for method, found in ratios.items()},
         )
         + by_family(text("factor at 2x of weight norm"), ratios["weight"])
-        + by_method(text("nearer to 1 than without norm, in every family"), robust),
+        + by_method(text("nearer to 1 than without normalization, in every family"), robust),
     )
 
 
@@ -106,12 +106,13 @@ CLAIMS = (
         FAILS,
         "fisher?tab=magnitude",
         repair=text(
-            "it spoke of the methods whose scale averages over cases or neurons, as batch and "
-            "layer norm"
+            "it were limited to methods whose scale averages over cases or neurons, such as "
+            "batch and layer norm"
         ),
         remark=text(
-            "There the factor is 1. Weight norm's metric follows the inputs, as a standard one "
-            "does: by their square for Gaussian outputs, otherwise up or down."
+            "For these the factor is 1. Weight norm's metric changes with the inputs, as that "
+            "of a standard model does: by their square for Gaussian outputs, otherwise up or "
+            "down."
         ),
     ),
     Claim(
@@ -126,8 +127,8 @@ CLAIMS = (
         "fisher?method=standard&tab=magnitude",
         condition=text("the outputs are Gaussian"),
         remark=text(
-            "Otherwise the covariance of the outputs moves too: a Bernoulli one falls as it "
-            "saturates, a Poisson one grows with its mean."
+            "Otherwise the covariance of the outputs changes too: a Bernoulli variance falls "
+            "as the output saturates, a Poisson variance grows with its mean."
         ),
     ),
     Claim(
@@ -140,7 +141,10 @@ CLAIMS = (
         _weight_scaling,
         HOLDS_IF,
         "fisher?tab=magnitude",
-        condition=text("the covariance of the outputs depends on their mean: not the Gaussian one"),
+        condition=text(
+            "the covariance of the outputs depends on their mean, as it does for all families but "
+            "the Gaussian"
+        ),
         remark=text("Along its own direction, a standard Gaussian model does not see ‖w‖ either."),
     ),
 )

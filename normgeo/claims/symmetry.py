@@ -190,15 +190,15 @@ CLAIMS = (
     ),
     Claim(
         "others_are_seen",
-        text("The changes of weights that a method does not ignore are no null directions."),
+        text("The changes of weights that a method does not ignore are not null directions."),
         text("sections 5.1 and 5.2 together"),
         _others_are_seen,
         HOLDS_IF,
         "symmetry?tab=angles",
         condition=text("the outputs are independent and the data has full rank"),
         remark=text(
-            "A softmax hides a common shift of the weights even without norm, and dependent "
-            "features hide a shift γ with Xγ = 0."
+            "A softmax hides a common shift of the weights even without normalization, and "
+            "dependent features hide a shift γ with Xγ = 0."
         ),
         kind=FOLLOWS,
     ),

@@ -131,7 +131,7 @@ DATASETS: dict[str, DatasetSource] = {
         DatasetSource(
             "linnerud",
             text("Linnerud"),
-            text("What exercise counts say of the bodies of twenty men."),
+            text("Twenty men: body measurements, predicted from exercise counts."),
             "gaussian",
             TENENHAUS,
             _linnerud,
@@ -141,7 +141,7 @@ DATASETS: dict[str, DatasetSource] = {
         DatasetSource(
             "linnerud_reversed",
             text("Linnerud reversed"),
-            text("What the bodies of twenty men say of their exercise counts."),
+            text("Twenty men: exercise counts, predicted from body measurements."),
             "poisson",
             TENENHAUS,
             _linnerud_reversed,

@@ -42,9 +42,10 @@ class AdaptiveMoments(Optimizer):
     first_turn = 0.1  # the law is for small angles
     settling = 8.0  # V̂ remembers the gradients of the start for longer than a short run takes
     assumes = text(
-        "The gradient's scale is divided out, so the step is as long at any ‖w‖ and the angle "
-        "falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, and ε far below |G|. "
-        "The norm has no law: a step may have a part along w, and the norm may fall."
+        "Adam divides by the scale of the gradient, so a step has the same length at every "
+        "‖w‖, and its angle falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, "
+        "and ε far below |G|. The norm has no law: a step may have a part along w, and the "
+        "norm may fall."
     )
 
     def __post_init__(self) -> None:
@@ -118,8 +119,9 @@ class AdaptiveMoments(Optimizer):
     def equilibrium_notes(self) -> tuple[str, ...]:
         return (
             text(
-                "Adam divides by an average of G² over 1/(1 − β₂) = {memory} steps: a shorter run "
-                "still divides by the gradients of its start, and its norm is off.",
+                "Adam divides by an average of G² over 1/(1 − β₂) = {memory} steps. A shorter "
+                "run still divides by the gradients of its start, so its norm differs from the "
+                "law.",
                 memory=number(1 / (1 - self.beta2)),
             ),
         )
@@ -137,8 +139,8 @@ class Adam(AdaptiveMoments):
     key = "adam"
     title = text("Adam")
     equilibrium_assumes = text(
-        "No law is known: this decay is a part of the gradient, and is divided by its scale. "
-        "AdamW, whose decay stands apart, has one."
+        "No law is known: here decay is a part of the gradient, and is divided by the scale as "
+        "well. AdamW, which keeps decay apart from the gradient, has a law."
     )
     decoupled = False
 
@@ -154,8 +156,9 @@ class AdamW(AdaptiveMoments):
     key = "adamw"
     title = text("AdamW")
     equilibrium_assumes = text(
-        "With decoupled decay, for gradients that are uncorrelated from step to step, as large in "
-        "one coordinate as in another and as large as before, with a = 1 − ηλ: each step turns by "
-        "arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of a block."
+        "With decay apart from the gradient, and for gradients that are uncorrelated from step "
+        "to step, equally large in all coordinates and at all steps: with a = 1 − ηλ, each "
+        "step turns by arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
+        "a block."
     )
     decoupled = True

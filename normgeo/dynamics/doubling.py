@@ -112,7 +112,8 @@ def doubling_table(
                 reason = text("It is 0 before and after: the outputs are independent, Cov_ij = 0.")
         if single and predicted != 1 and (not reason or quantity == ALONG):
             reason = text(
-                "The block has one direction, its own, in which only ε moves z: nothing turns."
+                "The block has only one direction, its own, along which only ε changes z: "
+                "nothing turns."
             )
         rows.append(_row(quantity, predicted, q, changed, reason))
     return tuple(rows)

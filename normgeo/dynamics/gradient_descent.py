@@ -90,9 +90,9 @@ class Momentum(Optimizer):
         "the statistics of the batch."
     )
     equilibrium_assumes = text(
-        "For a gradient whose norm on the unit sphere, √Γ = ‖w‖‖G‖, stays the same and that is "
-        "uncorrelated from step to step: ‖w‖⁴ = ηΓ/(λ(1 − β)(2 − ηλ/(1 + β))), and each step turns "
-        "by arccos(1 − ηλ/(1 + β))."
+        "For a gradient that is uncorrelated from step to step and whose norm on the unit "
+        "sphere, √Γ = ‖w‖‖G‖, stays the same: ‖w‖⁴ = ηΓ/(λ(1 − β)(2 − ηλ/(1 + β))), and each "
+        "step turns by arccos(1 − ηλ/(1 + β))."
     )
     linear = True
 

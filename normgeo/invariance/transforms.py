@@ -328,7 +328,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["own_plus"],
             "W",
             None,
-            text("each template a brightness of its own"),
+            text("for each template its own brightness"),
             text("s = cₕ times the sum of x, with a cₕ for each neuron"),
         ),
         Transform(
@@ -337,7 +337,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["all_times"],
             "X",
             4,
-            text("the contrast of every picture"),
+            text("the contrast of every image"),
         ),
         Transform(
             "dataset_recentering",
@@ -345,7 +345,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["all_plus"],
             "X",
             5,
-            text("the same overlay on every picture"),
+            text("the same overlay on every image"),
             text("s = γ·w, the same for all cases of a neuron"),
         ),
         Transform(
@@ -354,7 +354,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["one_times"],
             "X",
             6,
-            text("the contrast of one picture"),
+            text("the contrast of one image"),
         ),
         Transform(
             "case_recentering",
@@ -362,7 +362,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["one_plus"],
             "X",
             None,
-            text("an overlay on one picture"),
+            text("an overlay on one image"),
             text("s = γ·w, in one case only"),
         ),
         Transform(
@@ -371,7 +371,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["own_plus"],
             "X",
             None,
-            text("each picture a brightness of its own"),
+            text("for each image its own brightness"),
             text("s = cₙ times the sum of w, with a cₙ for each case"),
         ),
     )

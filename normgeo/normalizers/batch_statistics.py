@@ -34,7 +34,7 @@ ONE_CASE = text(
 
 TWO_CASES = text(
     "Of two cases one is as far above their mean as the other is below it, so z = ±1 for every "
-    "neuron, whatever the cases: of each summed input only the order is left."
+    "neuron, whatever the cases: z only tells which of the two summed inputs is larger."
 )
 
 

@@ -59,17 +59,17 @@ class Statistic(ABC):
         """
         if self.shared_by_cases and cases == 1:
             return text(
-                "A {word} {quantity} is taken over the cases, so it needs at least 2 of them; got "
-                "1 case, which it maps to nothing or to a sign. Use more cases, or frozen "
+                "A {word} {quantity} is taken over the cases, so it needs at least 2 of them; "
+                "got 1 case, whose z would be 0, 0/0 or only a sign. Use more cases, or frozen "
                 "statistics.",
                 word=self.key,
                 quantity=self.quantity,
             )
         if self.shared_by_neurons and neurons == 1:
             return text(
-                "A {word} {quantity} is taken over the neurons of a group, so it needs at least 2 "
-                "of them per group; got 1 neuron, which it maps to nothing or to a sign. "
-                "Use more neurons or fewer groups.",
+                "A {word} {quantity} is taken over the neurons of a group, so it needs at "
+                "least 2 of them per group; got 1 neuron, whose z would be 0, 0/0 or only a "
+                "sign. Use more neurons or fewer groups.",
                 word=self.key,
                 quantity=self.quantity,
             )

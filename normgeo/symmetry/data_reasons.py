@@ -37,8 +37,8 @@ def data(chain: NullChain, credited: Array) -> list[Finding]:
     sentence = text("The cases differ in every direction that the weights can look in.")
     if part.shape[1]:
         sentence = text(
-            "The {N} cases span {rank} of {D} dimensions{origin} (constant features: {constant}): "
-            "weights along what is missing change no output.",
+            "The {N} cases span {rank} of {D} dimensions{origin} (constant features: "
+            "{constant}): weights along the missing dimensions change no output.",
             N=len(X),
             rank=X.shape[1] - mapped_to_zero(every, X, rounding).shape[1],
             D=X.shape[1],
@@ -57,8 +57,8 @@ def case_factors(chain: NullChain, credited: Array) -> list[Finding]:
             "case_factors",
             text("cases re-scaled one by one"),
             text(
-                "The summed inputs of each case grow at a rate of its own, which a layer scale "
-                "ignores. Weights can do that where few cases look in their direction."
+                "These changes of the weights multiply the centered summed inputs of each case "
+                "by its own factor, which a layer scale ignores."
             ),
             chain.beyond(chain.zero(chain.normalized_inputs, chain.silent), credited),
         )
@@ -80,8 +80,8 @@ def cases(chain: NullChain, credited: Array) -> list[Finding]:
             "cases",
             text("too few cases"),
             text(
-                "The {N} cases have {outputs} independent changes of outputs to show, for "
-                "{columns} parameters.",
+                "The outputs of the {N} cases can change in only {outputs} independent ways, "
+                "and there are {columns} parameters.",
                 N=len(chain.normalized.z),
                 outputs=outputs,
                 columns=columns,

@@ -69,7 +69,7 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
             ignored = chain.zero(chain.normalized_inputs, span).shape[1]
         holds = 0 < span.shape[1] == ignored
         if holds:
-            sentence = text("z ignores it, so the model does.")
+            sentence = text("z ignores it, and so does the model.")
         elif not span.shape[1]:
             sentence = text("It moves nothing here: what it would change is zero.")
         elif null == span.shape[1]:
@@ -95,14 +95,15 @@ def _vectors_together(chain: NullChain, credited: Array) -> list[Finding]:
     if not center.shared_by_neurons:
         return []
     sentence = text(
-        "Each centered weight vector w̃_h grows at its own rate c_h, and Σ c_h w̃_h = 0, so "
-        "that the mean over the neurons stays 0: besides equal rates this takes more "
+        "Each centered weight vector w̃_h grows at its own rate c_h, with Σ c_h w̃_h = 0, so "
+        "that the mean over the neurons stays 0. Apart from equal rates, this needs more "
         "neurons in a group, K, than there are features, D."
     )
     if not center.neuron_dimensions_lost:
         sentence = text(
-            "Each centered weight vector w̃_h grows at its own rate. That moves the mean over the "
-            "neurons, and so the model, but Eq. 13 lets a neuron see itself alone."
+            "Each centered weight vector w̃_h grows at its own rate. That moves the mean over "
+            "the neurons, and so the model; but in Eq. 13 each output depends on its own "
+            "neuron only."
         )
     return [
         Finding(

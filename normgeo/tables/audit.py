@@ -200,11 +200,13 @@ def remarks(one: Audited) -> tuple[str, ...]:
         sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
     sentences = [*repaired(one), *sentences]
     if one.verdict == DEPENDS:
-        sentences.append(text("The verdict changes with the seed or the size: so it is none."))
+        sentences.append(
+            text("The verdict changes with the seed or the size, so there is no verdict.")
+        )
     if one.verdict != claim.expected:
         sentences.append(text("Not as expected: {verdict}.", verdict=WORDS[claim.expected]))
     elif not one.as_expected:
-        sentences.append(text("Not as expected: what would repair it does not."))
+        sentences.append(text("Not as expected: the repair does not help."))
     return tuple(map(str, sentences))
 
 

@@ -28,8 +28,8 @@ def noise(settings: Settings, drawn: Any) -> None:
     if picture is not None:
         st.markdown(
             text(
-                "At test time batch norm's μ and σ are frozen, so z of a case differs from its z "
-                "in training; layer norm computes the same at both."
+                "At test time batch norm's μ and σ are frozen, so z of a case differs from its "
+                "z in training. Layer norm computes the same z in both."
             )
         )
         st.markdown(_four_times(picture))
@@ -99,8 +99,8 @@ def sizes(settings: Settings, drawn: Any) -> None:
     if drawn.start != drawn.asked:
         st.info(
             text(
-                "The slider has no batch of {asked}, so it opens at m = {start}, the nearest. The "
-                "run under “A real network” takes batches of {asked}.",
+                "The slider has no step at m = {asked}, so it opens at the nearest, m = "
+                "{start}. The run under “A real network” takes batches of {asked}.",
                 asked=drawn.asked,
                 start=drawn.start,
             ),
@@ -141,9 +141,9 @@ def network(settings: Settings, drawn: Any) -> None:
     st.markdown(
         text(
             "The same network from the same weights, with batch norm and with layer norm, in "
-            "batches of {large} and of {m}: {epochs} epochs, seed {seed}. One fifth of the cases "
-            "is held out; batch norm is tested with running averages. At rate 0 the step size is "
-            "η = {rate} m/{at}, as in the picture above.",
+            "batches of {large} and of {m}: {epochs} epochs, seed {seed}. One fifth of the "
+            "cases is held out; batch norm is tested with running averages. The automatic "
+            "learning rate is η = {rate} m/{at}, as in the picture above.",
             large=LARGE_BATCH,
             rate=number(RATE),
             at=RATE_AT,
@@ -183,16 +183,16 @@ def equation(settings: Settings, drawn: Any) -> None:
         points(
             (
                 text(
-                    "S are the lit entries, which share one μ and one σ. The numbers are of the "
-                    "marked {entry}, in a batch of {m}.",
+                    "S is the set of lit entries, which share one μ and one σ. The numbers are "
+                    "those of the marked {entry}, in a batch of {m}.",
                     entry=text("pixel") if images else text("entry"),
                     m=drawn.start,
                 ),
                 text(
-                    "Batch norm alone has other cases in S: another batch, another z of the same "
-                    "case."
+                    "Only batch norm has other cases in S: in a different batch, the same case "
+                    "has a different z."
                 ),
-                text("Batch and instance norm of a batch of one image are the same."),
+                text("For a batch of one image, batch norm and instance norm are the same."),
                 text(
                     "Group norm with one group is layer norm; with a group for each channel it is "
                     "instance norm."

@@ -37,9 +37,9 @@ def _along_weights(normalizer: Normalizer) -> str:
     """Say why there is a wedge or an ellipse."""
     if normalizer.bounds_outputs and not normalizer.added_eps:
         return text(
-            "Under {method} longer weights give the same outputs: it divides by a scale that grows "
-            "with them. F has no curvature along ŵ, and the true contours are rays from the "
-            "origin, so the same step turns a longer weight vector less.",
+            "Under {method} longer weights give the same outputs: it divides by a scale that "
+            "grows with them. F has no curvature along ŵ, and the true contours are rays from "
+            "the origin, so a longer weight vector needs a longer step for the same KL.",
             method=normalizer.title,
         )
     if normalizer.bounds_outputs:
@@ -57,7 +57,7 @@ def _along_weights(normalizer: Normalizer) -> str:
         )
     return text(
         "The {method} model divides by nothing: longer weights change its outputs. Choose a "
-        "method to see what a scale of its own takes away.",
+        "method that divides by a scale to see this curvature vanish.",
         method=normalizer.title,
     )
 
@@ -84,7 +84,10 @@ def growth(settings: Settings) -> None:
     """Draw the KL against its quadratic form as the step grows."""
     results.show("growth", settings, again=text("Compute all steps"))
     st.markdown(
-        text("The test of a Fisher matrix: with any other matrix the ratio would not tend to 1.")
+        text(
+            "This tests the Fisher matrix: with any other matrix, the ratio would not tend to 1 in "
+            "every direction."
+        )
     )
     st.markdown(_long_steps(settings.normalizer))
 
@@ -104,8 +107,8 @@ def _long_steps(normalizer: Normalizer) -> str:
             method=normalizer.title,
         )
     return text(
-        "The {method} model divides by nothing: its outputs grow with the step. The KL of a model "
-        "with a scale of its own would level off.",
+        "The {method} model divides by nothing: its outputs grow with the step. The KL of a "
+        "model that divides by a scale of the current weights would level off.",
         method=normalizer.title,
     )
 
@@ -120,8 +123,8 @@ def eq13(settings: Settings) -> None:
     results.show("eq13", settings, again=text("Compute all widths"))
     st.markdown(
         text(
-            "Eq. 13 with Eq. 14 keeps of each output only what its own neuron's weights do. Where "
-            "a mean or a scale is shared by the neurons of a group, every output of the group "
+            "Eq. 13 with Eq. 14 lets each output depend on the weights of its own neuron only. "
+            "Where the neurons of a group share a mean or a scale, every output of the group "
             "depends on every weight vector in it."
         )
     )
@@ -158,9 +161,10 @@ def labels(settings: Settings) -> None:
     )
     st.markdown(
         text(
-            "The expectation is over labels that the model itself draws. At the labels of the data "
-            "the same product is the empirical Fisher: it tells how well the model fits, not how "
-            "far a step moves it. All pages here show the expected one."
+            "The expectation is over labels drawn from the model itself. With the labels of "
+            "the data, the same product is the empirical Fisher matrix: it also depends on how "
+            "well the model fits, not only on how far a step moves it. All pages here show the "
+            "expected one."
         )
     )
 

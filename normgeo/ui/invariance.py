@@ -256,11 +256,11 @@ def _reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
         Law.SHIFTED: text("**a** becomes a + s, {shift}.", shift=text(transform.added)),
     }[found.summed_input]
     mu = {
-        Law.ABSENT: text("**μ** = 0: no mean takes anything off."),
+        Law.ABSENT: text("**μ** = 0: no mean is subtracted."),
         Law.SAME: text("**μ** stays."),
-        Law.SCALED: text("**μ** becomes δ μ with it."),
+        Law.SCALED: text("**μ** becomes δ μ as well."),
         Law.SHIFTED: text(
-            "**μ**, over {over}, moves by the same s and takes it off again.",
+            "**μ**, over {over}, moves by the same s, so that a − μ stays.",
             over=normalizer.centering.over,
         ),
         Law.OTHERWISE: text("**μ**, over {over}, does not follow.", over=normalizer.centering.over),
@@ -275,7 +275,7 @@ def _reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
     }[found.scale]
     lines = [a, mu, sigma]
     if found.elsewhere:
-        lines.append(text("z moves where nothing was changed, too: the statistic is shared."))
+        lines.append(text("z also moves where nothing was changed, as the statistic is shared."))
     return lines
 
 
@@ -289,7 +289,7 @@ def _scaled_sigma(verdict: Verdict) -> str:
             over=normalizer.scaling.over,
         )
     if not verdict.invariant:
-        return text("**σ** becomes |δ| σ, which alone is not enough.")
+        return text("**σ** becomes |δ| σ, which is not enough: a − μ does not become δ (a − μ).")
     return text("**σ** becomes |δ| σ: the size of the factor cancels, its sign stays.")
 
 

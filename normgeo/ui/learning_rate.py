@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
@@ -26,18 +28,20 @@ from normgeo.ui.tabs import Tabs, points
 
 def descent(settings: Settings, drawn: Any) -> None:
     """Draw the same function trained from three norms."""
-    _controls(settings, "descent", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    rate = _controls(settings, "descent", ("optimizer", "rate", "decay", "mini_batch", "steps"))
     picture = results.show("descent", settings, again=text("Train again"))
     if picture is not None:
+        _tell(rate, picture.runs[0])
         _notes(picture.notes)
 
 
 def equilibrium(settings: Settings, drawn: Any) -> None:
     """Draw norm and angle settling under weight decay, and the law with today's numbers."""
-    _controls(settings, "equilibrium", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    rate = _controls(settings, "equilibrium", ("optimizer", "rate", "decay", "mini_batch", "steps"))
     picture = results.show("equilibrium", settings, again=text("Run again"))
     if picture is None:
         return
+    _tell(rate, picture.real[0])
     left, right = st.columns(2, gap="large")
     with left:
         _balance(picture)
@@ -49,17 +53,17 @@ def equilibrium(settings: Settings, drawn: Any) -> None:
                 "them longer: a long vector shrinks, a short one grows."
             ),
             text(
-                "So weight decay does not hold the function back, which does not see the norm. "
-                "It sets the angle per step, an effective learning rate."
+                "So weight decay does not restrict the function, which does not depend on the "
+                "norm. It sets the angle per step, and so the effective learning rate."
             ),
         ]
         if rule.tangent:
             kept = 1 - picture.real[0].rate * picture.real[0].decay
             lines.append(
                 text(
-                    "On real data Γ changes from step to step, and so does the angle. What "
-                    "stays: where the norm has settled, the geometric mean of cos θ is 1 − ηλ. "
-                    "Measured {measured:.4g}, predicted {kept:.4g}.",
+                    "On real data Γ changes from step to step, and so does the angle. One "
+                    "thing stays: where the norm has settled, the geometric mean of cos θ is 1 "
+                    "− ηλ. Measured {measured:.4g}, predicted {kept:.4g}.",
                     measured=picture.mean_cosine(),
                     kept=kept,
                 )
@@ -100,16 +104,18 @@ def twin(settings: Settings, drawn: Any) -> None:
         points(
             (
                 text(
-                    "Both runs compute the same function at every step: the direction of the "
-                    "weights is all that it sees, and the two directions are one."
+                    "Both runs compute the same function at every step: it depends only on the "
+                    "direction of the weights, and both have the same direction."
                 ),
                 text(
-                    "Decay by 1 − ηλ is a division of the other run's weights; on the unit sphere "
-                    "the learning rate is η/‖w‖², so η must grow by the square."
+                    "In each step, decay multiplies the weights by 1 − ηλ, and those of the "
+                    "twin become longer than these by 1/(1 − ηλ). On the unit sphere the "
+                    "learning rate is η/‖w‖², so the twin's η must grow by 1/(1 − ηλ)² in each "
+                    "step."
                 ),
                 text(
-                    "g and b keep η and have no decay in both runs. By gradient descent, at ε = 0; "
-                    "momentum and Adam have no such twin here."
+                    "In both runs g and b keep η and have no decay. This holds for gradient "
+                    "descent at ε = 0; momentum and Adam have no such twin here."
                 ),
             ),
             text("Li and Arora 2019, An Exponential Learning Rate Schedule."),
@@ -151,12 +157,13 @@ def spiral(settings: Settings, drawn: Any) -> None:
                     "and the next w make a triangle with a right angle at w."
                 ),
                 text(
-                    "The path turns in ever new directions. Unrolled means: its triangles laid "
-                    "side by side in one plane, with all lengths and angles as measured."
+                    "The path keeps turning into new directions. “Unrolled” means that its "
+                    "triangles are laid side by side in one plane, with all lengths and angles "
+                    "as measured."
                 ),
                 text(
                     "Seen in the plane of the first step only, the path stands still or comes "
-                    "inward: what turns out of the plane is lost from sight."
+                    "inward: the part that turns out of this plane is not seen."
                 ),
             ),
             text("Section 5.2.2 of the paper; van Laarhoven 2017."),
@@ -179,10 +186,26 @@ def _radius(picture: Spiral) -> None:
     st.latex(tex.aligned(lines))
 
 
-def _controls(settings: Settings, tab: str, names: Sequence[str]) -> None:
-    """Draw the slim line of a tab; its widgets have the tab's name before their own."""
+def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenerator | None:
+    """Draw the slim line of a tab; its widgets have the tab's name before their own.
+
+    Returns: a place below it where the automatic η is told; None where η is set.
+    """
     with st.container(horizontal=True, key=f"{tab}_controls", gap="small"):
         controls(settings, names, prefix=f"{tab}_")
+    return None if settings.rate else st.empty()
+
+
+def _tell(place: DeltaGenerator | None, run: Trajectory) -> None:
+    """Tell the automatic η, which differs between optimizers."""
+    if place is not None:
+        place.caption(
+            text(
+                "Automatic learning rate for {optimizer}: η = {rate}.",
+                optimizer=run.optimizer.title,
+                rate=number(run.rate, 4),
+            )
+        )
 
 
 def _notes(notes: Sequence[str]) -> None:
@@ -239,13 +262,13 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
                     "z does not change with ‖w‖: the loss is constant along the ray, and the "
                     "gradient G = ∂L/∂w has no part along w."
                 ),
-                text("Gradient half, radius double, so the turn is a quarter."),
+                text("Half the gradient at twice the radius: the turn is a quarter."),
                 text(
                     "The step is tangent, so the norm can only grow, and the same gradient then "
                     "turns the weights less: on the unit sphere the learning rate is η/‖w‖². The "
                     "next step may still turn them more, where its gradient is larger."
                 ),
-                text("For small angles θ is tan θ."),
+                text("For small angles, θ ≈ tan θ."),
                 _exactness(drawn.normalizer),
             )
             if drawn.has_law

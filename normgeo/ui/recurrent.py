@@ -27,10 +27,10 @@ def over_time(settings: Settings, drawn: Any) -> None:
             st.caption(str(note))
     st.markdown(
         text(
-            "Multiplying $W_{hh}$ and $W_{xh}$ by δ multiplies all summed inputs of a step, and "
-            "layer norm divides by it again: the state keeps its size at every radius. What is not "
-            "multiplied here is $W_{xh}$. So at a small radius the rows of the digit outweigh the "
-            "state, and a change of an old state dies also with layer norm."
+            "Multiplying $W_{hh}$ and $W_{xh}$ by δ multiplies all summed inputs of a step, "
+            "and layer norm divides by it again: the state keeps its size at every radius. "
+            "Here, $W_{xh}$ is not multiplied. So at a small radius the rows of the digit "
+            "outweigh the state, and a change of an old state dies with layer norm, too."
         )
     )
 
@@ -69,15 +69,17 @@ def why(settings: Settings, drawn: Any) -> None:
                     "$ρ^{T-t}$."
                 ),
                 text(
-                    "With layer norm the size of $a^t$ falls out of $h^t$: multiplying all summed "
-                    "inputs of a step by one number changes nothing. A step multiplies a small "
-                    "change by about $ρ/σ$. The larger ρ, the larger σ: so nothing explodes. At a "
-                    "small ρ the inputs alone keep σ up: so a change still dies."
+                    "With layer norm $h^t$ does not depend on the size of $a^t$: multiplying "
+                    "all summed inputs of a step by one number changes nothing. A step "
+                    "multiplies a small change by about $ρ/σ$. The larger ρ, the larger σ, so "
+                    "nothing explodes. At a small ρ the inputs alone keep σ large, so a change "
+                    "still dies."
                 ),
                 text(
-                    "The dashed lines are for wide layers with random weights (mean-field theory, "
-                    "Poole et al. 2016; not of the paper). In a layer of few neurons the $J^t$ "
-                    "differ from it, and their product may grow though the state does not."
+                    "The dashed lines are for wide layers with random weights (mean-field "
+                    "theory, Poole et al. 2016; not from the paper). In a layer of few neurons "
+                    "the $J^t$ differ from the theory, and their product may grow although the "
+                    "state does not."
                 ),
                 text(
                     "The statistics are of one step of one sequence: nothing depends on its "
@@ -97,9 +99,9 @@ def zero(settings: Settings, drawn: Any) -> None:
     st.info(str(text(step.undefined)), icon=":material/info:")
     st.markdown(
         text(
-            "All summed inputs are 0, so are their mean and their spread, and z = 0/0. Libraries "
-            "add ε to σ² and return z = 0 there. This page has ε = 0 and starts from a random "
-            "state h⁰, drawn with the seed."
+            "All summed inputs are 0, and so are their mean and their spread: z = 0/0. "
+            "Libraries add ε to σ² and return z = 0 there. This page has ε = 0, so it starts "
+            "from a random state h⁰, drawn with the seed."
         )
     )
 

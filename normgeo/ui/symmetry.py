@@ -72,11 +72,11 @@ def angles(settings: Settings, picture: NullDirections) -> None:
     )
     st.caption(
         text(
-            "A change that z ignores is a curve along which the KL stays 0, so its tangent is a "
-            "null direction: the largest principal angle between all its tangents and the null "
-            "space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not all. A "
-            "weight is counted in units of 1/(the size of its feature), so no unit turns an angle. "
-            "Section 5.2.2 with Table 1."
+            "A change that z ignores is a curve along which the KL stays 0, so its tangent is "
+            "a null direction: the largest principal angle between all its tangents and the "
+            "null space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not "
+            "all. Each weight is measured in units of 1/(the size of its feature), so that the "
+            "angles do not depend on the units of the data. Section 5.2.2 with Table 1."
         )
     )
 
@@ -101,8 +101,8 @@ def formula(settings: Settings, picture: NullDirections) -> None:
     points(
         (
             text(
-                "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = {G} "
-                "groups of K = {K}, {family} outputs; this picture's after ▸.",
+                "Null directions of F_WW by formula for H = {H} neurons, D = {D} features, G = "
+                "{G} groups of K = {K}, {family} outputs; ▸ marks those of this page.",
                 H=H,
                 D=D,
                 G=G,
@@ -134,8 +134,9 @@ def coupling(settings: Settings, picture: NullDirections) -> None:
     if both.paper.dimension != picture.null.dimension:
         line = text(
             "Eq. 13 with Eq. 14 lets a weight vector change its own neuron only. Under a layer "
-            "statistic it changes all: the exact F has {exact} null directions, Eq. 13 has {paper}."
-            " It does not see the symmetries of its own model, and is not its Fisher information.",
+            "statistic it changes all: the exact F has {exact} null directions, Eq. 13 has "
+            "{paper}. So Eq. 13 lacks symmetries of the model, and is not its Fisher "
+            "information.",
             exact=picture.null.dimension,
             paper=both.paper.dimension,
         )

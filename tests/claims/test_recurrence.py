@@ -61,4 +61,4 @@ def test_gradient_over_time_both_grows_and_fades_in_every_draw(example: Example)
     """One of both would do for the verdict; the remark says both."""
     found = {m.of: m.value for m in CLAIMS["gradients_over_time"].check(example).measured}
     assert found["three times as wide, no input, g = 4"] > 0.01
-    assert found["driven, radius ½, g = 1"] < -0.1
+    assert found["with inputs, radius ½, g = 1"] < -0.1

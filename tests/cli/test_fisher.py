@@ -82,7 +82,7 @@ def test_every_format_says_which_fisher_which_scale_and_what_explains(
     words = " ".join(out.split())
     assert "xpected Fisher information, per case" in words
     assert "weight matrix re-scaling" in words
-    assert "z ignores it, so the model does." in words
+    assert "z ignores it, and so does the model." in words
     if format in {"csv", "json"}:
         rows = json.loads(out) if format == "json" else list(csv.DictReader(io.StringIO(out)))
         assert {(r["coupling"], float(r["phi"]), int(r["cases"])) for r in rows} == {

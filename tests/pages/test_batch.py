@@ -82,7 +82,7 @@ def test_a_size_without_a_frame_opens_at_the_nearest_and_says_so(shown):
     assert steps["labels"][steps["start"]] == "4"
     assert steps["setting"] == "batch_size"
     (told,) = [info.value for info in page.app.info]
-    assert told.startswith("The slider has no batch of 5, so it opens at m = 4, the nearest.")
+    assert told.startswith("The slider has no step at m = 5, so it opens at the nearest, m = 4.")
 
 
 @pytest.mark.parametrize("size", ["1", "128"])

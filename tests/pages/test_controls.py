@@ -17,7 +17,7 @@ def button(page):
 def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     page = shown("learning_rate", dataset="wine", eps="0.1", neurons="5")
     assert "[2]" in button(page).label
-    assert button(page).help == "Not the default: neurons H (0: as the data has), ε"
+    assert button(page).help == "Not the default: neurons H (0: automatic), ε"
     button(page).click().run()
     assert "neurons" not in [one.key for one in page.app.number_input], "the strip is closed"
     button(page).click().run()

@@ -67,7 +67,11 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
 @pytest.mark.parametrize(
     ("cell", "algebra", "reason"),
     [
-        ("batch.dataset_recentering", r"\frac{(a + s) - (\mu + s)}{\sigma} = z", "takes it off"),
+        (
+            "batch.dataset_recentering",
+            r"\frac{(a + s) - (\mu + s)}{\sigma} = z",
+            "a − μ stays",
+        ),
         ("layer.dataset_recentering", r"\frac{(a + s) - \mu'}{\sigma'} \neq z", "over the neurons"),
         ("batch.case_rescaling", r"\frac{\delta a - \mu'}{\sigma'} \neq z", "nothing was changed"),
         ("weight.dataset_rescaling", r"\frac{\delta a}{\sigma} \neq z", "no mean"),
@@ -129,7 +133,9 @@ def test_scale_that_follows_is_not_said_to_cancel_where_the_mean_stays_behind(sh
         tab="why",
     )
     assert r"\frac{\delta a - \mu}{|\delta|\sigma} \neq z" in page.app.latex[0].value
-    assert "**σ** becomes |δ| σ, which alone is not enough." in page.words
+    assert (
+        "**σ** becomes |δ| σ, which is not enough: a − μ does not become δ (a − μ)." in page.words
+    )
 
 
 def test_epsilon_of_one_cancels_nothing(shown):

@@ -87,7 +87,7 @@ def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), predicted", page.captions("turn"))[0]
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(before):.3g}}}{{1}}" in formula
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(after):.3g}}}{{4}}" in formula
-    assert "Gradient half, radius double, so the turn is a quarter." in page.words
+    assert "Half the gradient at twice the radius: the turn is a quarter." in page.words
 
 
 @pytest.mark.parametrize("state", [{"method": "standard"}, {"statistics": "frozen"}])
@@ -164,6 +164,19 @@ def test_optimizer_goes_into_the_url_and_changes_the_run_only(shown):
     assert page.figure("turn") == before
 
 
+@pytest.mark.parametrize("tab", ["descent", "equilibrium"])
+@pytest.mark.parametrize(("optimizer", "title"), [("momentum", "momentum"), ("adamw", "AdamW")])
+def test_automatic_rate_of_an_optimizer_is_told_beside_the_field(shown, tab, optimizer, title):
+    chosen = {"dataset": "wine", "tab": tab, "optimizer": optimizer}
+    page = shown("learning_rate", **chosen)
+    (told,) = (words.value for words in page.app.caption if "Automatic" in words.value)
+    rate = told.removeprefix(f"Automatic learning rate for {title}: η = ").removesuffix(".")
+    assert f"{title}" in page.captions(tab)
+    assert f"η = {float(rate):.3g}," in page.captions(tab)
+    page.open("learning_rate", rate="0.01", **chosen)
+    assert not any("Automatic" in words.value for words in page.app.caption)
+
+
 def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
     page = shown("learning_rate", dataset="wine", steps="20")
     assert page.app.number_input(key="descent_decay").value is None
@@ -214,7 +227,7 @@ def test_equilibrium_has_the_law_of_its_optimizer(shown, optimizer, sign):
     page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer=optimizer)
     if sign is None:
         assert len(page.app.latex) == 0
-        assert "AdamW, whose decay stands apart, has one" in page.captions("equilibrium")
+        assert "AdamW, which keeps decay apart" in page.captions("equilibrium")
     else:
         assert sign in latex(page)
 
@@ -250,7 +263,7 @@ def test_twin_plugs_in_the_growing_rate(shown):
     assert r"1 - \eta\lambda = 1 - 0.02 \cdot 1 = 0.98" in formula
     assert f"0.98^{{-99}} = {0.02 * 0.98**-99:.3g}" in formula
     assert rf"0.98^{{-50}} = {0.98**-50:.3g}, \quad \text{{measured}}\ {0.98**-50:.3g}" in formula
-    assert "The two turn as one" in page.captions("twin")
+    assert "Both runs turn alike" in page.captions("twin")
 
 
 def test_spiral_plugs_in_its_radius(shown):

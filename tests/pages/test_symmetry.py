@@ -123,7 +123,7 @@ def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words
-    assert "of the size of rounding errors" in words
+    assert "as small as rounding errors" in words
 
 
 @pytest.mark.parametrize(

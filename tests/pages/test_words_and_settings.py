@@ -155,7 +155,7 @@ def test_maps_are_said_to_have_the_blocks_that_they_have(settings, exact, paper)
         p = len(F) // 6
         sizes = np.abs(F).reshape(6, p, 6, p).max(axis=(1, 3))
         assert (sizes[np.triu_indices(6, 1)] > 1e-9 * sizes.max()).sum() == expected
-    assert f"Of the 15 pairs of different neurons {exact} have a block in the exact map" in words
+    assert f"Of the 15 pairs of different neurons, {exact} have a block that is not 0" in words
     assert f"{paper} in that of Eq. 13" in words
 
 
@@ -182,7 +182,7 @@ def test_state_of_a_contracting_recurrence_does_not_shrink_while_it_is_driven(sh
     assert settled[-1] == pytest.approx(0.54, abs=0.01)
     page = shown("recurrent", tab="why", length="16")
     assert "for large $T - t$ it grows as $ρ^{T-t}$" in page.words
-    assert "their product may grow though the state does not" in page.words
+    assert "their product may grow although the state does not" in page.words
 
 
 @pytest.mark.parametrize("eps", [0.0, 1.0])
@@ -193,8 +193,8 @@ def test_pictures_of_learning_are_described_as_they_are_with_and_without_eps(eps
     lawful = spiral.radii[-1] == pytest.approx(np.sqrt(1 + np.sum(steps**2)), rel=1e-9)
     assert lawful == (eps == 0)
     words = PICTURES["spiral"].description(spiral)
-    assert f"The radius goes from 1 to {number(float(spiral.radii[-1]))}, at most" in words
-    assert bool(re.search(r"at most (0|\S+ · 10⁻\S+) of it from the law", words)) == lawful
+    assert f"The radius goes from 1 to {number(float(spiral.radii[-1]))} and differs" in words
+    assert bool(re.search(r"by at most (0|\S+ · 10⁻\S+) of its size;", words)) == lawful
     words = described("ellipse", **chosen)
     assert ("Along the weights there is no curvature." in words) == lawful
     assert ("the ellipse grows 2 times" in words) == lawful

@@ -97,9 +97,9 @@ def test_sentence_counts_and_mark_agree(method, change):
 @pytest.mark.parametrize(
     ("settings", "step", "words", "mark"),
     [
-        ({"cell": "layer.case_rescaling"}, 0, "1 of 36 turned over", "±"),
+        ({"cell": "layer.case_rescaling"}, 0, "1 of 36 changed sign", "±"),
         ({"cell": "weight.case_rescaling"}, -1, "1 of 36 moved", "✗"),
-        ({"cell": "layer.dataset_rescaling"}, 0, "36 of 36 turned over", "±"),
+        ({"cell": "layer.dataset_rescaling"}, 0, "36 of 36 changed sign", "±"),
         ({"cell": "layer.dataset_rescaling"}, 3, "nothing was changed", ""),
         ({"cell": "layer.dataset_rescaling", "eps": 0.5}, -1, "36 of 36 moved", "≈"),
     ],

@@ -281,7 +281,7 @@ def test_equation_13_lets_each_centered_vector_grow(scale, family, rng):
     assert found.unexplained == 0
     reason = found.reason("vectors_together")
     assert (reason.held, reason.added) == (4, 4)
-    assert "Eq. 13 lets a neuron see itself alone" in reason.sentence
+    assert "in Eq. 13 each output depends on its own neuron only" in reason.sentence
 
 
 # The equilibrated change of the outputs.

@@ -139,7 +139,7 @@ def test_a_verdict_that_depends_on_the_example_is_told(three: Sequence[Audited])
     unsure = replace(first, others=(replace(first.finding, everywhere=False, restricted=False),))
     for words in (listing([unsure], 80), render(audit_table([unsure]), "markdown")):
         assert "?" in words
-        assert "The verdict changes with the seed or the size: so it is none." in " ".join(
+        assert "The verdict changes with the seed or the size, so there is no verdict." in " ".join(
             words.split()
         )
     assert "? undecided" in listing([unsure], 80)
@@ -220,7 +220,7 @@ def test_a_repair_that_does_not_repair_is_status_1(
     monkeypatch.setattr(normgeo.claims, "CLAIMS", {"turn_halves": broken})
     assert main(["audit"]) == 1
     out, err = capsys.readouterr()
-    assert "Not as expected: what would repair it does not." in out
+    assert "Not as expected: the repair does not help." in out
     assert err == "1 of 1 verdicts are not the known ones: the repair of turn_halves is none.\n"
 
 

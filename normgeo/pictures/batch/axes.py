@@ -209,11 +209,11 @@ def nothing_measured(result: Axes) -> str:
     """Why there is no accuracy of the network on these data."""
     if not result.classes:
         return text(
-            "{data!s} has no classes to tell apart, so there is no accuracy. What a small batch "
-            "costs is below, under Small batches.",
+            "{data!s} has no classes to tell apart, so there is no accuracy. The tab Small "
+            "batches below shows what a small batch costs.",
             data=result.data,
         )
-    return text("The accuracy on {data!s} was not measured yet.", data=result.data)
+    return text("The accuracy on {data!s} has not been measured yet.", data=result.data)
 
 
 STUDY = Study(
@@ -221,11 +221,12 @@ STUDY = Study(
     title=text("Which entries share a mean and a variance, and what a small batch costs"),
     source=text("sections 2 and 3, Eq. 2 and 3; Wu and He 2018"),
     alt=text(
-        "On the left, cases × neurons and, of images, cases × channels, with the entries lit that "
-        "share one mean and variance: a column of all cases in the batch in batch norm, a row in "
-        "layer norm, one cell in instance norm, part of a row in group norm. On the right, where "
-        "the data have classes, the accuracy of a small network against the size m of the batches "
-        "that it was trained in, for batch norm and for layer norm."
+        "On the left, grids of cases × neurons and, for images, cases × channels. The entries "
+        "that share one mean and variance are lit: a column over all cases in the batch in "
+        "batch norm, a row in layer norm, one cell in instance norm, a part of a row in group "
+        "norm. On the right, where the data have classes, the accuracy of a small network "
+        "against the size m of the batches that it was trained in, for batch norm and for "
+        "layer norm."
     ),
     uses=("dataset", "features", "seed", "groups", "batch_size"),
     compute=compute,

@@ -195,14 +195,14 @@ def _cost(settings: Settings) -> Cost:
 
 STUDY = Study(
     name="noise",
-    title=text("What a small batch knows of μ and σ"),
+    title=text("How well a small batch measures μ and σ"),
     source=text("sections 2 and 3"),
     alt=text(
-        "On logarithmic axes against the size m of the batch: the errors of the mean and of the "
-        "scale, measured and predicted, and the change of z between training and test. The "
-        "batches are drawn without replacement: the lines have slope −½ while m is far below the "
-        "number of cases N, then fall faster, and at m = N the errors are 0. A method that treats "
-        "each case by itself has none."
+        "On logarithmic axes against the size m of the batch: the errors of the mean and of "
+        "the scale, measured and predicted, and the change of z between training and test. The "
+        "batches are drawn without replacement: the lines have slope −½ while m is far below "
+        "the number of cases N, then fall faster, and at m = N the errors are 0. A method that "
+        "treats each case by itself has no such errors."
     ),
     uses=(*DATA, "method"),
     compute=compute,

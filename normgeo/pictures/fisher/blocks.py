@@ -222,7 +222,7 @@ def table(result: FisherBlocks) -> Table:
 def _observed(result: FisherBlocks) -> str:
     """Say what normalization did to the blocks."""
     if result.ratio is None:
-        return text("There is the standard model alone.")
+        return text("Only the standard model is shown.")
     name = result.models[-1].normalizer.title
     return text("{method} over standard: {said}.", method=name, said=result.ratio.said)
 

@@ -126,8 +126,9 @@ STUDY = Study(
     title=text("The expected Fisher information against outer products at labels"),
     source=text("section 5.2.1, Eq. 9"),
     alt=text(
-        "For each model and direction two marks over the expected curvature: with labels drawn "
-        "from the model it is 1 within its error; with the labels of the data it is not."
+        "For each model and direction, the curvature from two kinds of labels, divided by the "
+        "expected one: with labels drawn from the model it is 1 within its error; with the "
+        "labels of the data it is not."
     ),
     uses=(*USES, "neuron"),
     compute=compute,

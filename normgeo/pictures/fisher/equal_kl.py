@@ -89,7 +89,9 @@ class Plane:
         """What the contours are, in a few words."""
         if self.contours is None:
             if self.doubled is None:
-                return text("no second direction across, or stopped")
+                return text(
+                    "not drawn, as there is no second direction across ŵ, or it was stopped"
+                )
             return text("stopped")
         if self.doubled is None or not self.contours.strip:
             far = float(np.nanmax(np.abs(self.contours.quadratic)))
@@ -205,7 +207,7 @@ def _cost(settings: Settings) -> Cost:
 
 STUDY = Study(
     "equal_kl",
-    title=text("Equal KL in a plane with the weights in it"),
+    title=text("Equal KL in a plane that contains the weights"),
     source=text("section 5.2.1, Eq. 8 and 9"),
     alt=text(
         "Steps from w in the plane of w and the steepest direction across it: contours of equal "

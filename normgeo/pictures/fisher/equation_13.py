@@ -152,8 +152,8 @@ def _observed(result: Equation13) -> str:
         int((norms[between] > least).sum()) for norms in (result.exact, result.paper, result.gap)
     )
     return text(
-        "Of the {pairs} pairs of different neurons {exact} have a block in the exact map, {paper} "
-        "in that of Eq. 13, and {gap} in the difference.",
+        "Of the {pairs} pairs of different neurons, {exact} have a block that is not 0 in the "
+        "exact map, {paper} in that of Eq. 13, and {gap} in the difference.",
         pairs=len(between[0]),
         exact=exact,
         paper=paper,

@@ -15,7 +15,7 @@ from normgeo.normalizers.averages import Worked
 
 LONGEST = 9  # characters of a number that is written out
 
-NO_MEAN = text("no mean is taken off: μ = 0")
+NO_MEAN = text("no mean is subtracted: μ = 0")
 NO_Z = {
     "equal": text("σ = 0: the averaged a are all equal, so there is no z."),
     "zero": text("σ = 0: the averaged a are all 0, so there is no z."),

@@ -109,9 +109,9 @@ STUDY = Study(
     title=text("What each method averages"),
     source=text("sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5"),
     alt=text(
-        "Three grids with what is averaged lit: one neuron over the cases in batch norm, one case "
-        "over the neurons in layer norm, one weight vector over its features in weight norm. Below "
-        "each the same in integers, with the arithmetic."
+        "Three grids where the entries that are averaged are lit: one neuron over the cases in "
+        "batch norm, one case over the neurons in layer norm, one weight vector over its "
+        "features in weight norm. Below each the same in integers, with the arithmetic."
     ),
     uses=(*DATA, "method", "example", "place"),
     compute=compute,

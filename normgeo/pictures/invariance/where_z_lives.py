@@ -80,7 +80,7 @@ class Places(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How many cases came back, turned over, and moved."""
+    """How many cases came back, changed sign, and moved."""
 
     back: int
     turned: int
@@ -228,7 +228,7 @@ def said(result: Places, step: int) -> str:
         return text("nothing was changed")
     count = Count.of(carried)
     if count.turned and not count.moved:
-        return text("{n} of {N} turned over", n=count.turned, N=N)
+        return text("{n} of {N} changed sign", n=count.turned, N=N)
     if count.moved:
         return text("{n} of {N} moved", n=count.moved, N=N)
     return text("{n} of {N} came back", n=count.back, N=N)
@@ -317,9 +317,9 @@ STUDY = Study(
     title=text("Where z lives"),
     source=text("section 5.1, Eq. 5 and Table 1"),
     alt=text(
-        "Every case is a point with a coordinate for each of three neurons: the summed inputs a, "
-        "then a − μ where a mean is taken off, then z; hollow before the change, filled after it, "
-        "with a line between them."
+        "Every case is a point with a coordinate for each of three neurons: the summed inputs "
+        "a, then a − μ where a mean is subtracted, then z. It is hollow before the change and "
+        "filled after it, with a line between."
     ),
     uses=(*DATA, *CHANGE),
     compute=compute,

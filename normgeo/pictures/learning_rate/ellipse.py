@@ -106,8 +106,8 @@ STUDY = Study(
     title=text("Equal KL around the weights, before and after they double"),
     source=text("section 5.2.2"),
     alt=text(
-        "Left, in a plane across the weights: ellipses of equal KL around them, before and after "
-        "their norm doubles. Right: the same in a plane with the weights in it."
+        "Left: ellipses of equal KL around the weights, in a plane across them, before and "
+        "after their norm doubles. Right: the same in a plane that contains the weights."
     ),
     uses=(*DATA, *BLOCK),
     compute=_compute,

@@ -81,7 +81,7 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 92, "b": 48},
         legend={
             "x": 0,
-            "y": 1.065,
+            "y": 1.09,
             "yanchor": "bottom",
             "xanchor": "left",
             "font": {"size": SMALL},
@@ -115,9 +115,9 @@ def _narrow(title: str, across: str, along: str, small: dict[str, Any]) -> dict[
 
 def _along(result: Ellipse) -> str:
     if result.is_flat:
-        return text("A plane with the weights in it: a wedge, no curvature along ŵ")
+        return text("A plane that contains the weights: a wedge, no curvature along ŵ")
     return text(
-        "A plane with the weights in it: for ε > 0, curvature along ŵ is {share} × that across",
+        "A plane that contains the weights: for ε > 0, curvature along ŵ is {share} × that across",
         share=number(result.radial_share, 2),
     )
 

@@ -150,8 +150,8 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
     if not whole:
         raise Refusal(
             text(
-                "An equilibrium takes {least} steps or more, and the runs have {steps}. Take more "
-                "steps, or a smaller step size η.",
+                "An equilibrium takes {least} steps or more, and the runs have {steps}. Take "
+                "more steps, or a smaller learning rate η.",
                 least=FEWEST,
                 steps=max(run.steps for run in real),
             )
@@ -226,7 +226,7 @@ def _observed(result: Equilibria) -> str:
             ends = result.settled(runs)
             sentences.append(
                 text(
-                    "{name} the norms come to {norm} and the angles to {angle}° on average.",
+                    "{name} the norms are {norm} and the angles {angle}° on average.",
                     name=name,
                     norm=number(ends.norm),
                     angle=number(float(np.degrees(ends.angle))),

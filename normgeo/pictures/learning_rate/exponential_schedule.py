@@ -99,23 +99,23 @@ class ExponentialSchedule:
         twin, eps = self.twin, self.twin.decayed.start.normalizer.eps
         if twin.parted is None:
             return text(
-                "The two turn as one: after {steps:,} steps the largest angle between them has "
-                "been {angle} radians, and their losses have differed by {loss} at most.",
+                "Both runs turn alike: in {steps:,} steps the angle between them was {angle} "
+                "radians at most, and their losses differed by {loss} at most.",
                 steps=int(twin.kept[-1]),
                 angle=number(self.apart, 1),
                 loss=number(self.losses_apart, 1),
             )
         if eps:
             return text(
-                "The two part from step {step:,} on: with ε = {eps} the length of the weights is "
-                "not free, and the law does not hold.",
+                "The two runs part from step {step:,} on: at ε = {eps}, z depends on the "
+                "length of the weights, and the law does not hold.",
                 step=twin.parted,
                 eps=number(float(eps)),
             )
         return text(
-            "The two part by more than {tolerance} radians from step {step:,} on: decay has made "
-            "the steps on the unit sphere so large that the run is chaotic, and rounding grows. "
-            "A smaller η or λ keeps it calm.",
+            "The two runs part by more than {tolerance} radians from step {step:,} on: decay "
+            "has made the steps on the unit sphere so large that the run is chaotic and "
+            "rounding errors grow. A smaller η or λ avoids this.",
             tolerance=number(twin.tolerance, 1),
             step=twin.parted,
         )
@@ -180,8 +180,8 @@ def _table(result: ExponentialSchedule) -> Table:
 def _observed(result: ExponentialSchedule) -> str:
     """Say how far the two runs are apart, in angle and in norm."""
     return text(
-        "In {steps:,} steps the angle is {angle}° at most; the norms end {growth} times apart, "
-        "predicted {predicted}.",
+        "In {steps:,} steps the angle is {angle}° at most; in the end the norms differ by a "
+        "factor of {growth}, predicted {predicted}.",
         steps=int(result.steps[-1]),
         angle=number(float(np.degrees(result.angles.max())), 2),
         growth=number(float(result.twin.growth[-1, result.block])),

@@ -1,7 +1,7 @@
 """Runs of training from several norms: what the settings leave open, the runs, and their ends.
 
-All pictures of the page have one step size of gradient descent: the settings' `rate`, or where that
-is 0 one whose first step, at ‖w‖ = 1, turns the weights by an angle that a reader can see.
+All pictures of the page have one learning rate of gradient descent: the settings' `rate`, or where
+that is 0 one whose first step, at ‖w‖ = 1, turns the weights by an angle that a reader can see.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
     if decay == 0:
         raise Refusal(
             text(
-                "Without weight decay nothing holds the growth of the norm, and there is nothing "
-                "to see here. Choose a weight decay λ above 0, or leave it open."
+                "Without weight decay nothing stops the growth of the norm, so there is no "
+                "balance to show. Choose a weight decay λ above 0, or leave the field empty."
             )
         )
     if rate * decay >= 1:
         raise Refusal(
             text(
-                "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep "
-                "their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
-                "Choose a smaller λ, or leave it open.",
+                "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to "
+                "keep their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
+                "Choose a smaller λ, or leave the field empty.",
                 rate=number(rate, 4),
                 decay=number(decay, 4),
                 product=number(rate * decay, 4),

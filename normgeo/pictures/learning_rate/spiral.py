@@ -118,7 +118,7 @@ def _compute(settings: Settings, progress: Progress) -> Spiral:
     if run.diverged and not run.steps:
         raise Refusal(
             text(
-                "The first step has no end: {reason} Choose a smaller step size η.",
+                "The first step cannot be taken: {reason} Choose a smaller learning rate η.",
                 reason=run.diverged.reason,
             )
         )
@@ -152,8 +152,8 @@ def _table(result: Spiral) -> Table:
 def _observed(result: Spiral) -> str:
     """Say how the radius changes, and how far from its law."""
     return text(
-        "The radius goes from {first} to {last}, at most {off} of it from the law, and the path "
-        "turns by {turned}° in all.",
+        "The radius goes from {first} to {last} and differs from the law by at most {off} of "
+        "its size; the path turns by {turned}° in all.",
         first=number(float(result.radii[0])),
         last=number(float(result.radii[-1])),
         off=number(result.deviation, 1),

@@ -51,7 +51,7 @@ def figure(result: Spiral, theme: str) -> go.Figure:
 
 
 def _shadow_name() -> str:
-    return text("its shadow on the plane of the first step")
+    return text("path, projected on the plane of the first step")
 
 
 def _paths(result: Spiral, theme: str) -> list[go.Scatter]:

@@ -157,8 +157,8 @@ def _notes(settings: Settings, found: NullDirections) -> list[str]:
     if not found.fits:
         notes.append(
             text(
-                "The formula is for generic weights and many generic cases; these are not, so "
-                "the count differs from it."
+                "The formula is for generic weights and many generic cases. These are not "
+                "generic, so the count differs from it."
             )
         )
     return notes
@@ -258,8 +258,9 @@ STUDY = Study(
     source=text("section 5.1, Table 1; section 5.2.2"),
     alt=text(
         "Left: the singular values that decide which directions are null, on a logarithmic "
-        "scale, with the null ones marked apart, of the size of rounding errors. Right: a bar for "
-        "each reason, as long as the number of null directions that it explains."
+        "scale. Those of null directions are marked apart; they are as small as rounding "
+        "errors. Right: a bar for each reason, as long as the number of null directions that "
+        "it explains."
     ),
     uses=USES,
     compute=null_directions,

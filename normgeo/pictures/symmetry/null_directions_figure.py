@@ -168,7 +168,7 @@ def _threshold(null: NullSpace) -> list[str]:
     """Say what singular values are compared with."""
     words = [
         text(
-            "null up to {rounding}, of the size of rounding errors",
+            "null up to {rounding}, as small as rounding errors",
             rounding=number(null.rounding, 2),
         )
     ]

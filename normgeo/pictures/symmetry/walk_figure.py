@@ -340,7 +340,7 @@ def _rule(result: Walks, t: int) -> list[str]:
     if one.rescales:
         where = text("{who} × {factor}", who=who, factor=number(1 + float(result.steps[t])))
         if result.steps[t] < -1:
-            where = text("{where}: a negative δ turns z over", where=where)
+            where = text("{where}: a negative δ flips the sign of z", where=where)
     elif one.follows:
         where = text("{who} {r} γ", who=who, r=r)
     elif result.null.still.all():

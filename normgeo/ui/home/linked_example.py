@@ -43,7 +43,9 @@ WORDS = {
     "ofCase": text("{method}, {symbol} of case {n}: {value}"),
     "ofNeuron": text("{method}, {symbol} of neuron {h}: {value}"),
     "missing": text("there is none"),
-    "hint": text("Type another whole number, or point at any number to see what it is made of."),
+    "hint": text(
+        "Type another whole number, or point at any number to see what it is computed from."
+    ),
     "reach": text("A change of this entry can move {list}."),
     "reached": text("{count} z of {method}"),
     "averaged": text("{method} averages {rule}."),

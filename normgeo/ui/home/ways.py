@@ -40,19 +40,22 @@ WAYS = (
         (
             _cell(
                 "layer.case_rescaling",
-                text("More contrast in one picture"),
+                text("More contrast in one image"),
                 text("Drag δ: layer norm's dots stay in their circles, batch norm's leave them."),
             ),
             _cell(
                 "batch.dataset_recentering",
-                text("The same overlay on every picture"),
-                text("Batch norm takes it off again, layer norm does not."),
+                text("The same overlay on every image"),
+                text("Batch norm subtracts it again, layer norm does not."),
                 delta="2",
             ),
             _cell(
                 "batch.weight_vector_rescaling",
                 text("One template three times as strong"),
-                text("Now batch norm stays and layer norm moves: the table's other half."),
+                text(
+                    "Now z of batch norm stays and z of layer norm moves: the other half of the "
+                    "table."
+                ),
             ),
             _cell(
                 "layer.weight_vector_rescaling",
@@ -61,8 +64,11 @@ WAYS = (
                 tab="blackboard",
             ),
             _turn(
-                text("What the scale of the weights still does"),
-                text("Drag ‖w‖: the loss stays, each doubling turns the weights a quarter as far."),
+                text("What the length of the weights still does"),
+                text(
+                    "Drag ‖w‖: the loss stays the same; after each doubling a step turns the "
+                    "weights a quarter as far."
+                ),
             ),
         ),
     ),
@@ -72,11 +78,13 @@ WAYS = (
             _cell(
                 "batch.case_rescaling",
                 text("What is a case?"),
-                text("One picture gets more contrast: under batch norm it moves μ and σ of all."),
+                text(
+                    "One image gets more contrast: under batch norm it moves μ and σ of all cases."
+                ),
             ),
             _cell(
                 "layer.weight_matrix_recentering",
-                text("Why: the mean moves along"),
+                text("Why: the mean moves with it"),
                 text("One line of algebra, with the numbers of this digit."),
                 tab="why",
             ),
@@ -96,29 +104,31 @@ WAYS = (
             _cell(
                 "layer.dataset_rescaling",
                 text("A negative δ"),
-                text("z turns over: invariant means δ > 0."),
+                text("The sign of z flips: “invariant” means for δ > 0."),
                 delta="-2",
             ),
             _cell(
                 "layer.case_rescaling",
                 text("And with ε?"),
-                text("A ✓ becomes ≈: at small contrast ε is no longer small."),
+                text("A ✓ becomes ≈: at low contrast, ε is no longer small beside σ²."),
                 eps="0.00001",
                 tab="floating_point",
             ),
             _cell(
                 "weight.dataset_rescaling",
                 text("Where text and table differ"),
-                text("Section 5.1 says all methods; Table 1 and the numbers say not weight norm."),
+                text(
+                    "Section 5.1 says “all methods”; by Table 1 and the numbers, not weight norm."
+                ),
             ),
             _turn(
                 text("One function, three norms, one training"),
-                text("The longer weights start slower, and follow the dashed prediction."),
+                text("Longer weights turn more slowly at first, as the dashed lines predict."),
                 tab="descent",
             ),
             _turn(
                 text("Which ½ the paper means"),
-                text("The doubling table: ¼, ½ or 0, by what is asked."),
+                text("The doubling table: ¼, ½ or 0, depending on what is meant."),
                 tab="fisher",
             ),
             Step(
@@ -130,7 +140,7 @@ WAYS = (
             Step(
                 "fisher",
                 text("What Eq. 13 leaves out"),
-                text("Under layer norm neurons share curvature; Eq. 13 has none between them."),
+                text("Under layer norm, neurons share curvature; Eq. 13 has none between neurons."),
                 {"method": "layer", "tab": "eq13"},
             ),
         ),
@@ -155,7 +165,10 @@ WAYS = (
             _cell(
                 "layer.case_rescaling",
                 text("Build your own normalizer"),
-                text("Choose two words, groups and ε: each cell of its row leads to its picture."),
+                text(
+                    "Choose a center, a scale, groups and ε: each cell of its row opens its "
+                    "picture."
+                ),
                 tab="own",
             ),
             _cell(
@@ -167,7 +180,7 @@ WAYS = (
             _cell(
                 "batch.case_rescaling",
                 text("Frozen statistics, as at test time"),
-                text("What batch norm loses when its statistics stand still."),
+                text("What batch norm loses when its statistics are constants."),
                 statistics="frozen",
             ),
             _cell(
@@ -189,14 +202,14 @@ WAYS = (
             ),
             Step(
                 "symmetry",
-                text("Directions that nobody sees"),
+                text("Directions that the model does not see"),
                 text("Walk along one: the weights change, the outputs stand still."),
                 {"method": "layer"},
             ),
             Step(
                 "batch",
                 text("A batch of two"),
-                text("Batch norm's network falls behind, layer norm's does not."),
+                text("The network with batch norm falls behind, the one with layer norm does not."),
                 {},
             ),
             Step(

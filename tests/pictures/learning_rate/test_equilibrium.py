@@ -63,7 +63,7 @@ def test_adam_has_no_equilibrium_law_and_points_to_adamw(words, lines) -> None:
     assert result.predicted is None
     drawn = EQUILIBRIUM.figure(result, "light")
     assert "predicted" not in lines(drawn, 1)
-    assert "AdamW, whose decay stands apart, has one." in words(drawn)
+    assert "AdamW, which keeps decay apart from the gradient, has a law." in words(drawn)
 
 
 def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off(words, lines) -> None:
@@ -92,5 +92,5 @@ def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off(words, 
 def test_too_few_steps_for_an_equilibrium_have_a_sentence(sentence_of) -> None:
     assert sentence_of("equilibrium", replace(QUICK, steps=2)) == (
         "An equilibrium takes 4 steps or more, and the runs have 2. Take more steps, or a smaller "
-        "step size η."
+        "learning rate η."
     )

@@ -57,8 +57,10 @@ def test_chaotic_twins_part_at_a_step_that_is_said(words) -> None:
     assert 10 < far[0] < 90
     drawn = TWIN.figure(result, "light")
     assert f"from step {far[0]} on" in words(drawn)
-    assert "rounding grows" in words(drawn)
+    assert "rounding errors grow" in words(drawn)
 
 
 def test_twin_with_eps_says_that_the_law_does_not_hold(words, figure_of) -> None:
-    assert "with ε = 0.1 the length" in words(figure_of("twin", replace(QUICK, eps=0.1)))
+    assert "at ε = 0.1, z depends on the length" in words(
+        figure_of("twin", replace(QUICK, eps=0.1))
+    )

@@ -105,8 +105,8 @@ def test_recipe_gives_the_same_picture(name: str) -> None:
 @pytest.mark.parametrize("name", ["equilibrium", "twin"])
 def test_no_decay_has_a_sentence(sentence_of, name: str) -> None:
     assert sentence_of(name, replace(QUICK, decay=0)) == (
-        "Without weight decay nothing holds the growth of the norm, and there is nothing to see "
-        "here. Choose a weight decay λ above 0, or leave it open."
+        "Without weight decay nothing stops the growth of the norm, so there is no balance to "
+        "show. Choose a weight decay λ above 0, or leave the field empty."
     )
 
 
@@ -114,7 +114,7 @@ def test_no_decay_has_a_sentence(sentence_of, name: str) -> None:
 def test_decay_that_turns_the_weights_round_has_a_sentence(sentence_of, name: str) -> None:
     assert sentence_of(name, replace(QUICK, decay=4, rate=0.5)) == (
         "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to keep their "
-        "direction; got η = 0.5 and λ = 4, so ηλ = 2. Choose a smaller λ, or leave it open."
+        "direction; got η = 0.5 and λ = 4, so ηλ = 2. Choose a smaller λ, or leave the field empty."
     )
 
 
@@ -141,7 +141,7 @@ def test_wild_runs_are_drawn_or_explained(
     elif rate and counts and name == "equilibrium":
         assert "and the runs have 0. Take more steps" in sentence_of(name, settings)
     elif rate and counts and name == "spiral":
-        assert sentence_of(name, settings).startswith("The first step has no end: ")
+        assert sentence_of(name, settings).startswith("The first step cannot be taken: ")
     else:
         result = PICTURES[name].compute(settings)
         spec = PICTURES[name].figure(result, "dark").to_plotly_json()

@@ -49,6 +49,6 @@ def test_shadow_is_the_projection_on_the_start_and_the_first_step() -> None:
 
 def test_two_features_have_no_shadow_but_their_path(figure_of) -> None:
     names = [trace.name for trace in figure_of("spiral", Settings(dataset="plane", steps=20)).data]
-    assert "its shadow on the plane of the first step" not in names
+    assert "path, projected on the plane of the first step" not in names
     names = [trace.name for trace in figure_of("spiral", QUICK).data]
-    assert "its shadow on the plane of the first step" in names
+    assert "path, projected on the plane of the first step" in names
