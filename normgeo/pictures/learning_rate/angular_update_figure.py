@@ -12,6 +12,7 @@ from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate, Change, norm_words
 from normgeo.pictures.learning_rate.weight_plane_figure import (
+    NUMBERS,
     Plane,
     Trace,
     step_notes,
@@ -50,7 +51,7 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
         trace.source = source
     dress(drawn, theme, height=PANEL)
     _axes(drawn, result, plane)
-    _sizes(drawn, result)
+    _sizes(drawn, result, plane.left)
     narrow = drawn.layout.meta["narrow"] | states[opening]["layout"]["meta"]["narrow"]
     drawn.update_layout({**states[opening]["layout"], "meta": {"narrow": narrow}})
     add_slider(
@@ -155,7 +156,9 @@ def _angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:
 
 
 def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
-    plain = {"showgrid": False, "zeroline": False}
+    # Margins that follow the numbers would fit the plane to its panel twice.
+    fixed = {"automargin": False}
+    plain = {"showgrid": False, "zeroline": False, **fixed}
     across = text("against the gradient −Ĝ")
     if plane.stretch != 1:
         across = text("−Ĝ, × {stretch} as large", stretch=fraction(plane.stretch))
@@ -172,7 +175,7 @@ def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
             "constrain": "range",
             "scaleratio": plane.stretch,
             "exponentformat": "power",
-            "nticks": 5,
+            "nticks": NUMBERS,
             **plain,
         },
     )
@@ -185,6 +188,7 @@ def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
     first, last = np.log10(curve.norms[[0, -1]])
     drawn.update_layout(
         xaxis2={
+            **fixed,
             "anchor": "y2",
             "type": "log",
             "title": " ".join(_norm_words(result)),
@@ -194,6 +198,7 @@ def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
             "ticktext": [fraction(norm) for norm in curve.norms[::2].tolist()],
         },
         yaxis2={
+            **fixed,
             "anchor": "x2",
             "type": "log",
             "range": [low - 0.22 * decades, high + 0.08 * decades],
@@ -211,7 +216,7 @@ def _norm_words(result: AngularUpdate) -> list[str]:
     return [words, text("minus their mean")] if centered else [words]
 
 
-def _sizes(drawn: go.Figure, result: AngularUpdate) -> None:
+def _sizes(drawn: go.Figure, result: AngularUpdate, left: int) -> None:
     """Place the panels side by side, and one above the other where the figure is narrow."""
     inside = {
         "orientation": "v",
@@ -222,7 +227,7 @@ def _sizes(drawn: go.Figure, result: AngularUpdate) -> None:
     above = TILE + LINE + 14 + LINE * len(_law_lines(result, 130))
     drawn.update_layout(
         height=above + PANEL + 52,
-        margin={"l": 8, "r": 8, "t": above, "b": 52},
+        margin={"l": left, "r": 8, "t": above, "b": 52},
         showlegend=result.has_law,
         legend={"x": RIGHT[0] + 0.008, "y": 0.03, **inside},
         xaxis={"domain": LEFT},

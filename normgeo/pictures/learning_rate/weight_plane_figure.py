@@ -26,6 +26,8 @@ ACROSS, UP = (-0.5, 1.6), (-0.75, 0.95)  # what it covers, in units of the reach
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE = 430  # pixels of the reach, roughly: no arrow is all head
+NUMBERS = 5  # beside the vertical axis, at most
+TITLE, SIGN, DIGIT, DIGITS = 36, 12, 8, 6  # pixels: beside the axis, of parts of a number; at most
 
 Trace = dict[str, Any]  # of a frame: plotly checks it once, where an object is checked twice
 
@@ -65,6 +67,21 @@ class Plane(NamedTuple):
         reach = self.reaches[step]
         up = reach / self.stretch
         return {"xaxis.range": [-0.12 * reach, reach], "yaxis.range": [-0.15 * up, 0.42 * up]}
+
+    @property
+    def left(self) -> int:
+        """The pixels that the title and the longest number of all frames need beside the axis."""
+        return TITLE + SIGN + DIGIT * max(map(self._digits, range(len(self.reaches))))
+
+    def _digits(self, step: int) -> int:
+        """The length of the numbers of a frame, with a point; plotly counts in 1, 2, 5."""
+        low, high = self.view(step)["yaxis.range"]
+        part = (high - low) / NUMBERS
+        decimals = -int(np.floor(np.log10(part)))
+        if part * 10.0**decimals > 5:
+            decimals -= 1
+        whole = 1 + max(0, int(np.log10(high)))
+        return min(whole + (1 + decimals) * (decimals > 0), DIGITS)
 
     def images(self, step: int) -> list[Trace]:
         """The places of the images in a frame, which shows one of them; `sources` fill them."""
