@@ -36,15 +36,25 @@ def data(chain: NullChain, credited: Array) -> list[Finding]:
         part = without(part, chain.zero(chain.parameters, chain.of_outputs))
     sentence = text("The cases differ in every direction that the weights can look in.")
     if part.shape[1]:
+        rank = X.shape[1] - mapped_to_zero(every, X, rounding).shape[1]
+        numbers = {
+            "N": len(X),
+            "rank": rank,
+            "D": X.shape[1],
+            "origin": "" if weights_only else text(" around their mean"),
+            "constant": int(np.count_nonzero(np.linalg.norm(varied, axis=0) <= rounding)),
+        }
         sentence = text(
             "The {N} cases span {rank} of {D} dimensions{origin} (constant features: "
             "{constant}): weights along the missing dimensions change no output.",
-            N=len(X),
-            rank=X.shape[1] - mapped_to_zero(every, X, rounding).shape[1],
-            D=X.shape[1],
-            origin="" if weights_only else text(" around their mean"),
-            constant=int(np.count_nonzero(np.linalg.norm(varied, axis=0) <= rounding)),
+            **numbers,
         )
+        if not chain.decided(part):
+            sentence = text(
+                "In all but {rank} of {D} dimensions the {N} cases differ by rounding{origin}, and "
+                "float64 cannot decide whether they differ.",
+                **numbers,
+            )
     return [Finding("data", text("the data"), sentence, part)]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.refusal import Refusal
 from normgeo.models.families import Family, family_of
+from normgeo.normalizers.centers import Center
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.scales import Scale
 from normgeo.normalizers.statistic import group_size
 
 
@@ -54,11 +58,24 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family)
     center, scale = normalizer.centering, normalizer.scaling
     if reason := center.undefined(2, K, D) or scale.undefined(2, K, D):
         raise Refusal(reason)
-    frozen = normalizer.statistics == "frozen"
-    constant_mean, constant_scale = (frozen and word.shared_by_cases for word in (center, scale))
-    narrows = scale.divides and not (constant_scale or normalizer.added_eps)
     if normalizer.leaves_only_signs(H):
         return {"HD": H * D}
+    if normalizer.statistics == "frozen":
+        center = center.freeze(np.zeros((1, H)) if center.shared_by_cases else None)
+        scale = scale.freeze(np.ones((1, H)))
+    return generic_terms(center, scale, G, normalizer.added_eps > 0, (H, D), coupled)
+
+
+def generic_terms(
+    center: Center, scale: Scale, G: int, added: bool, shape: tuple[int, int], coupled: bool
+) -> dict[str, int]:
+    """Return the terms for words that may be frozen, W of a shape (H, D), and ε > 0 or not.
+
+    Their sum is the least dimension of all weights and cases, but where only signs are left.
+    """
+    (H, D), K = shape, group_size(shape[0], G)
+    constant_mean = center.offset is not None
+    narrows = scale.divides and not (scale.frozen or added)
     terms = {}
     if center.neuron_dimensions_lost:
         terms["GD"] = G * D

@@ -214,6 +214,18 @@ class Equilibrated:
         return graded_null_space(self.conditions) if len(self.conditions) else None
 
     @property
+    def growth(self) -> Array:
+        """Coordinates e (P + m, k) of W̃ itself: all of it, each group, and each row."""
+        it = whole(self.at)
+        W, member = it.centered_weights.astype(np.float64), np.arange(self.at.layout.neurons)
+        K = len(W) // it.groups
+        parts = np.concatenate(
+            [member // size == np.arange(len(W) // size)[:, None] for size in (len(W), K, 1)]
+        )
+        grown = parts[:, :, None] * W
+        return self.pack(self.of_centered(grown, np.zeros((len(grown), len(self._offset_sizes)))))
+
+    @property
     def offsets(self) -> Array:
         """The coordinates e (P + m, m) of what the center takes off the weights: all null."""
         P = self.at.layout.size

@@ -24,11 +24,8 @@ from normgeo.base.subspaces import without
 from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.null_chain import NullChain
-from normgeo.symmetry.null_space import NullSpace
+from normgeo.symmetry.null_space import INSIDE, NullSpace
 from normgeo.symmetry.reasons import REASONS
-
-INSIDE = 0.9
-"""The length within the null space above which a unit vector is one of it, but for rounding."""
 
 
 @final

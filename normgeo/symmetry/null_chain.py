@@ -15,7 +15,14 @@ from typing import final
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import graded_basis, mapped_to_zero, orthonormal, without
+from normgeo.base.subspaces import (
+    SAME,
+    graded_basis,
+    mapped_to_zero,
+    orthonormal,
+    principal_angles,
+    without,
+)
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import ModelLinearization, NormalizedGLM
 from normgeo.normalizers.linearization import Linearization
@@ -75,6 +82,11 @@ class NullChain:
         if self.parameters is self.outputs:
             return self.null.coordinates
         return self.zero(self.parameters, self.null.coordinates)
+
+    def decided(self, S: Array) -> bool:
+        """Whether directions S (P, k) that the map takes to rounding are null ones, or too near."""
+        angles, _ = principal_angles(S, self.null.coordinates)
+        return self.null.clear or bool((angles < SAME).all())
 
     def shifting(self, S: Array) -> Array:
         """The part of null directions S that no output would show, were none saturated."""

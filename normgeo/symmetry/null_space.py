@@ -18,16 +18,21 @@ from scipy.linalg import eigh
 from normgeo.base.arguments import flag, instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.subspaces import graded_basis, triangle
+from normgeo.base.subspaces import SAME, graded_basis, gram_schmidt, triangle
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
-from normgeo.fisher.structure import check_size
+from normgeo.fisher.structure import FisherStructure, check_size
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import ParameterLayout
+from normgeo.normalizers.fixed_cases import TINY
 from normgeo.symmetry.equilibration import Equilibrated
+from normgeo.symmetry.exact_dimension import exact_dimension, least_dimension
 
 DOUBT = 10.0
 """Up to so many times what rounding does to E, a singular value may be rounding or not."""
+
+INSIDE = 0.9
+"""The length within the null space above which a unit vector is one of it, but for rounding."""
 
 # Eigenvalues of EᵀE below it are not believed, but measured by E.
 CANDIDATES = 1e-6
@@ -38,8 +43,9 @@ CANDIDATES = 1e-6
 class NullSpace:
     """The null space of a Fisher information, and how its dimension was decided.
 
-    A direction has one of three answers. It is null where its singular value is up to `rounding`,
-    not null above `tolerance`; between the two float64 can't decide.
+    A direction has one of three answers. It is not null where its singular value is above
+    `tolerance`, and null up to `rounding`, if exact arithmetic counts as many as that. Those
+    between, and those that it counts out, float64 can't decide.
 
     Attributes:
         singular_values: of E, descending: H·D of them for the weights alone, P for all of θ.
@@ -143,8 +149,8 @@ def null_space(
     singular_values, found = _decomposed(E)
     offsets = E.offsets
     singular_values = np.concatenate([singular_values, np.zeros(offsets.shape[1])])
-    null = singular_values <= E.rounding
-    coordinates = np.concatenate([E.spread(found[:, null[: found.shape[1]]]), offsets], axis=1)
+    small = E.spread(found[:, singular_values[: found.shape[1]] <= E.rounding])
+    coordinates = np.concatenate([_null_part(E, structure, small), offsets], axis=1)
     highest = DOUBT * E.rounding * E.condition if tolerance is None else tolerance
     return NullSpace(
         singular_values,
@@ -155,8 +161,28 @@ def null_space(
         weights_only,
         F.which,
         F.layout,
-        (*F.notes, *_notes(E, singular_values, highest)),
+        (*F.notes, *_notes(E, singular_values, highest, coordinates.shape[1])),
     )
+
+
+def _null_part(E: Equilibrated, structure: FisherStructure, small: Array) -> Array:
+    """The part (P + m, k) of directions whose effect is rounding that exact arithmetic counts.
+
+    Of more directions than it counts, those that W̃ grows along come first.
+    """
+    at, family, count = structure.at, structure.family, small.shape[1]
+    lost = E.offsets.shape[1]
+    if count <= least_dimension(at, family, E.weights_only) - lost:
+        return small
+    exact = exact_dimension(at, family, E.weights_only)
+    if exact is None or exact - lost >= count:
+        return small
+    growth = E.growth / np.maximum(np.linalg.norm(E.growth, axis=0), TINY)
+    inside = (small.T @ growth).T
+    inside = inside[np.linalg.norm(inside, axis=1) > INSIDE]
+    order = gram_schmidt(np.concatenate([inside, np.eye(count)]), SAME)
+    part: Array = small @ order[: exact - lost].T
+    return part
 
 
 def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
@@ -186,16 +212,17 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
     return singular_values[order], vectors[:, order]
 
 
-def _notes(E: Equilibrated, singular_values: Array, tolerance: float) -> list[str]:
+def _notes(E: Equilibrated, singular_values: Array, tolerance: float, null: int) -> list[str]:
     notes = []
-    if singular_values[0] <= E.rounding:
+    rounding = np.count_nonzero(singular_values <= E.rounding)
+    if rounding == len(singular_values) == null:
         notes.append(
             text(
                 "No small change of the {what} changes the outputs: F is zero to rounding.",
                 what=text("weights") if E.weights_only else text("parameters"),
             )
         )
-    between = np.count_nonzero((singular_values > E.rounding) & (singular_values <= tolerance))
+    between = np.count_nonzero(singular_values <= tolerance) - rounding
     if between:
         notes.append(
             text(
@@ -205,6 +232,18 @@ def _notes(E: Equilibrated, singular_values: Array, tolerance: float) -> list[st
                 count=between,
                 rounding=E.rounding,
                 tolerance=tolerance,
+            )
+        )
+    if rounding > null:
+        notes.append(
+            text(
+                "{count} of the directions cannot be decided in float64: of {small} with an effect "
+                "up to {rounding:.2g}, which is rounding, exact arithmetic with these very weights "
+                "and inputs counts {null} as null.",
+                count=rounding - null,
+                small=rounding,
+                rounding=E.rounding,
+                null=null,
             )
         )
     return notes

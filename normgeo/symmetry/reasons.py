@@ -67,8 +67,12 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
         if span.shape[1] <= chain.null.dimension:
             null = chain.zero(chain.outputs, span).shape[1]
             ignored = chain.zero(chain.normalized_inputs, span).shape[1]
-        holds = 0 < span.shape[1] == ignored
-        if holds:
+        known = not span.shape[1] or null < span.shape[1] or chain.decided(span)
+        holds = known and 0 < span.shape[1] == ignored
+        if not known:
+            null = int(np.count_nonzero(angles < SAME))
+            sentence = text("Its effect is rounding, and float64 cannot decide whether it is 0.")
+        elif holds:
             sentence = text("z ignores it, and so does the model.")
         elif not span.shape[1]:
             sentence = text("It moves nothing here: what it would change is zero.")

@@ -112,22 +112,67 @@ def test_dimension_is_that_of_exact_arithmetic(words, change):
     assert explain(model, X, null).unexplained == 0
 
 
+CASES = np.array([[2.0**33], [1.0], [2.0**-33], [1.0], [1.0]])
+
+EXTREMES = CHANGES | {
+    "cases": lambda W, X: (W, X * CASES),
+    "neurons and features": lambda W, X: (W * FACTORS[:, None], X * FACTORS),
+    "neurons and cases": lambda W, X: (W * FACTORS[:, None], X * CASES),
+    "features and cases": lambda W, X: (W, X * FACTORS * CASES),
+    "offset, then units": lambda W, X: (W, (X + 1e5) * FACTORS),
+    "units, then offset": lambda W, X: (W, X * FACTORS + 1e5),
+    "offset and norms": lambda W, X: (W * FACTORS[:, None], X + 1e5),
+    "offset of 1e7": lambda W, X: (W, X + 1e7),
+    "offset of 1e9": lambda W, X: (W, X + 1e9),
+}
+
+STATISTICS = [
+    (words, kind)
+    for words in GRID
+    for kind in ("current", "frozen")
+    if kind == "current" or "batch" in words
+]
+
+
+@pytest.mark.parametrize("change", EXTREMES)
+@pytest.mark.parametrize(("words", "kind"), STATISTICS, ids=str)
+def test_what_is_counted_is_null_and_what_is_not_decided_is_said(words, kind, change):
+    """At any sizes: no more null directions than exact arithmetic has, and no fewer unsaid."""
+    W, X = EXTREMES[change](*drawn())
+    normalizer = replace(GRID[words], statistics=kind)
+    reference = (W, X) if kind == "frozen" else None
+    model = NormalizedGLM(normalizer, "gaussian", W, reference=reference)
+    null = null_space(fisher(model, X))
+    exact = exact_dimension(normalizer, W, X)
+    assert null.dimension <= exact <= null.dimension + null.undecided
+    assert null.clear != any("cannot be decided in float64" in note for note in null.notes)
+    explanation = explain(model, X, null)
+    assert explanation.unexplained == 0
+    for reason in explanation.reasons:
+        assert reason.held or reason.sentence != "z ignores it, and so does the model."
+        assert reason.held or "change no output" not in reason.sentence
+
+
 @pytest.mark.parametrize(
     ("words", "change"),
     [
         (words, change)
         for words in GRID
-        for change in ("offset", "units", "norms")
+        for change in ("offset", "units", "norms", "offset of 1e7")
         if "batch" in words and (words[1] != "layer" or change == "offset")
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
-def test_dimension_with_frozen_statistics_is_that_of_exact_arithmetic(words, change):
-    W, X = CHANGES[change](*drawn())
+def test_with_frozen_statistics_sizes_decide_nothing(words, change):
+    """Nor does an offset, to which the mean is frozen: the dimension is that of the draw."""
     normalizer = replace(GRID[words], statistics="frozen")
-    null = null_space(fisher(NormalizedGLM(normalizer, "gaussian", W, reference=(W, X)), X))
-    assert null.dimension == expected(normalizer, change)
-    assert null.clear
+
+    def counted_at(W, X):
+        return null_space(fisher(NormalizedGLM(normalizer, "gaussian", W, reference=(W, X)), X))
+
+    null = counted_at(*EXTREMES[change](*drawn()))
+    assert null.dimension == counted_at(*drawn()).dimension == expected(normalizer, "as drawn")
+    assert null.clear or change == "offset of 1e7"
 
 
 @pytest.mark.parametrize("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
@@ -145,6 +190,43 @@ def test_no_epsilon_is_too_small(words, eps):
         if reason.key.endswith("rescaling"):
             assert reason.held == 0
             assert "ignores" not in reason.sentence
+
+
+@pytest.mark.parametrize("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
+@pytest.mark.parametrize("family", ["gaussian", "categorical"])
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_an_epsilon_below_rounding_is_not_taken_for_none(words, family, weights_only):
+    """What ε alone shows, by ε/σ² of it, is not null: float64 does not decide it, and says so."""
+    W, X = drawn()
+    at = {
+        eps: null_space(
+            fisher(NormalizedGLM(replace(GRID[words], eps=eps), family, W, g=[1, 2, 0.5]), X),
+            weights_only,
+        )
+        for eps in (1e-3, 1e-18, 1e-30)
+    }
+    assert at[1e-3].clear
+    for eps in (1e-18, 1e-30):
+        assert at[eps].dimension == at[1e-3].dimension
+
+
+def test_constants_of_the_data_are_told_from_features_that_hardly_vary():
+    """1e5 + 1e-11 x is a feature in three values of float64: whether it varies is not decided."""
+    W, X = drawn()
+    model = NormalizedGLM(GRID["batch", "none"], "gaussian", W)
+    constant, hardly = np.c_[X[:, :2], np.full(N, 1e5)], np.c_[X[:, :2], 1e5 + 1e-11 * X[:, 2]]
+    assert np.ptp(hardly[:, 2]) > 0
+    for cases, counts, said in (
+        (constant, "3 null", "The 5 cases span 2 of 3 dimensions (constant features: 1)"),
+        (
+            hardly,
+            "0 null, 3 cannot be decided in float64",
+            "In all but 2 of 3 dimensions the 5 cases differ by rounding, and float64 cannot",
+        ),
+    ):
+        null = null_space(fisher(model, cases))
+        assert null.counts == counts
+        assert explain(model, cases, null).reason("data").sentence.startswith(said)
 
 
 def test_the_oracle_counts_what_is_known():

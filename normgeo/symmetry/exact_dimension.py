@@ -1,0 +1,73 @@
+"""How many directions are null in exact arithmetic: what float64 counts as null may only be small.
+
+For the weights and inputs as they are, z ignores dW where dC/σ = C dσ/σ², and with dv = 2σ dσ
+
+    dz = (2v dC − C dv)/(2vσ),    C linear in W,    v quadratic,
+
+so up to a factor for each row the change of the outputs is rational in W and X, and its rank is
+taken modulo a prime. The factor is g/σ as float64 has it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.residues import Residues, rank, residues
+from normgeo.base.subspaces import SAME
+from normgeo.models.families import Family
+from normgeo.models.glm import ModelLinearization
+from normgeo.normalizers.fixed_cases import FixedCases
+from normgeo.normalizers.linearization import Linearization
+from normgeo.symmetry.deciding import whole
+from normgeo.symmetry.dimension import generic_terms
+
+MOST_ENTRIES = 2e6
+"""Entries of J above which ranks are left to float64."""
+
+
+def least_dimension(at: ModelLinearization, family: Family, weights_only: bool) -> int:
+    """Return the least dimension that the null space has for words like these, 0 if not known."""
+    it = whole(at)
+    if not weights_only:
+        return 0
+    shape = at.layout.neurons, at.layout.features
+    terms = generic_terms(it.center, it.scale, it.groups, it.added > 0, shape, family.coupled)
+    return sum(terms.values())
+
+
+def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) -> int | None:
+    """Return the dimension of the null space of F_WW or of F; None where it is not counted.
+
+    That is for Eq. 13 of a layer word, which is no derivative; for outputs of a softmax that are
+    certain; where a bias undoes a gain under a layer scale, as b and z are 1 and 1/σ apart; and
+    for too many cases, neurons and features.
+    """
+    it, layout = at.normalized, at.layout
+    variance = family.covariance_diagonal(at.s)
+    columns = layout.weights.size if weights_only else layout.size
+    if not isinstance(it, Linearization) or it.z.size * columns > MOST_ENTRIES:
+        return None
+    traded = not weights_only and it.scale.shared_by_neurons and (np.ptp(it.z, axis=0) < SAME).any()
+    if traded or (family.coupled and not variance.all()):
+        return None
+    cases = FixedCases.of(
+        it.center, it.scale, it.groups, it.added, layout.neurons, residues(it.inputs)
+    )
+    W = it.center.project_weights(residues(it.centered_weights), it.groups)
+    C, v = (residues(M) for M in cases.moments(W))
+    each = residues(np.eye(layout.weights.size, dtype=np.int64)).reshape(-1, *W.shape)
+    dW = it.center.project_weights(each, it.groups)
+    (up, v_up), (down, v_down) = (cases.moments(M) for M in (W + dW, W - dW))
+    dC, dv = (up - down) / 2, (residues(v_up) - residues(v_down)) / 2
+    gain = np.ones(layout.neurons) if at.gain is None else at.gain
+    rates = residues(gain) / (residues(it.sigma) * 2 * v)
+    ds = [rates * (2 * v * dC - C * dv)]
+    if not weights_only:
+        one_neuron = np.eye(layout.neurons, dtype=np.int64)[:, None, :]
+        ds.append(residues(np.broadcast_to(one_neuron, (layout.neurons, *C.shape))))
+        if at.gain is not None:
+            ds.append(one_neuron * (C / it.sigma))
+    J: Array = np.concatenate([np.asarray(part) for part in ds])
+    J = J[:, :, 1:] - J[:, :, :1] if family.coupled else J * (variance > 0)
+    return columns - rank(J.reshape(len(J), -1).T.view(Residues))
