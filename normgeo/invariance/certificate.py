@@ -10,7 +10,8 @@ evaluated at random integers in exact arithmetic, at one shape:
   {v, v' > 0, δ > 0}, which is connected once N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it.
 
 That a ✓ holds at every shape follows from algebra, for centers that take means off and scales that
-are means of C² or ‖w̃‖²: docs/mathematics.md, section 2. The draw checks that the code does so.
+are means of C² or ‖w̃‖², and so does a ✗ of their current statistics at N, H/G and D of 3 or more:
+docs/mathematics.md, section 2. The draw checks that the code does what the algebra says.
 """
 
 from __future__ import annotations

@@ -254,6 +254,12 @@ def test_limit_has_a_check_and_a_counterexample(shown):
     assert "At ε = 0: Checked in exact arithmetic at N = 5" in page.words
     assert "At ε = 1e-05:" in page.words
     assert "Disproved by a counterexample" in page.words
+    assert "it holds at every N ≥ 3, H/G ≥ 3 and D ≥ 3" in page.words
+    # Which nobody has shown of frozen statistics.
+    own = {"own_center": "batch", "own_scale": "batch", "own_statistics": "frozen"}
+    page = shown("invariance", cell="own.case_offsets", tab="certificate", **own)
+    assert "Disproved by a counterexample" in page.words
+    assert "it holds at every" not in page.words
 
 
 def test_no_opens_at_the_blackboard_with_integers(shown):
