@@ -256,7 +256,7 @@ def test_limit_has_a_check_and_a_counterexample(shown):
     assert "Disproved by a counterexample" in page.words
     assert "it holds at every N ≥ 3, H/G ≥ 3 and D ≥ 3" in page.words
     # Which nobody has shown of frozen statistics.
-    own = {"own_center": "batch", "own_scale": "batch", "own_statistics": "frozen"}
+    own = {"center": "batch", "scale": "batch", "statistics": "frozen"}
     page = shown("invariance", cell="own.case_offsets", tab="certificate", **own)
     assert "Disproved by a counterexample" in page.words
     assert "it holds at every" not in page.words
