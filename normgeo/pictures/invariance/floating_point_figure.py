@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.invariance.floating_point import Sweeps
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
 FLOOR = 1e-18
 INK = (0.55, 0.7, 0.85, 1.0)  # shades of the curves: the colors are those of methods
+LINE = 22  # pixels of a line of words above the panel
 SYMBOLS = ("circle-open", "square-open", "diamond-open", "triangle-up")
 
 
@@ -84,7 +88,29 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
         range=[np.log10(FLOOR) - 0.5, 3],
         title=text("largest change of z, max|z′ − z| / max|z|"),
     )
+    drawn.update_layout(meta={"narrow": _narrow(drawn, wrapped(title, NARROW), len(result.curves))})
     return drawn
+
+
+def _narrow(drawn: go.Figure, title: list[str], entries: int) -> dict[str, Any]:
+    """Return the layout of a narrow figure: higher, with lines that do not lie on each other."""
+    names = LINE * entries + 12
+    top = names + LINE * len(title) + 8
+    return {
+        "height": top + 480,
+        "margin": {"t": top},
+        "title": {"text": ""},
+        "legend": {"orientation": "v"},
+        "xaxis": {"nticks": 5},
+        "annotations": [
+            note(title, yshift=names),
+            # What stands right of δ = 1 has no room there.
+            *(
+                one | {"xanchor": "right", "xshift": -4} if one.get("yref") == "paper" else one
+                for one in (place.to_plotly_json() for place in drawn.layout.annotations)
+            ),
+        ],
+    }
 
 
 def _first_word(pair: tuple[str, float]) -> str:

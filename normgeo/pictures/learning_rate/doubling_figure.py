@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.doubling import CLAIMED, Doubling, factor_words
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, dress
 
 TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))
@@ -82,4 +84,26 @@ def figure(result: Doubling, theme: str) -> go.Figure:
         range=[-0.06, 1.1],
     )
     drawn.update_yaxes(autorange="reversed", showgrid=True, tickfont={"color": look.ink})
+    drawn.update_layout(meta={"narrow": _narrow(drawn, result, wrapped(title, NARROW))})
     return drawn
+
+
+def _narrow(drawn: go.Figure, result: Doubling, title: list[str]) -> dict[str, Any]:
+    """Return the layout of a narrow figure: the name of a quantity stands above its line."""
+    top = 22 * len(title) + 44
+    place: dict[str, Any] = {"xref": "x domain", "yref": "y", "yshift": 6, "font": {"size": SMALL}}
+    names = [
+        note(text(row.quantity), 0, **place) | {"y": text(row.quantity)} for row in result.rows
+    ]
+    return {
+        "height": top + 46 * len(result.rows) + 64,
+        "margin": {"t": top},
+        "title": {"text": ""},
+        "xaxis": {"title": {"text": "<br>".join(wrapped(drawn.layout.xaxis.title.text, NARROW))}},
+        "yaxis": {"showticklabels": False},
+        "annotations": [
+            note(title, yshift=36),
+            *(one.to_plotly_json() for one in drawn.layout.annotations),
+            *names,
+        ],
+    }

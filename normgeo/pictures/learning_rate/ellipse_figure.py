@@ -19,6 +19,7 @@ from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, TH
 
 LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.4), (0.5, 1.0)
+POINT: dict[str, Any] = {"xref": "x2", "yref": "y2", "yanchor": "middle"}
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
 
 
@@ -41,9 +42,7 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
         go.Scatter(
             x=[at.norm for at in measured.at],
             y=[0] * len(measured.at),
-            mode="markers+text",
-            text=[f" {symbol} = {number(at.norm)}" for at in measured.at],
-            textposition="middle right",
+            mode="markers",
             marker={"size": 9, "color": look.ink},
             xaxis="x2",
             yaxis="y2",
@@ -76,6 +75,8 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
         factor=number(result.growth**-2),
         growth=number(result.growth),
     )
+    names = [f"{symbol} = {number(at.norm)}" for at in measured.at]
+    places = [(name, at.norm) for name, at in zip(names, measured.at, strict=True)]
     small: dict[str, Any] = {"yshift": 8, "font": {"size": SIZE, "color": look.muted}}
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 48},
@@ -90,13 +91,16 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
             note(title, LEFT[0], yshift=56),
             head(1, [across], **small),
             head(2, [_along(result)], **small),
+            *(note(name, norm, 0, xshift=8, **POINT) for name, norm in places),
         ],
-        meta={"narrow": _narrow(title, across, _along(result), small)},
+        meta={"narrow": _narrow(title, across, _along(result), small, places)},
     )
     return drawn
 
 
-def _narrow(title: str, across: str, along: str, small: dict[str, Any]) -> dict[str, Any]:
+def _narrow(
+    title: str, across: str, along: str, small: dict[str, Any], places: list[tuple[str, float]]
+) -> dict[str, Any]:
     """Return the layout of a narrow figure: the tangent plane above the one with ŵ."""
     lines, heads = wrapped(title, 38), (wrapped(across, 38), wrapped(along, 38))
     between = 64 + LINE * max(map(len, heads))
@@ -109,6 +113,11 @@ def _narrow(title: str, across: str, along: str, small: dict[str, Any]) -> dict[
             note(lines, yshift=LINE * len(heads[0]) + LEGEND + 20),
             head(1, heads[0], **small),
             head(2, heads[1], **small),
+            # Beside their points they would lie on each other: one above the wedge, one below.
+            *(
+                note(name, norm, 0, yshift=shift, **POINT | {"xanchor": "center"})
+                for (name, norm), shift in zip(places, (-30, 30), strict=True)
+            ),
         ],
     }
 

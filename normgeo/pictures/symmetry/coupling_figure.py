@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import SMALL, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.coupling import Coupling
+
+LINE = 22  # pixels of a line of words above the panel
 
 
 def figure(result: Coupling, theme: str) -> go.Figure:
@@ -46,5 +52,19 @@ def figure(result: Coupling, theme: str) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 66, "b": 44},
         legend={"font": {"size": SMALL}},
         title_text=str(title),
+        meta={"narrow": _narrow(wrapped(title, NARROW), len(drawn.data))},
     )
     return drawn
+
+
+def _narrow(title: list[str], entries: int) -> dict[str, Any]:
+    """Return the layout of a narrow figure: the words above in lines, then the names of lines."""
+    names = LINE * entries + 12
+    top = names + LINE * len(title) + 8
+    return {
+        "height": top + 330,
+        "margin": {"t": top},
+        "title": {"text": ""},
+        "legend": {"orientation": "v"},
+        "annotations": [note(title, yshift=names)],
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Any, final
@@ -11,8 +12,9 @@ import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.panels import NARROW, head, stacked
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
@@ -21,6 +23,7 @@ from normgeo.symmetry.null_space import NullSpace
 
 LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
 LABEL = 56  # characters in a line of a label
+LINE = 21  # pixels of a line of words above a panel
 
 
 @final
@@ -85,14 +88,39 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
             "range": [0, 1.6 * max([1, *(bar.count for bar in bars)])],
         },
         yaxis2={"anchor": "x2", "visible": False, "range": [max(3.6, len(bars) - 0.4), -0.75]},
-        annotations=[
-            *_heads(result, look.muted),
-            *(_bar_title(i, bar.title) for i, bar in enumerate(bars)),
-            *_silence(result, look.muted),
-        ],
     )
-    _mark(drawn, result.null, theme)
+    level = _mark(drawn, result.null, theme)
+    titles = [_bar_title(i, bar.title) for i, bar in enumerate(bars)]
+    silence = _silence(result, look.muted)
+    left, right = _heads(result, look.muted)
+    drawn.update_layout(
+        annotations=[
+            note(left, LEFT[0], yshift=8),
+            note(right, RIGHT[0], yshift=8),
+            *titles,
+            *silence,
+            _threshold(result.null, level, look.muted),
+        ],
+        meta={"narrow": _narrow(result, level, [*titles, *silence], look.muted)},
+    )
     return drawn
+
+
+def _narrow(
+    result: NullDirections, level: float, beside_bars: list[dict[str, Any]], muted: str
+) -> dict[str, Any]:
+    """Return the layout of a narrow figure: the bars below the values."""
+    left, right = _heads(result, muted, narrow=True)
+    top, between = 16 + LINE * len(left), 72 + LINE * len(right)
+    return stacked([[1], [2]], each=280, between=between, top=top, bottom=16) | {
+        "annotations": [
+            head(1, left),
+            head(2, right),
+            *beside_bars,
+            # One line has room below the level; more stand above it, where no value is.
+            _threshold(result.null, level, muted, narrow=True) | {"yanchor": "bottom"},
+        ]
+    }
 
 
 def _bars(explanation: Explanation | None) -> list[Bar]:
@@ -121,8 +149,11 @@ def _bar(reason: Reason) -> Bar:
     return Bar(str(reason.title), reason.added, words, "<br>".join(lines))
 
 
-def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
-    """Draw what is rounding, what is undecided, and the region of the null directions."""
+def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> float:
+    """Draw what is rounding, what is undecided, and the region of the null directions.
+
+    Returns: the place of the level of rounding on its axis.
+    """
     look = THEMES[theme]
     values, k = null.singular_values, null.dimension
     others = len(values) - k
@@ -151,21 +182,11 @@ def _mark(drawn: go.Figure, null: NullSpace, theme: str) -> None:
             y1=level,
             line={"color": look.muted, "width": 1},
         )
-    drawn.add_annotation(
-        note(
-            _threshold(null),
-            0.02,
-            at,
-            xref="x domain",
-            yref="y",
-            yanchor="top",
-            font={"color": look.muted, "size": SMALL},
-        )
-    )
+    return at
 
 
-def _threshold(null: NullSpace) -> list[str]:
-    """Say what singular values are compared with."""
+def _threshold(null: NullSpace, at: float, muted: str, *, narrow: bool = False) -> dict[str, Any]:
+    """Say what singular values are compared with, at the level of rounding."""
     words = [
         text(
             "null up to {rounding}, as small as rounding errors",
@@ -176,14 +197,26 @@ def _threshold(null: NullSpace) -> list[str]:
         words.append(
             text("undecided in float64 up to {tolerance}", tolerance=number(null.tolerance, 2))
         )
-    return words
+    return note(
+        _lines(words, narrow),
+        0.02,
+        at,
+        xref="x domain",
+        yref="y",
+        yanchor="top",
+        font={"color": muted, "size": SMALL},
+    )
 
 
-def _heads(result: NullDirections, muted: str) -> list[dict[str, Any]]:
+def _heads(
+    result: NullDirections, muted: str, *, narrow: bool = False
+) -> tuple[list[str], list[str]]:
+    """Return the words above the values and above the bars, in lines."""
     null, k = result.null, result.null.dimension
+    about = _lines([result.caption, str(null.which)], narrow)
+    counted = text("each counted once, under the first reason that explains it")
     left = [
         text("<b>{method}</b>: what each direction of W changes", method=result.normalizer.title),
-        colored(f"{result.caption}<br>{result.null.which}", muted),
     ]
     right = [
         text("<b>{k} of {all} directions are null</b>", k=k, all=len(null.singular_values)),
@@ -193,9 +226,16 @@ def _heads(result: NullDirections, muted: str) -> list[dict[str, Any]]:
             else [text("<b>{count} cannot be decided in float64</b>", count=null.undecided)]
         ),
         result.formula,
-        colored(text("each counted once, under the first reason that explains it"), muted),
     ]
-    return [note(left, LEFT[0], yshift=8), note(right, RIGHT[0], yshift=8)]
+    return (
+        [*_lines(left, narrow), *(colored(line, muted) for line in about)],
+        [*_lines(right, narrow), *(colored(line, muted) for line in _lines([counted], narrow))],
+    )
+
+
+def _lines(sentences: Sequence[str], narrow: bool) -> list[str]:
+    """Return sentences as lines, of which a narrow figure has room for parts."""
+    return [line for words in sentences for line in (wrapped(words, NARROW) if narrow else [words])]
 
 
 def _bar_title(i: int, title: str) -> dict[str, Any]:
