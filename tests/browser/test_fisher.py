@@ -46,6 +46,26 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
     assert "method=weight" in page.url
 
 
+def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wait_settled):
+    page.goto(f"{server}/fisher?dataset=wine")
+    wait_settled(page)
+    figure = page.locator(".st-key-figure_fisher")
+    buttons = figure.locator(".updatemenu-button")
+    names = buttons.all_text_contents()
+    page.get_by_role("tab", name="Blocks").focus()
+    pressed = {}
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        name = page.evaluate("document.activeElement.ariaLabel")
+        if name in names and name not in pressed:
+            shown = figure.locator(".hm image").first.get_attribute("href")
+            page.keyboard.press("Enter" if len(pressed) % 2 else " ")
+            page.wait_for_timeout(300)
+            pressed[name] = figure.locator(".hm image").first.get_attribute("href") != shown
+    assert list(pressed) == names
+    assert list(pressed.values()) == [False, True, True], "the first shows what is shown already"
+
+
 def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone, wait_settled):
     for tab, name in (("blocks", "fisher"), ("spectra", "spectra")):
         phone.goto(f"{server}/fisher?tab={tab}")

@@ -1,7 +1,9 @@
 """What every page keeps: deep links, the state in the URL, accessibility, nothing cut off."""
 
 import re
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -98,31 +100,61 @@ PAPERS = {
 }
 
 
+GROUNDS = """() => [
+  ...document.querySelectorAll('[data-testid=stApp], .js-plotly-plot > div > div > .main-svg')
+].map((ground) => getComputedStyle(ground).backgroundColor)"""
+
+
 def papers(page: Page) -> set[str]:
     """The grounds of the page and of its figures."""
-    grounds = page.locator("[data-testid=stApp], .js-plotly-plot > div > div > .main-svg")
-    expect(grounds.first).to_be_attached()
-    return set(grounds.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)"))
+    return set(page.evaluate(GROUNDS))
 
 
-@every_page
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_accessibility_violation_in_any_tab(server, open_page, wait_settled, axe, path, scheme):
-    """In the dark, where only colors differ, the rules look at the opening tab alone."""
-    page = open_page(scheme=scheme)
-    page.goto(f"{server}{path}?dataset=wine")
+def switch(page: Page, scheme: str, wait_settled: Callable[[Page], None]) -> None:
+    """Switch the theme while the page is open, and wait until its figures have followed."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(
+        f"papers => ({GROUNDS})().every(paper => papers.includes(paper))",
+        arg=sorted(PAPERS[scheme]),
+    )
     wait_settled(page)
-    assert axe(page) == []
-    assert papers(page) <= PAPERS[scheme]
+
+
+def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> Iterator[str]:
+    """The names of the tabs of a page, each of them open."""
     tabs = page.get_by_role("tab")
     expect(tabs).to_have_count(len(TABS.get(path, ())))
-    for tab in tabs.all()[1:]:
+    for tab in tabs.all():
         tab.click()
         wait_settled(page)
         expect(tab).to_have_attribute("aria-selected", "true")
-        if scheme == "light":
-            assert axe(page, "[role=tabpanel]") == [], tab.text_content()
+        yield str(tab.text_content())
+
+
+@every_page
+def test_no_accessibility_violation_in_any_tab_and_theme(server, page, wait_settled, axe, path):
+    page.goto(f"{server}{path}?dataset=wine")
+    for scheme in ("light", "dark"):
+        switch(page, scheme, wait_settled)
+        assert axe(page) == []
         assert papers(page) <= PAPERS[scheme]
+        for tab in opened_tabs(page, wait_settled, path):
+            assert axe(page, "[role=tabpanel]") == [], (scheme, tab)
+            assert papers(page) <= PAPERS[scheme], (scheme, tab)
+
+
+ILL_SET = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => {
+  const paper = plot.querySelector('.main-svg').getBoundingClientRect();
+  return [...plot.querySelectorAll('svg text')].filter((text) => {
+    const box = text.getBoundingClientRect();
+    const seen = text.textContent.trim() && box.width
+      && text.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
+    return seen && (box.left < paper.left - 1 || box.right > paper.right + 1
+      || box.top < paper.top - 1 || box.bottom > paper.bottom + 1
+      || parseFloat(getComputedStyle(text).fontSize) < 14);
+  }).map((text) => text.textContent);
+})"""
+"""The words of figures that are cut off or too small to read."""
 
 
 @every_page
@@ -131,12 +163,18 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
 ):
     phone.goto(server + path)
     wait_settled(phone)
-    widths = phone.evaluate(
-        """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
-            .map(element => [element.scrollWidth, element.clientWidth])"""
-    )
-    for content, window in widths:
-        assert content <= window == 390
+    assert axe(phone) == []
+    for tab in chain(["the page"], opened_tabs(phone, wait_settled, path)):
+        widths = phone.evaluate(
+            """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
+                .map(element => [element.scrollWidth, element.clientWidth])"""
+        )
+        for content, window in widths:
+            assert content <= window == 390, tab
+        assert phone.evaluate(ILL_SET) == [], tab
+        if tab != "the page":
+            assert axe(phone, "[role=tabpanel]") == [], tab
+    switch(phone, "dark", wait_settled)
     assert axe(phone) == []
 
 
