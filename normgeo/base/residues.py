@@ -23,7 +23,8 @@ MORE_ROWS = 16
 class Residues(np.ndarray[Any, Any]):
     """An array of residues that takes + − × ÷, products of matrices, sums and means.
 
-    It runs through the very lines that compute in floating point; other numbers become residues.
+    It runs through the very lines that compute in floating point; other numbers become residues,
+    and other functions are a TypeError.
 
     >>> residues([0.5, 3.0]) * 2 - 1
     Residues([0, 5])
@@ -40,7 +41,15 @@ class Residues(np.ndarray[Any, Any]):
             return NotImplemented
         return (found % PRIME).view(Residues)
 
-    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Any:  # type: ignore[override]
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        # Others, as einsum, would take the residues for whole numbers.
+        if function not in _ARRANGEMENTS:
+            return NotImplemented
+        return super().__array_function__(function, types, args, options)
+
+    def mean(  # type: ignore[override]
+        self, axis: Any = None, dtype: Any = None, out: Any = None, *, keepdims: bool = False
+    ) -> Any:
         """The mean along an axis."""
         total = self.sum(axis=axis, keepdims=keepdims)
         return total / (self.size // total.size)
@@ -117,4 +126,18 @@ _OPERATIONS: dict[Any, Any] = {
     np.negative: np.negative,
     np.true_divide: lambda A, B: A * _inverse(B),
     np.matmul: _product,
+}
+
+_ARRANGEMENTS = {
+    np.broadcast_to,
+    np.concatenate,
+    np.expand_dims,
+    np.mean,
+    np.moveaxis,
+    np.repeat,
+    np.reshape,
+    np.split,
+    np.stack,
+    np.sum,
+    np.swapaxes,
 }

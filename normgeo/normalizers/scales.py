@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.statistic import Statistic, group_size
 
@@ -101,14 +102,15 @@ class Scale(Statistic):
             dimensions_lost: the center's `neuron_dimensions_lost`.
 
         Raises:
-            NotImplementedError: neurons share σ, and the class does not say what is a neuron's own.
+            Refusal: neurons share σ, and the class does not say what is a neuron's own.
 
         """
         if self.shared_by_neurons:
-            raise NotImplementedError(
+            raise Refusal(
                 text(
-                    "Eq. 14 keeps what is a neuron's own of a shared σ: the scale {word!r} must "
-                    "say it in `own_neuron`, and does not.",
+                    "Eq. 13 and 14 keep what is a neuron's own, which of a σ that neurons share "
+                    "its scale must say; {word!r} does not. Use the exact Fisher information, or "
+                    "write `own_neuron` of that scale.",
                     word=self.key,
                 )
             )

@@ -40,8 +40,8 @@ def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
     """Return the dimension of the null space of F_WW or of F; None where it is not counted.
 
     That is for Eq. 13 of a layer word, which is no derivative; for outputs of a softmax that are
-    certain; where a bias undoes a gain under a layer scale, as b and z are 1 and 1/σ apart; and
-    for too many cases, neurons and features.
+    certain; for words of one's own with more than + − × ÷; where a bias undoes a gain under a
+    layer scale, as they are 1 and σ apart; and for too many cases, neurons and features.
     """
     it, layout = at.normalized, at.layout
     variance = family.covariance_diagonal(at.s)
@@ -51,6 +51,16 @@ def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
     traded = not weights_only and it.scale.shared_by_neurons and (np.ptp(it.z, axis=0) < SAME).any()
     if traded or (family.coupled and not variance.all()):
         return None
+    try:
+        J = _jacobian(at, family, weights_only)
+    except TypeError:  # residues take + − × ÷
+        return None
+    return columns - rank(J)
+
+
+def _jacobian(at: ModelLinearization, family: Family, weights_only: bool) -> Residues:
+    """∂s/∂θ up to a factor for each row, (rows, P or H·D)."""
+    it, layout = whole(at), at.layout
     cases = FixedCases.of(
         it.center, it.scale, it.groups, it.added, layout.neurons, residues(it.inputs)
     )
@@ -69,5 +79,6 @@ def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
         if at.gain is not None:
             ds.append(one_neuron * (C / it.sigma))
     J: Array = np.concatenate([np.asarray(part) for part in ds])
-    J = J[:, :, 1:] - J[:, :, :1] if family.coupled else J * (variance > 0)
-    return columns - rank(J.reshape(len(J), -1).T.view(Residues))
+    seen = family.covariance_diagonal(at.s) > 0
+    J = J[:, :, 1:] - J[:, :, :1] if family.coupled else J * seen
+    return J.reshape(len(J), -1).T.view(Residues)

@@ -52,3 +52,12 @@ def test_ranks_modulo_a_prime_are_those_of_fractions(rows, columns, k, rng):
     near = M * 1.0
     near[0, 0] += 2.0**-40
     assert rank(residues(near)) == min(k + 1, *near.shape)
+
+
+def test_what_would_take_them_for_whole_numbers_is_a_type_error():
+    A = residues(np.ones((3, 3)))
+    for compute in (np.sqrt, np.maximum.accumulate, np.median, lambda A: np.einsum("ij,jk", A, A)):
+        with pytest.raises(TypeError):
+            compute(A)
+    assert np.repeat(A, 2, axis=0).shape == (6, 3)
+    assert np.mean(A, axis=0).tolist() == [1, 1, 1]

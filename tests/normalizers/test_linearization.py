@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from normgeo import GRID, NORMALIZERS, Normalizer
+from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, fisher, null_space
+from normgeo.base.refusal import Refusal
 from normgeo.normalizers.scales import SCALES, AveragingScale
 
 N, H, D = 7, 6, 4
@@ -155,3 +156,26 @@ def test_a_derivative_of_nothing_is_refused_in_a_sentence(rng):
     sentence = "`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         NORMALIZERS["layer"].linearize(*draw(rng)).jvp()
+
+
+def test_an_own_scale_that_neurons_share_is_refused_eq_13_alone(rng, monkeypatch):
+    """It does not say what is a neuron's own; no page and no command shows that as a traceback."""
+
+    class Shared(AveragingScale):
+        key, title, over = "shared", "neurons", "the neurons"
+        shared_by_neurons = True
+
+        def average(self, U, groups=1):
+            return U.mean(axis=-1, keepdims=True)
+
+    monkeypatch.setitem(SCALES, "shared", Shared())
+    W, X = draw(rng)
+    model = NormalizedGLM(Normalizer("none", "shared"), "gaussian", W)
+    assert null_space(fisher(model, X)).counts == "1 null"  # it is the layer scale
+    sentence = (
+        "Eq. 13 and 14 keep what is a neuron's own, which of a σ that neurons share its scale must "
+        "say; 'shared' does not. Use the exact Fisher information, or write `own_neuron` of that "
+        "scale."
+    )
+    with pytest.raises(Refusal, match=f"^{re.escape(sentence)}$"):
+        fisher(model, X, coupling="paper")

@@ -24,6 +24,7 @@ from normgeo import (
     null_space,
 )
 from normgeo.datasets.datasets import load
+from normgeo.normalizers.scales import SCALES, Scale
 from normgeo.symmetry.equilibration import Equilibrated
 
 PRIME = 2**127 - 1
@@ -208,6 +209,33 @@ def test_an_epsilon_below_rounding_is_not_taken_for_none(words, family, weights_
     assert at[1e-3].clear
     for eps in (1e-18, 1e-30):
         assert at[eps].dimension == at[1e-3].dimension
+
+
+def test_words_that_residues_cannot_follow_are_left_to_float64(rng, monkeypatch):
+    """The constant pixel would be counted; a root of the mean fourth power is no polynomial."""
+
+    class Fourth(Scale):
+        key, title, over, shared_by_cases = "fourth", "cases", "the cases", True
+
+        def variance(self, C, W_centered, groups=1):
+            return np.sqrt((C**4).mean(axis=-2, keepdims=True))
+
+        def differential(self, dC, dW_centered, at):
+            cubes = (at.z**3 * dC).mean(axis=0, keepdims=True)
+            return (dC - at.z * cubes) / at.sigma
+
+        def adjoint(self, U, at):
+            V = U / at.sigma
+            return V - at.z**3 * (V * at.z).mean(axis=0, keepdims=True), None
+
+        def radial(self, X_centered, at):
+            return (at.z**3).T @ X_centered / len(at.z)
+
+    monkeypatch.setitem(SCALES, "fourth", Fourth())
+    W, X = drawn()
+    X[:, 2] = 0.0
+    null = null_space(fisher(NormalizedGLM(Normalizer("none", "fourth"), "gaussian", W), X))
+    assert null.counts == "6 null"
 
 
 def test_constants_of_the_data_are_told_from_features_that_hardly_vary():
