@@ -16,6 +16,7 @@ from normgeo.pictures.batch.noise import Noise
 from normgeo.pictures.batch.training import LARGE_BATCH
 from normgeo.settings import Settings
 from normgeo.ui import results, tex, url
+from normgeo.ui.defects import ABOVE
 from normgeo.ui.tabs import Tabs, points
 
 _CHOICE, _CLICKED = "run_in_batches_of", "_run_clicked"
@@ -163,7 +164,7 @@ def network(settings: Settings, drawn: Any) -> None:
 def equation(settings: Settings, drawn: Any) -> None:
     """Write z of the marked entry with today's numbers in it."""
     if drawn is None:
-        st.markdown(text("There are no numbers; the reason stands above."))
+        st.markdown(str(ABOVE))
         return
     images = drawn.maps is not None
     panels = drawn.panels[drawn.start]

@@ -7,6 +7,9 @@ address, and the page says so in one sentence.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import final
 
 import streamlit as st
@@ -20,11 +23,25 @@ SORRY = text(
     "Something went wrong here: a mistake of the program, not yours. It was logged on the server "
     "with the settings of this page; with other settings, or after Reset, the page works again."
 )
+ABOVE = text("There is nothing to show here; the reason stands above.")
+"""What stands in place of a sentence that the page has said already."""
+
+_said: ContextVar[frozenset[str]] = ContextVar("said", default=frozenset())
+
+
+@contextmanager
+def each_once() -> Iterator[None]:
+    """Say each reason only once, as long as the block lasts."""
+    token = _said.set(frozenset())
+    try:
+        yield
+    finally:
+        _said.reset(token)
 
 
 @final
 class Explained:
-    """A block that may end early: the page says why, and goes on after it.
+    """A block that may end early: the page says why, once, and goes on after it.
 
     Streamlit's own ends of a script (a click, a stop) are no `Exception` and pass.
 
@@ -38,7 +55,12 @@ class Explained:
     ) -> bool:
         """Explain a refusal, and log a defect; return whether that is all there is to do."""
         if isinstance(error, Refusal):
-            st.info(str(error), icon=":material/info:")
+            said, why = _said.get(), str(error)
+            if why in said:
+                st.markdown(str(ABOVE))
+            else:
+                st.info(why, icon=":material/info:")
+            _said.set(said | {why})
         elif isinstance(error, Exception):
             LOG.error("A page has a defect: %s", url.address(), exc_info=error)
             st.error(str(SORRY), icon=":material/error:")

@@ -19,7 +19,7 @@ from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
-from normgeo.ui.defects import Explained
+from normgeo.ui.defects import Explained, each_once
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -49,7 +49,7 @@ def run() -> None:
         page = _navigation()
         st.session_state[_INSIDE] = True
         try:
-            with Explained():
+            with each_once(), Explained():
                 page.run()
         finally:
             st.session_state[_INSIDE] = False

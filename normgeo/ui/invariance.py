@@ -22,7 +22,7 @@ from normgeo.settings import OWN, Settings
 from normgeo.tables.verdicts import power_above
 from normgeo.ui import results, tex, url, verdict_table
 from normgeo.ui.controls import controls
-from normgeo.ui.defects import Explained
+from normgeo.ui.defects import ABOVE, Explained
 from normgeo.ui.tabs import Tabs
 from normgeo.ui.verdict_table import verdict
 
@@ -34,7 +34,7 @@ def why(settings: Settings, picture: Any) -> None:
     """Draw one line of algebra with today's numbers: how a, μ and σ moved."""
     normalizer, transform = settings.selected
     if picture is None:
-        st.markdown(text("There are no numbers for this cell; the reason stands above."))
+        st.markdown(str(ABOVE))
         return
     effect = picture.effect
     method = next(m for m in effect.methods.values() if m.normalizer == normalizer)

@@ -181,6 +181,16 @@ def test_no_picture_is_a_sentence(shown, query, words):
     page = shown("fisher", **query)
     assert page.figures == []
     assert words in page.app.info[0].value
+    assert len({info.value for info in page.app.info}) == len(page.app.info), "each reason once"
+
+
+def test_reason_of_the_picture_and_of_its_tab_is_said_once_each_time(shown):
+    page = shown("fisher", neurons="1", method="layer")
+    for _ in range(2):
+        (info,) = page.app.info
+        assert "needs at least 2 of them per group; got 1" in info.value
+        assert "the reason stands above" in page.words
+        page.app.run()
 
 
 def test_two_neurons_under_layer_norm_have_no_ellipse_and_it_says_why(shown):
