@@ -29,8 +29,9 @@ from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
 from normgeo.invariance.certificate import certify, invariance_table
 from normgeo.invariance.floating_point import sweep
+from normgeo.invariance.smallest_witness import smallest_witness
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
-from normgeo.invariance.witness import Witness, smallest_witness
+from normgeo.invariance.witness import Witness
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import Fit, fit
 from normgeo.models.glm import NormalizedGLM

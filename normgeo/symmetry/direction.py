@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.text import text
-from normgeo.invariance.transforms import TRANSFORMS, OwnRowsPlus
+from normgeo.invariance.operations import OwnRowsPlus
+from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.models.glm import NormalizedGLM
 from normgeo.symmetry.explanation import Explanation, Reason
 

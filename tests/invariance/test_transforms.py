@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normgeo import TABLE_1, TRANSFORMS
-from normgeo.invariance.transforms import OPERATIONS
+from normgeo.invariance.operations import OPERATIONS
 
 every_transform = pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 N, H, D, ROW = 5, 3, 4, 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify, smallest_witness
-from normgeo.invariance import witness as witnesses
+from normgeo.invariance import smallest_witness as searching
 
 CELLS = {
     f"{'-'.join(words)}-{key}": (GRID[words], TRANSFORMS[key])
@@ -248,7 +248,7 @@ def test_many_groups_take_no_more_memory_or_time_than_one(key):
 
 
 def test_a_search_that_looks_at_too_much_gives_up_in_a_sentence(monkeypatch):
-    monkeypatch.setattr(witnesses, "LARGEST_SEARCH", 1000)
+    monkeypatch.setattr(searching, "LARGEST_SEARCH", 1000)
     sentence = (
         "The search for a witness that dataset re-centering moves the z of (layer, layer) has "
         "become too large; got groups=4. Use fewer groups, or the counterexample of `certify`."

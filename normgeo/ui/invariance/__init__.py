@@ -1,0 +1,67 @@
+"""What stands behind a cell of the table: why, how sure, and a counterexample to write down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.invariance.transforms import TRANSFORMS
+from normgeo.settings import OWN, Settings
+from normgeo.ui import results, url, verdict_table
+from normgeo.ui.controls import controls
+from normgeo.ui.invariance.blackboard import blackboard
+from normgeo.ui.invariance.certificate import certificate
+from normgeo.ui.invariance.why import why
+from normgeo.ui.tabs import Tabs
+from normgeo.ui.verdict_table import verdict
+
+
+def floating_point(settings: Settings, picture: Any) -> None:
+    """Draw how exact the verdict is in floating point."""
+    results.show("floating_point", settings)
+
+
+def where_z_lives(settings: Settings, picture: Any) -> None:
+    """Draw the cases as points in the space of three neurons."""
+    found = results.show("where_z_lives", settings)
+    if found is not None:
+        st.caption(" ".join(map(str, found.notes)))
+
+
+def own(settings: Settings, picture: Any) -> None:
+    """Draw the row of one's own normalizer: two words, groups, ε, frozen."""
+    with st.container(horizontal=True):
+        controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
+    verdict_table.draw(
+        {OWN: settings.own_normalizer},
+        TRANSFORMS,
+        key="own_table",
+        caption=text("The verdicts on your own normalizer"),
+        seed=settings.seed,
+        selected=settings.selected if settings.cell.startswith(f"{OWN}.") else None,
+        negative=settings.delta < 0,
+        on_pick=lambda picked: url.change(cell=picked, tab="own"),
+    )
+    st.caption(
+        str(text("Choose a cell: the picture, Why, Certificate and Blackboard are then about it."))
+    )
+
+
+TABS: Tabs = {
+    "why": (text("Why"), why),
+    "certificate": (text("Certificate"), certificate),
+    "floating_point": (text("Floating point"), floating_point),
+    "blackboard": (text("Blackboard"), blackboard),
+    "own": (text("Build your own"), own),
+    "where_z_lives": (text("Where z lives"), where_z_lives),
+}
+
+
+def opening(settings: Settings) -> str:
+    """The tab that a cell opens with: the smallest counterexample of a ✗."""
+    found = verdict(*settings.selected, settings.seed)
+    if found.only_without_eps:
+        return "floating_point"
+    return "why" if found.invariant else "blackboard"
