@@ -208,7 +208,10 @@ class Settings:
         help=text("For a shift, this is the factor on γ."),
     )
     index: int = _setting(
-        0, Whole(0, 10**6), text("neuron or case that changes"), help=text("Counted from 0.")
+        0,
+        Whole(0, 10**6),
+        text("neuron or case that changes"),
+        help=text("Counted from 0. A click on its picture chooses it, too."),
     )
     center: str = _setting("layer", Choice(CENTERS), text("center: the mean over"))
     scale: str = _setting("batch", Choice(SCALES), text("scale: the spread over"))

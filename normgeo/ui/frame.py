@@ -87,7 +87,12 @@ def begin(
             width="content",
         )
         st.button(str(text("Reset")), key="reset", on_click=url.reset)
-        _player(key="player", width="content", on_theme_change=lambda: None)
+        _player(
+            key="player",
+            width="content",
+            on_theme_change=lambda: None,
+            on_picked_change=_picked,
+        )
     if more and st.session_state[_OPEN]:
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
@@ -110,6 +115,13 @@ def _settings_toggle(settings: Settings, names: Sequence[str]) -> None:
         help=str(text("Not the default: {labels}", labels=labels)) if other else None,
         on_click=_toggle,
     )
+
+
+def _picked() -> None:
+    """Take the case or neuron whose picture was clicked."""
+    setting, value = st.session_state["player"].picked
+    if setting in ("index", "neuron"):
+        url.change(**{setting: value})
 
 
 def _toggle() -> None:
@@ -166,7 +178,13 @@ def _prepare_process() -> None:
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
-    js=f"{SCRIPT}\n{turning.SCRIPT}\n{(_HERE / 'theme.js').read_text('utf-8')}",
+    js="\n".join(
+        (
+            SCRIPT,
+            turning.SCRIPT,
+            *((_HERE / name).read_text("utf-8") for name in ("picking.js", "theme.js")),
+        )
+    ),
 )
 
 _copy_link = st.components.v2.component(

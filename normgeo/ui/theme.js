@@ -7,7 +7,11 @@ const isDark = () => {
 const SOON = 300; // milliseconds until the page has its new colors
 
 export default function ({ setTriggerValue }) {
-  const ends = [playing(document.body, true), turning(document.body)];
+  const ends = [
+    playing(document.body, true),
+    turning(document.body),
+    picking((found) => setTriggerValue("picked", found)),
+  ];
   let dark = isDark();
   const look = () => setTimeout(() => {
     if (isDark() !== dark) {

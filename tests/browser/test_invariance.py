@@ -168,3 +168,18 @@ def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):
     assert len(lines) > 10
     recipe = download(shown, "Recipe", tmp_path).read_text("utf-8")
     assert '"view": "effect"' in recipe
+
+
+def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
+    server, page, wait_settled
+):
+    """The fourth picture of two columns is the second of the second line."""
+    for matrix, words in (("case", "(case 3)"), ("weight_vector", "(neuron 3)")):
+        page.goto(f"{server}/invariance?cell=layer.{matrix}_rescaling")
+        wait_settled(page)
+        figure = page.locator(".st-key-figure_effect")
+        box = figure.locator(".hm image").bounding_box()
+        page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.375 * box["height"])
+        page.wait_for_url("**index=3*")
+        wait_settled(page)
+        expect(figure.get_by_text(words)).to_be_visible()

@@ -51,3 +51,15 @@ def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settl
     assert content <= box <= 390
     above, below = (figure.get_by_text(words) for words in ("Along a null", "Along a random"))
     assert above.bounding_box()["y"] + 200 < below.bounding_box()["y"]
+
+
+def test_click_on_a_template_chooses_the_neuron_that_moves(server, page, wait_settled):
+    page.goto(f"{server}/symmetry?along=weight_vector_rescaling")
+    wait_settled(page)
+    figure = page.locator(".st-key-figure_walk")
+    expect(figure.get_by_text("w of neuron 0 ×")).to_be_visible()
+    box = figure.locator(".hm image").nth(2).bounding_box()
+    page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.75 * box["height"])
+    page.wait_for_url("**neuron=6*")
+    wait_settled(page)
+    expect(figure.get_by_text("w of neuron 6 ×")).to_be_visible()

@@ -59,6 +59,7 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
         drawn.data[trace].update(values)
     drawn.update_layout(states[opening][1])
     drawn.layout.meta["narrow"] |= _narrow(len(methods))
+    drawn.layout.meta["picks"] = [grid.picks(result.names)]
     frames = [
         {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
         for strength, (data, layout) in zip(effect.strengths, states, strict=True)

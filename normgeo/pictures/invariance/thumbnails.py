@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,15 @@ class Grid(NamedTuple):
             COLUMNS * step - GAP,
             lines * step - GAP,
         )
+
+    def picks(self, values: Sequence[int]) -> dict[str, Any]:
+        """Where a click chooses which row, as `picking.js` reads it."""
+        corners = zip(self.left.tolist(), self.top.tolist(), values, strict=True)
+        return {
+            "setting": "index",
+            "axes": ["xaxis", "yaxis"],
+            "boxes": [[x, x + BOX, y, y + BOX, value] for x, y, value in corners],
+        }
 
     def outlines(self, which: Array) -> tuple[Array, Array]:
         """The x and y of lines around some pictures, with gaps between them."""

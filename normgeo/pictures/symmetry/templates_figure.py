@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, final
@@ -70,6 +71,19 @@ class Grid:
             "x1": lefts.max() + width + pad,
             "y0": tops.min() - pad,
             "y1": tops.max() + height + pad,
+        }
+
+    def picks(self, neurons: Sequence[int], axis: int) -> dict[str, Any]:
+        """Where a click chooses which neuron, as `picking.js` reads it."""
+        height, width = self.size
+        corners = [self.corner(place) for place in range(self.count)]
+        return {
+            "setting": "neuron",
+            "axes": [f"xaxis{axis}", f"yaxis{axis}"],
+            "boxes": [
+                [left, left + width, top, top + height, neuron]
+                for (top, left), neuron in zip(corners, neurons, strict=True)
+            ],
         }
 
     def values(self, weights: Array, limit: float) -> dict[str, Any]:

@@ -52,7 +52,10 @@ def figure(result: Walks, theme: str) -> go.Figure:
         margin={"l": 8, "r": 8, "t": TOP, "b": FOOT},
         shapes=[*_marks(result, theme), *_moved(result, theme)],
         annotations=words[result.opening],
-        meta={"narrow": {**_narrow_layout(), "title": _title(result, theme, 26, 48)}},
+        meta={
+            "narrow": {**_narrow_layout(), "title": _title(result, theme, 26, 48)},
+            "picks": _picks(result),
+        },
         **_axes(result, reach),
     )
     frames = [
@@ -85,6 +88,15 @@ def _grid(result: Walks) -> Grid:
     """Where the weight vectors of a walk stand: in two rows, where there are many."""
     count = len(result.shown)
     return Grid(result.dataset, count, count if count < 4 else ceil(count / 2))
+
+
+def _picks(result: Walks) -> list[dict[str, Any]]:
+    """Where a click chooses the neuron that moves, where one moves by itself."""
+    if result.chosen is None or not result.chosen.alone:
+        return []
+    shown = list(map(int, result.shown))
+    axes = [axis for axis, one in ((2, result.null), (4, result.random)) if one is not None]
+    return [_grid(result).picks(shown, axis) for axis in axes]
 
 
 def _weights(result: Walks, one: Walk, t: int) -> Array:
