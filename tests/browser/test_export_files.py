@@ -168,3 +168,24 @@ def test_the_slider_of_an_exported_page_works_offline(
     page.wait_for_function("document.querySelector('.frames output').textContent === 'δ = −3'")
     # The label moves first, the picture with the next frame.
     page.wait_for_function(f"before => {image} !== before", arg=before)
+
+
+def test_the_slider_of_an_exported_page_stands_at_the_foot_of_its_figure(
+    open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    """Not at the foot of the screen, where it would cover the figure on a phone."""
+    view = PICTURES["effect"]
+    write(view.figure(view.compute(Settings(delta=3)), "light"), tmp_path / "effect.html")
+    page = open_file(tmp_path / "effect.html")
+    for width, height in ((1280, 720), (390, 500)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(500)
+        figure, slider = (
+            page.locator(part).bounding_box() for part in (".js-plotly-plot", ".frames")
+        )
+        assert figure["height"] > 300
+        assert slider["y"] + slider["height"] == pytest.approx(figure["y"] + figure["height"])
+        lowest = page.locator(".xtitle, .xtick").evaluate_all(
+            "all => Math.max(...all.map(words => words.getBoundingClientRect().bottom))"
+        )
+        assert lowest <= slider["y"]

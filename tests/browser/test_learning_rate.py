@@ -159,13 +159,13 @@ def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_
         expect(label(learning_rate)).to_have_text(f"step {step}")
     descent.get_by_role("button", name="step back").click()
     expect(label(learning_rate)).to_have_text("step 2")
-    dots = learning_rate.evaluate(
+    # A copy of the frame stands there until plotly has drawn it.
+    learning_rate.wait_for_function(
         """() => {
             const plot = document.querySelector('.st-key-figure_descent .js-plotly-plot');
-            return plot.data.at(-3).x;
+            return JSON.stringify([...plot.data.at(-3).x]) === '[2,2,2]';
         }"""
     )
-    assert list(dots) == [2, 2, 2]
     descent.get_by_role("button", name="rewind").click()
     expect(label(learning_rate)).to_have_text("step 0")
     assert learning_rate.url == url, "the address has no step of a run"

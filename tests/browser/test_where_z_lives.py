@@ -49,9 +49,15 @@ def shown(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page
     return page
 
 
+def rest(page: Page) -> None:
+    """Wait until no copy of a frame is shown."""
+    page.wait_for_timeout(150)
+    expect(page.locator(".frames-copy")).to_have_count(0)
+
+
 def at(page: Page, azimuth: float, elevation: float) -> None:
     """Wait until every point is drawn as seen from an angle."""
-    page.wait_for_timeout(150)
+    rest(page)
     count, worst = page.evaluate(EXPECTED, [azimuth, elevation])
     assert count > 400
     assert worst < 0.02, "of a pixel"
@@ -78,7 +84,7 @@ def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     slider.focus()
     shown.keyboard.press("End")
     expect(shown.locator(f"{FIGURE} output")).to_have_text("δ = 3")
-    shown.wait_for_timeout(150)
+    rest(shown)
     assert shown.evaluate(DRAWN) == made, "as it was drawn first"
     assert axe(shown, FIGURE) == []
 

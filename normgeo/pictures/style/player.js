@@ -3,6 +3,9 @@
 // A frame is a whole picture: the figure as it was made, with the frame's attributes over it, drawn
 // anew. Plotly's own animation lays a frame over what is on the screen and merges it by index.
 // A real slider moves the frames, so keys, touch and screen readers work as they do elsewhere.
+//
+// Plotly takes some 30 ms to draw a figure, longer than a frame of a smooth drag may last. So a copy
+// of each drawing is kept: while the slider moves, copies are shown, and where it rests plotly draws.
 
 const NARROW = 640; // pixels of a figure: below, its panels stack
 const DESIGNED = [1280, 720]; // the screen that figures are made for
@@ -10,9 +13,13 @@ const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows
 const LEAP = 10; // frames of Page Up and Page Down
 const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
+const REST = 150; // milliseconds without a move before plotly draws what a copy shows
+const KEPT = 128; // copies of a figure, at most: each is some 600 nodes
 const LABEL = 56; // pixels between two labels of the scale, at least
 
 const STYLE = `
+.js-plotly-plot { position: relative; }
+.frames-stage { position: fixed; top: 0; left: 0; visibility: hidden; pointer-events: none; }
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
   display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; padding: 0 10px;
   color: var(--ink); font: 16px var(--font); }
@@ -114,6 +121,7 @@ class Player {
     this.frames = plot._transitionData?._frames ?? [];
     this.steps = meta.steps;
     this.place = this.opening = meta.steps?.start ?? 0;
+    this.copies = new Map();
     this.panel?.remove();
     this.panel = null;
     if (this.steps) {
@@ -123,6 +131,17 @@ class Player {
 
   state() {
     return JSON.stringify([this.place, fit(this.width()), this.width(), window.innerHeight]);
+  }
+
+  // The copies of frames as the figure looks now: on this screen, from this angle.
+  kept() {
+    const width = this.width();
+    const look = JSON.stringify([fit(width), width, this.plot.turner?.angle]);
+    if (look !== this.look) {
+      this.look = look;
+      this.copies = new Map();
+    }
+    return this.copies;
   }
 
   width() {
@@ -141,51 +160,127 @@ class Player {
     return false;
   }
 
-  // The whole figure of the frame, as it fits the screen.
-  figure() {
+  // The whole figure of a frame, as it fits the screen.
+  figure(place = this.place) {
     const { narrow, scale, height } = fit(this.width());
-    const frame = this.frames[this.place] ?? {};
+    const frame = this.frames[place] ?? {};
     const data = [...this.base.data];
     (frame.data ?? []).forEach((patch, index) => {
-      const place = frame.traces?.[index] ?? index;
-      data[place] = over(data[place], patch);
+      const trace = frame.traces?.[index] ?? index;
+      data[trace] = over(data[trace], patch);
     });
-    let layout = over(structuredClone(this.base.layout), frame.layout ?? {});
-    const meta = this.base.layout.meta;
+    const { meta, template, ...own } = this.base.layout;
+    const { meta: more, ...changes } = frame.layout ?? {};
+    let layout = over(structuredClone(own), changes);
     layout.height = meta.height * height;
     if (narrow) {
       layout.height = meta.height;
-      layout = over(over(layout, meta.narrow ?? {}), frame.layout?.meta?.narrow ?? {});
+      layout = over(over(layout, meta.narrow ?? {}), more?.narrow ?? {});
     }
     if (scale !== 1) {
-      const own = layout.height;
-      layout = { ...scaled({ ...layout, width: undefined, template: undefined }, scale), template: scaled(layout.template, scale) };
-      layout.height = own;
+      const { height: whole } = layout;
+      layout = { ...scaled({ ...layout, width: undefined }, scale), height: whole };
     }
+    layout.template = scale === 1 ? template : scaled(template, scale);
     layout.meta = { ...meta, shown: true };
     layout.width = this.width();
     return { data: scale === 1 ? data : data.map((trace) => scaled(trace, scale)), layout };
   }
 
-  draw() {
+  async draw() {
+    const { place } = this;
     const state = this.state();
     const { data, layout } = this.figure();
     this.drawn = { layout, state };
+    clearTimeout(this.resting);
+    this.uncover();
     this.follower();
     this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
-    return window.Plotly.react(this.plot, data, layout);
+    await window.Plotly.react(this.plot, data, layout);
+    if (this.drawn.layout === layout) {
+      this.keep(place, this.plot);
+    }
+  }
+
+  // Copies.
+
+  keep(place, plot) {
+    const copies = this.kept();
+    if (this.steps && !copies.has(place) && copies.size < KEPT) {
+      const copy = plot.querySelector(".svg-container").cloneNode(true);
+      Object.assign(copy, { className: "frames-copy", inert: true });
+      Object.assign(copy.style, { position: "absolute", top: 0, left: 0 });
+      copies.set(place, copy);
+    }
+  }
+
+  // A frame while the slider moves: a copy takes the place of what plotly has drawn.
+  show() {
+    const copy = this.kept().get(this.place);
+    if (!copy) {
+      this.draw();
+      return;
+    }
+    this.own ??= this.plot.querySelector(".svg-container");
+    (this.cover ?? this.own).replaceWith(copy);
+    this.cover = copy;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.plot.isConnected && this.draw(), REST);
+  }
+
+  uncover() {
+    this.cover?.replaceWith(this.own);
+    this.cover = this.own = null;
+  }
+
+  // Draws frames beforehand and out of sight, the next ones first, while a hand is at the slider
+  // and rests.
+  async prepare() {
+    if (this.stage) {
+      return;
+    }
+    const copies = this.kept();
+    this.stage = document.createElement("div");
+    this.stage.className = "frames-stage";
+    // Beside the body: nobody who looks for figures finds it.
+    document.documentElement.append(this.stage);
+    const away = (place) => Math.abs(place - this.place);
+    for (;;) {
+      await new Promise(requestAnimationFrame);
+      if (copies !== this.kept() || !this.panel?.matches(":hover, :focus-within")) {
+        break;
+      }
+      if (performance.now() - this.moved < REST) {
+        continue;
+      }
+      const left = [...this.frames.keys()].filter((place) => !copies.has(place));
+      if (!left.length || copies.size >= KEPT) {
+        break;
+      }
+      const place = left.reduce((one, other) => (away(other) < away(one) ? other : one));
+      const { data, layout } = this.figure(place);
+      await window.Plotly.react(this.stage, data, layout, { displayModeBar: false });
+      this.plot.turner?.follow(this.stage);
+      if (copies === this.kept()) {
+        this.keep(place, this.stage);
+      }
+    }
+    window.Plotly.purge(this.stage);
+    this.stage.remove();
+    this.stage = null;
   }
 
   go(place) {
     const next = clamp(place, 0, this.frames.length - 1);
     if (next !== this.place) {
       this.place = next;
+      this.moved = performance.now();
       this.tell();
       this.address();
       // While one picture is drawn, others are passed over.
       this.waiting ??= requestAnimationFrame(() => {
         this.waiting = null;
-        this.draw();
+        this.show();
       });
     }
   }
@@ -231,6 +326,9 @@ class Player {
     this.scale = scale;
     scale.append(this.range);
     panel.append(this.output, scale);
+    for (const near of ["pointerenter", "focusin"]) {
+      panel.addEventListener(near, () => this.prepare());
+    }
     this.plot.append(panel);
     this.panel = panel;
     this.tell();
@@ -333,44 +431,53 @@ function reachable(plot) {
 
 const plain = (words) => new DOMParser().parseFromString(words, "text/html").body.textContent;
 
-// Players for all figures below a root, those that come later too.
-function playing(root, follow = false) {
-  const players = (window.framePlayers ??= new Map());
-  if (!document.getElementById("frames-style")) {
-    const style = document.createElement("style");
-    Object.assign(style, { id: "frames-style", textContent: STYLE });
-    document.head.append(style);
-  }
-  const prepare = () => {
+// Keeps one of something for each figure below a root, those that come later too, and ends it with
+// its figure.
+function withEach(root, all, make, end = () => {}) {
+  const look = () => {
     for (const plot of root.querySelectorAll(".js-plotly-plot")) {
-      if (!players.has(plot) && plot._fullLayout && plot.on) {
-        players.set(plot, new Player(plot, follow));
+      if (!all.has(plot) && plot._fullLayout && plot.on) {
+        all.set(plot, make(plot));
       }
     }
-    for (const [plot, player] of players) {
+    for (const [plot, one] of all) {
       if (!plot.isConnected) {
-        player.stop();
-        players.delete(plot);
+        end(one);
+        all.delete(plot);
       }
     }
   };
-  let waiting = false;
+  let waiting = null;
   const later = () => {
-    if (!waiting) {
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        prepare();
-      });
-    }
+    waiting ??= requestAnimationFrame(() => {
+      waiting = null;
+      look();
+    });
   };
   const observer = new MutationObserver(later);
   observer.observe(root, { childList: true, subtree: true });
+  later();
+  return () => observer.disconnect();
+}
+
+// A style sheet for the page, once.
+function dressed(id, css) {
+  if (!document.getElementById(id)) {
+    const style = document.createElement("style");
+    Object.assign(style, { id, textContent: css });
+    document.head.append(style);
+  }
+}
+
+// Players for all figures below a root.
+function playing(root, follow = false) {
+  const players = (window.framePlayers ??= new Map());
+  dressed("frames-style", STYLE);
+  const leave = withEach(root, players, (plot) => new Player(plot, follow), (player) => player.stop());
   const resized = () => players.forEach((player) => player.seen());
   window.addEventListener("resize", resized);
-  later();
   return () => {
-    observer.disconnect();
+    leave();
     window.removeEventListener("resize", resized);
   };
 }

@@ -21,6 +21,7 @@ class Turner {
 
   constructor(plot) {
     this.plot = plot;
+    plot.turner = this;
     plot.on("plotly_afterplot", () => this.seen());
     plot.addEventListener("pointerdown", (event) => this.hold(event));
     this.seen();
@@ -42,19 +43,30 @@ class Turner {
     if (!this.panel?.isConnected) {
       this.build();
     }
-    if (this.azimuth !== made.azimuth || this.elevation !== made.elevation) {
-      this.draw();
+    this.follow(plot);
+  }
+
+  // Turns what plotly has drawn at the angle that the figure was made for.
+  follow(plot) {
+    if (this.made && this.angle !== `${this.made.azimuth} ${this.made.elevation}`) {
+      this.draw(plot);
     }
   }
 
-  draw() {
-    const { _fullData: traces, _fullLayout: layout, calcdata } = this.plot;
+  // What the figure is seen from, in words for a comparison.
+  get angle() {
+    return `${this.azimuth} ${this.elevation}`;
+  }
+
+  // Draws the figure, or another drawing of it, as seen from the angle.
+  draw(plot = this.plot) {
+    const { _fullData: traces, _fullLayout: layout, calcdata } = plot;
     const [a, e] = [this.azimuth, this.elevation].map((degrees) => (degrees * Math.PI) / 180);
     const right = [-Math.sin(a), Math.cos(a), 0];
     const up = [-Math.cos(a) * Math.sin(e), -Math.sin(a) * Math.sin(e), Math.cos(e)];
     traces.forEach((trace, place) => {
       const { middle, between } = trace.meta ?? {};
-      const group = middle && this.plot.querySelector(`.trace${trace.uid}`);
+      const group = middle && plot.querySelector(`.trace${trace.uid}`);
       if (!group) {
         return;
       }
@@ -179,35 +191,8 @@ function marks(group, places) {
   }
 }
 
-// Turners for all figures below a root that can be turned, those that come later too.
+// Turners for all figures below a root that can be turned.
 function turning(root) {
-  const turners = new Map();
-  const style = document.createElement("style");
-  style.textContent = TURN_STYLE;
-  document.head.append(style);
-  const prepare = () => {
-    for (const plot of root.querySelectorAll(".js-plotly-plot")) {
-      if (!turners.has(plot) && plot._fullLayout && plot.on) {
-        turners.set(plot, new Turner(plot));
-      }
-    }
-    turners.forEach((_, plot) => plot.isConnected || turners.delete(plot));
-  };
-  let waiting = false;
-  const later = () => {
-    if (!waiting) {
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        prepare();
-      });
-    }
-  };
-  const observer = new MutationObserver(later);
-  observer.observe(root, { childList: true, subtree: true });
-  later();
-  return () => {
-    observer.disconnect();
-    style.remove();
-  };
+  dressed("turn-style", TURN_STYLE);
+  return withEach(root, new Map(), (plot) => new Turner(plot));
 }
