@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
+from functools import cache
 from time import process_time
 
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
+from normgeo import NORMALIZERS, NormalizedGLM
 from normgeo.base.budget import PAGES, Cost
 from normgeo.base.cache import size_of
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.fisher import PICTURES as FISHER
 from normgeo.settings import Settings
 
 WIDE = {"dataset": "plane", "neurons": 256, "method": "rms"}
@@ -38,17 +42,34 @@ HARD = {
     "labels": {"neurons": 10, "method": "layer"},
 }
 EVERY = 10_000  # steps, the most there are
+CALIBRATED = 0.0104  # seconds of `reference` where estimates were compared with what they are of
 
 
 def settings_of(name: str) -> Settings:
     return Settings(**HARD.get(name, {"dataset": "wine", "neurons": 12}))
 
 
+@cache
+def faster() -> float:
+    """How much faster this machine is than that one, at least 1: estimates know no machine."""
+    model = NormalizedGLM.random(NORMALIZERS["layer"], "gaussian", 16, 64, np.random.default_rng(0))
+    X = np.random.default_rng(1).standard_normal((1000, 64))
+
+    def reference() -> float:
+        started = process_time()
+        for _ in range(10):
+            model.gradient(X, np.zeros((1000, 16)))
+        return process_time() - started
+
+    return max(1.0, CALIBRATED / min(reference() for _ in range(5)))
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_takes_about_what_it_says(name: str) -> None:
-    """No more memory, no more than twice the time, and neither a tenth of what it says.
+    """No more memory and no more than twice the time, nor a tenth of the memory that it says.
 
-    What the page Fisher draws says six times too much at most: a bar stands there for a reason.
+    It says three times too much time at most, at one thread, as in the server: a bar stands there
+    for a reason.
     """
     picture, settings = PICTURES[name], settings_of(name)
     DATASETS[settings.dataset].load(), DATASETS[settings.dataset].load(standardize=True)
@@ -59,12 +80,14 @@ def test_a_picture_takes_about_what_it_says(name: str) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < said.bytes < 10 * peak + 40e6
-    started = process_time()
-    result = picture.compute(settings)
-    took = process_time() - started
+    with threadpool_limits(1):
+        took, most = float("inf"), faster()
+        for seed in (1, 2):  # another each time, of which nothing is kept
+            started = process_time()
+            result = picture.compute(replace(settings, seed=seed))
+            took = min(took, process_time() - started)
     assert took < 2 * said.seconds + 0.1
-    most = 6 * took + 0.3 if name in {it.name for it in FISHER} else 10 * took + 0.5
-    assert said.seconds < most
+    assert said.seconds < 3 * took * most + 0.3
     assert size_of(result) < 20e6
 
 

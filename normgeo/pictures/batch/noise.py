@@ -188,8 +188,8 @@ def _cost(settings: Settings) -> Cost:
     sizes, methods = Sizes.of(settings), 1 + len(COMPARED)
     drawn = min(NUMBERS, BATCHES * 4 * sizes.N * sizes.H) + 20 * 4 * sizes.N * sizes.H
     drawn += methods * drawn / 4
-    calls = (1 + methods / 4) * BATCHES * len(batch_sizes(sizes.N)) * CALLS / 2
-    seconds = 3 * drawn / ENTRIES + drawn * sizes.D / PRODUCTS + calls
+    calls = (1 + methods / 4) * BATCHES * len(batch_sizes(sizes.N)) * CALLS / 4
+    seconds = 1.5 * drawn / ENTRIES + drawn * sizes.D / PRODUCTS + calls
     return weights(settings, sizes) + sizes.evaluations(1) + Cost(seconds=seconds)
 
 

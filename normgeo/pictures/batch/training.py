@@ -203,7 +203,7 @@ def _cost(settings: Settings) -> Cost:
     parameters = sum(one * other for one, other in itertools.pairwise(widths))
     cases = 2 * methods * settings.epochs * N
     steps = methods * settings.epochs * (N / LARGE_BATCH + N / min(settings.batch_size, N))
-    seconds = 8 * cases * parameters / PRODUCTS + steps * (3 * CALLS + 15 * parameters / ENTRIES)
+    seconds = 8 * cases * parameters / PRODUCTS + steps * (2.5 * CALLS + 15 * parameters / ENTRIES)
     return BASE + Cost(seconds=seconds)
 
 

@@ -78,7 +78,7 @@ def _cost(settings: Settings) -> Cost:
     """F in 32 directions three times, with their changes of the outputs held at once."""
     sizes = Sizes.of(settings)
     held = Cost(BYTES * (40 * sizes.N * sizes.H + 160 * sizes.parameters))
-    return weights(settings, sizes) + held + sizes.evaluations(250)
+    return weights(settings, sizes) + held + sizes.evaluations(90)
 
 
 STUDY = Study(

@@ -98,7 +98,7 @@ def _cost(settings: Settings) -> Cost:
     # Where outputs do not meet, only that of the block moves.
     every = sizes.coupled or settings.normalizer.shared_by_neurons
     held = Cost(32 * sizes.N * sizes.H)
-    return weights(settings, sizes) + held + sizes.evaluations(700 if every else 200)
+    return weights(settings, sizes) + held + sizes.evaluations(500 if every else 150)
 
 
 STUDY = Study(

@@ -205,7 +205,7 @@ def _observed(result: Recurrences) -> str:
 def cost(settings: Settings) -> Cost:
     """Runs at all radii with their Jacobians, whose products take H³ operations a step."""
     H, runs = settings.neurons or NEURONS, (1 + len(RADII)) * (1 + len(COMPARED))
-    step = 2 * CALLS + 4 * SEQUENCES * H**3 / PRODUCTS
+    step = 0.8 * CALLS + 3 * SEQUENCES * H**3 / PRODUCTS
     return BASE + Cost(seconds=runs * settings.length * step if H <= LARGEST else 0.0)
 
 
