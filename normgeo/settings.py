@@ -236,7 +236,7 @@ class Settings:
         text("‖w‖ at the start"),
         help=text("As a multiple of its first value."),
     )
-    rate: float = _setting(0.0, Number(0, 1e6), text("learning rate η (0: automatic)"))
+    rate: float = _setting(0.0, Number(0, 1e6), text("learning rate η (0: auto)"))
     steps: int = _setting(100, Whole(1, 10_000), text("steps"))
     optimizer: str = _setting("gradient_descent", Choice(OPTIMIZERS), text("optimizer"))
     decay: float | None = _setting(None, Open(Number(0, 1e6)), text("weight decay λ"))

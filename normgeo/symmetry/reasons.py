@@ -57,7 +57,7 @@ def _signs(chain: NullChain, credited: Array) -> list[Finding]:
 
 def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
     groups = chain.normalized.groups
-    within = text(" within a group") if groups > 1 else ""
+    within = text(" per group") if groups > 1 else ""
     W = chain.model.W.astype(np.float64)
     found = []
     for change in WEIGHT_CHANGES:

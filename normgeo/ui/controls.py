@@ -122,11 +122,13 @@ def useless(settings: Settings, name: str) -> str:
     """Why a setting changes nothing on a page about one method, in a sentence; "" where it may."""
     method, named = settings.normalizer, NORMALIZERS[settings.method]
     if name == "groups" and named.groups == 1:
-        return text("{method} has no groups.", method=method.title)
+        return text("There are no groups in {method}.", method=method.title)
     if name == "statistics" and not method.shared_by_cases:
-        return text("{method} has no batch statistics to freeze.", method=method.title)
+        return text("There are no batch statistics to freeze in {method}.", method=method.title)
     if name == "eps" and not replace(named, eps=1).added_eps:
-        return text("{method} adds no ε: its σ does not depend on the data.", method=method.title)
+        return text(
+            "There is no ε in {method}: its σ does not depend on the data.", method=method.title
+        )
     if name == "neurons" and settings.weights == "fitted":
         return text("Fitted weights have one neuron for each output.")
     return ""

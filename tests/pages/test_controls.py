@@ -76,7 +76,7 @@ def test_what_is_called_useless_changes_nothing(method):
 def test_disabled_setting_says_why(shown):
     groups = shown("learning_rate", dataset="wine").app.number_input(key="groups")
     assert groups.disabled
-    assert groups.help == "batch norm has no groups."
+    assert groups.help == "There are no groups in batch norm."
     assert (
         not shown("learning_rate", dataset="wine", method="group", neurons="4")
         .app.number_input(key="groups")

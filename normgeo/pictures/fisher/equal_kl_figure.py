@@ -45,7 +45,6 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
             drawn.add_trace(_points(result.with_weights, n, look))
     drawn.add_traces(_legend(look))
     dress(drawn, theme, height=HEIGHT)
-    panels = range(1, len(result.planes) + 1)
     drawn.update_layout(
         _axes(result),
         margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
@@ -53,9 +52,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
         annotations=_words(result, look, narrow=False),
         meta={
             "narrow": {
-                **stacked(
-                    [[n] for n in panels], each=200, between=138, top=NARROW_TOP, bottom=BOTTOM
-                ),
+                **_stacked(result),
                 "legend": {"x": 0, "xanchor": "left"},
                 "annotations": _words(result, look, narrow=True),
             }
@@ -195,6 +192,17 @@ def _extent(result: EqualKL) -> tuple[float, float]:
             x, y = max(x, far[0], ellipse[0]), max(y, far[1], ellipse[1])
     x = 1.12 * (x or 1.0)
     return x, float(np.clip(1.08 * y, SHAPE * x, x))
+
+
+def _stacked(result: EqualKL) -> dict[str, Any]:
+    """Place the panels on a phone, with the names along the weights that have room there."""
+    panels = [[n] for n in range(1, len(result.planes) + 1)]
+    layout = stacked(panels, each=200, between=138, top=NARROW_TOP, bottom=BOTTOM)
+    few = {"tickangle": 0, "tickvals": [-1, 0, 1], "ticktext": ["0", "‖w‖", "2 ‖w‖"]}
+    for name, axis in layout.items():
+        if name.startswith("xaxis") and result.with_weights:
+            axis.update(few)
+    return layout
 
 
 def _words(result: EqualKL, look: Theme, *, narrow: bool) -> list[dict[str, Any]]:

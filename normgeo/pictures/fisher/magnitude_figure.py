@@ -13,9 +13,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric
-from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.annotations import colored, method_title, note, wrapped
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.panels import head, lines_of, stacked
+from normgeo.pictures.style.panels import NARROW, head, lines_of, stacked
 from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, dress, log_ticks
 
 LEFT, RIGHT = (0.0, 0.56), (0.64, 1.0)
@@ -144,7 +144,10 @@ def _heads(result: Magnitude, muted: str, *, narrow: bool) -> list[dict[str, Any
         else text("as printed is exact for all of them")
     )
     if narrow:
-        left, right = (words.replace(": ", ":<br>") for words in (str(left), str(right)))
+        left, right = (
+            words.replace(": ", ":<br>") if ": " in words else "<br>".join(wrapped(words, NARROW))
+            for words in (str(left), str(right))
+        )
     about = lines_of((f"{result.caption}; {result.which}",), narrow)
     lines = [colored(line, muted, SMALL) for line in about]
     top = NARROW_TOP - NARROW_LEGEND if narrow else TOP - LEGEND

@@ -235,7 +235,7 @@ def _sizes(drawn: go.Figure, result: AngularUpdate, left: int) -> None:
     )
     upper, lower = NARROW_PANELS
     panels = upper + NARROW_GAP + lower
-    above = 2 * TILE + 2 * LINE + 14 + LINE * len(_law_lines(result, 44))
+    above = 2 * TILE + 14 + LINE * len([*_narrow_about(result), *_law_lines(result, 44)])
     below = 30 + LINE * len(_norm_words(result)) + STRIP
     narrow = {
         "height": above + panels + below,
@@ -282,8 +282,9 @@ def _narrow_words(
     result: AngularUpdate, plane: Plane, step: int, theme: str
 ) -> list[dict[str, Any]]:
     """Return the same words for a figure as narrow as a phone."""
-    law = _law_lines(result, 44)
-    up, places = 2 * LINE + 10 + LINE * len(law), ((0, 1), (0.5, 1), (0, 0), (0.5, 0))
+    law, about = _law_lines(result, 44), _narrow_about(result)
+    over = LINE * len(about) + 8
+    up, places = over + 2 + LINE * len(law), ((0, 1), (0.5, 1), (0, 0), (0.5, 0))
     return [
         *(
             note(_narrow_tile(change, place == 0), x, yshift=up + row * TILE)
@@ -291,10 +292,10 @@ def _narrow_words(
                 zip(places, result.changes(step), strict=True)
             )
         ),
-        *([note(law, yshift=2 * LINE + 8)] if law else []),
-        _over("x", text("{about}<br>one gradient step, η = {rate}", **_about(result))),
+        *([note(law, yshift=over)] if law else []),
+        _over("x", "<br>".join(about)),
         _over("x2", _angle_caption()),
-        {**_seen(result, 40), "yanchor": "top", "yshift": -50},
+        {**_seen(result, 46), "yanchor": "top", "yshift": -50},
         *step_notes(result, plane, step, NARROW_ROOM),
         _angle(result, step, THEMES[theme].paper),
     ]
@@ -303,6 +304,12 @@ def _narrow_words(
 def _about(result: AngularUpdate) -> dict[str, str]:
     about = f"<b>{result.normalizer.title}</b>, {result.name}"
     return {"about": about, "rate": number(result.curve.rate)}
+
+
+def _narrow_about(result: AngularUpdate) -> list[str]:
+    about = _about(result)
+    step = text("one gradient step, η = {rate}", rate=about["rate"])
+    return [*wrapped(about["about"], 46), str(step)]
 
 
 def _angle_caption() -> str:
@@ -319,7 +326,9 @@ def _seen(result: AngularUpdate, width: int) -> dict[str, Any]:
     if result.same_along_rays:
         words = text("The loss is the same along each ray. Darker: larger loss.")
     elif result.has_law:
-        words = text("Not quite wedges: at an ε the loss changes along a ray. Darker: larger loss.")
+        words = text(
+            "Not quite wedges: with ε > 0 the loss changes along a ray. Darker: larger loss."
+        )
     else:
         words = text("No wedges: the loss changes along a ray. Darker: larger loss.")
     return note(wrapped(words, width), 0, 0, xref="x domain", yref="y domain", font={"size": SMALL})

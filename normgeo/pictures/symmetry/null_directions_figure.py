@@ -111,14 +111,15 @@ def _narrow(
 ) -> dict[str, Any]:
     """Return the layout of a narrow figure: the bars below the values."""
     left, right = _heads(result, muted, narrow=True)
+    # Two lines have no room between the level and the foot, nor above it where all is null.
+    side = "bottom" if result.null.seen else "top"
     top, between = 16 + LINE * len(left), 72 + LINE * len(right)
     return stacked([[1], [2]], each=280, between=between, top=top, bottom=16) | {
         "annotations": [
             head(1, left),
             head(2, right),
             *beside_bars,
-            # One line has room below the level; more stand above it, where no value is.
-            _threshold(result.null, level, muted, narrow=True) | {"yanchor": "bottom"},
+            _threshold(result.null, level, muted, narrow=True) | {"yanchor": side},
         ]
     }
 

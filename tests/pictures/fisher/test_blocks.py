@@ -110,7 +110,7 @@ def test_ratio_shows_what_normalization_did_to_blocks_that_look_alike(matrix, me
 def test_standard_model_alone_has_no_ratio():
     result = FISHER.compute(Settings(dataset="wine", method="standard"))
     assert result.ratio is None
-    assert "alone" in FISHER.description(result)
+    assert "Only the standard model is shown." in FISHER.description(result)
     assert len(FISHER.figure(result, "dark").data) == 6
 
 
