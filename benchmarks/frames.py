@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.pages import APP, opened
+from benchmarks.pages import APP, opened, settle
 from benchmarks.timing import Row
 from tools.server import serving
 
@@ -26,7 +26,7 @@ FIGURES = {
     "descent": "learning_rate",
     "axes": "batch",
     "walk": "symmetry",
-    "recurrence": "recurrent",
+    "recurrence": "recurrent?tab=time",
 }
 """The page of each picture with frames."""
 
@@ -92,6 +92,8 @@ def rows() -> Iterator[Row]:
     with TemporaryDirectory() as folder, serving(APP, Path(folder) / "app.log") as url:
         for name, path in FIGURES.items():
             with opened(f"{url}/{path}") as (page, _):
+                page.locator(f".st-key-figure_{name} .frames input").wait_for(timeout=120_000)
+                settle(page)
                 yield from measured(name, page.evaluate(MEASURE, name))
 
 
