@@ -11,8 +11,7 @@ from normgeo.base.progress import Stop
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.recurrent.radii import Curve
-from normgeo.pictures.recurrent.recurrence import RADII
-from normgeo.pictures.recurrent.recurrences import first_step
+from normgeo.pictures.recurrent.recurrences import RADII, first_step
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +11,26 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
-from normgeo.pictures.captions import variant
-from normgeo.pictures.invariance.effect import EffectOnData, movement, parameter, sign_and_words
+from normgeo.pictures.invariance.effect import EffectOnData, parameter
+from normgeo.pictures.invariance.effect_words import (
+    DOTS,
+    NARROW_ROW,
+    NARROW_WORDS,
+    shapes,
+    words,
+)
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
-from normgeo.pictures.style import marks
-from normgeo.pictures.style.annotations import wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress, ink_scale
+from normgeo.pictures.style.template import THEMES, dress, ink_scale
 from normgeo.settings import as_text
 
 TOP, FOOT, ROW, GAP = 64, 42, 96, 10  # heights in pixels: of the head, the axis, a method, between
-PICTURES, DOTS, WORDS = (0.0, 0.23), (0.305, 0.585), 0.615  # from left to right, in widths
-MARK = 34
+PICTURES = (0.0, 0.23)  # from left to right, in widths
 FADE = 0.6  # the exponent from values to ink: below 1, small values are still seen
 
 HEAD = 22  # more of the head on a narrow screen, where the name of the change takes two lines
-NARROW_PICTURES, NARROW_ROW, NARROW_WORDS = 330, 100, 92
+NARROW_PICTURES = 330
 
 Layout = dict[str, Any]
 
@@ -85,12 +87,12 @@ def _state(result: EffectOnData, step: int, theme: str) -> tuple[list[dict[str, 
         way = np.column_stack([before, after, np.full(len(z), np.nan)])
         data += [{"y": way.ravel().astype(np.float32)}, {"y": after.astype(np.float32)}]
     layout = {
-        "annotations": _words(result, step, theme),
-        "shapes": _shapes(result, step, theme),
+        "annotations": words(result, step, theme),
+        "shapes": shapes(result, step, theme),
         "meta": {
             "narrow": {
-                "annotations": _words(result, step, theme, narrow=True),
-                "shapes": _shapes(result, step, theme, narrow=True),
+                "annotations": words(result, step, theme, narrow=True),
+                "shapes": shapes(result, step, theme, narrow=True),
             }
         },
     }
@@ -255,174 +257,3 @@ def _narrow(methods: int) -> Layout:
         top = 1 - (NARROW_PICTURES + place * step + NARROW_WORDS) / whole
         layout[f"yaxis{place + 2}"] = {"domain": [max(0.0, top - NARROW_ROW / whole), top]}
     return layout
-
-
-def _words(
-    result: EffectOnData, step: int, theme: str, narrow: bool = False
-) -> list[dict[str, Any]]:
-    """Return the name and the factor of the change, and for every method verdict and numbers."""
-    effect, look = result.effect, THEMES[theme]
-    heading = _heading(result)
-    found = [
-        _note("<br>".join(heading) if narrow else ": ".join(heading), 0, 1, SIZE, yshift=30),
-        _note(f"<b>{_factor(result, step)}</b>", 0, 1, LARGE, yshift=-4),
-        _note(
-            (text("z of case {n}:<br>○ before<br>● after", n=result.case))
-            if narrow
-            else text("z of case {n}: ○ before, ● after", n=result.case),
-            0.52 if narrow else DOTS[0],
-            1,
-            SIZE,
-            yanchor="top" if narrow else "bottom",
-        ),
-    ]
-    neuron = text("μ and σ of neuron {h}", h=effect.neuron)
-    if narrow:
-        found[-1]["text"] += f"<br>{neuron}"
-    else:
-        found.append(_note(neuron, WORDS, 1, SMALL, look.muted, xshift=MARK + 10, yshift=6))
-    for place, method in enumerate(effect.methods.values()):
-        axis, color = f"y{place + 2} domain", method_color(method.normalizer)
-        sign, verdict = sign_and_words(effect, method, step)
-        used = replace(method.normalizer, eps=method.normalizer.added_eps)
-        name = f"{text(used.title)}{variant(used)}"
-        x, indent = (0.0, 40) if narrow else (WORDS, MARK + 10)
-        tops = (NARROW_WORDS - 2, NARROW_WORDS - 20, 2) if narrow else (8, -9, -5)
-        where = {"yref": axis, "yanchor": "top"}
-        found += [
-            _note(f"<b>{name}</b>", x, 1, SIZE, color, yshift=tops[0], xshift=indent, **where),
-            _note(
-                f"<b>{verdict}</b>",
-                x,
-                1,
-                LARGE,
-                marks.color(sign, theme) if sign else look.ink,
-                yshift=tops[1],
-                xshift=indent,
-                **where,
-            ),
-            _note(
-                "<br>".join(_numbers(result, method, step)),
-                x,
-                1 if narrow else 0,
-                SMALL,
-                look.muted,
-                yshift=tops[2],
-                xshift=indent,
-                yref=axis,
-            ),
-        ]
-        if problem := method.after[step].problem:
-            found.append(
-                _note("<br>".join(wrapped(str(problem), 34)[:4]), DOTS[0], 0.5, SMALL, yref=axis)
-                | {"yanchor": "middle", "x": 0.14 if narrow else DOTS[0]}
-            )
-    return found
-
-
-def _note(
-    words: str, x: float, y: float, size: int, color: str = "", **place: Any
-) -> dict[str, Any]:
-    """Return an annotation with no more than what the template does not say."""
-    font = {"size": size, "color": color} if color else {"size": size}
-    return {
-        "text": words,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "showarrow": False,
-        "font": font,
-        **place,
-    }
-
-
-def _shapes(
-    result: EffectOnData, step: int, theme: str, narrow: bool = False
-) -> list[dict[str, Any]]:
-    """Return a frame around the selected method, and the mark of each verdict."""
-    effect, look = result.effect, THEMES[theme]
-    drawn = []
-    for place, (key, method) in enumerate(effect.methods.items()):
-        axis = f"y{place + 2} domain"
-        if key == result.chosen:
-            drawn.append(
-                {
-                    "type": "rect",
-                    "xref": "paper",
-                    "yref": axis,
-                    "x0": 0 if narrow else DOTS[0] - 0.055,
-                    "x1": 1,
-                    "y0": -0.05,
-                    "y1": 1 + NARROW_WORDS / NARROW_ROW if narrow else 1.05,
-                    "line": {"color": look.muted, "width": 2},
-                }
-            )
-        sign, _ = sign_and_words(effect, method, step)
-        if sign:
-            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -34)
-            drawn.append(
-                marks.shape(
-                    sign,
-                    theme,
-                    MARK,
-                    shift,
-                    xref="paper",
-                    yref=axis,
-                    xanchor=0 if narrow else WORDS,
-                    yanchor=1,
-                )
-            )
-    return drawn
-
-
-def _heading(result: EffectOnData) -> list[str]:
-    """Return the full name of the change with the row that it changes, and what one sees of it."""
-    effect = result.effect
-    transform, name = effect.transform, text(effect.transform.label)
-    if transform.operation.one_row:
-        n = effect.index if transform.matrix == "W" else result.case
-        row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
-        name = text("{name} ({row})", name=name, row=row)
-    if result.dataset.image_shape is None:
-        return [f"<b>{name}</b>"]
-    return [f"<b>{name}</b>", str(text(transform.on_images))]
-
-
-def _factor(result: EffectOnData, step: int) -> str:
-    """Return which rows change and by what, in the signs of the table: "one × 3", "all + 3 γ"."""
-    effect = result.effect
-    transform, strength = effect.transform, float(effect.strengths[step])
-    symbol = str(text(transform.operation.symbol))
-    if transform.rescales:
-        return f"{symbol} {number(strength, 6)}"
-    signed = symbol if strength > 0 else symbol.replace("+", "−")
-    return f"{signed} {number(abs(strength), 6)} γ"
-
-
-def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[str]:
-    """Return how far z moved, and μ and σ of one neuron before and after."""
-    after, h = method.after[step], result.effect.neuron
-    if after.problem:
-        return []
-    pairs = [
-        number(float(values[h]), 2)
-        for pair in ((method.before.mu, after.mu), (method.before.sigma, after.sigma))
-        for values in pair
-    ]
-    mu, mu1, sigma, sigma1 = pairs
-    return [
-        str(movement(method, step)),
-        str(
-            text(
-                "μ {mu} → {mu1}, σ {sigma} → {sigma1}",
-                mu=mu,
-                mu1=mu1,
-                sigma=sigma,
-                sigma1=sigma1,
-            )
-        ),
-    ]

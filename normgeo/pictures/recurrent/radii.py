@@ -21,6 +21,7 @@ from normgeo.pictures.picture import Study
 from normgeo.pictures.recurrent.recurrences import (
     LARGEST,
     NEURONS,
+    RADII,
     SEQUENCES,
     STAYS,
     about,
@@ -34,7 +35,6 @@ from normgeo.pictures.work import BASE, CALLS, ENTRIES, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
 PANELS = ("identity", "tanh", "relu")
 YES, PARTLY, NO = text("Yes"), text("Partly"), text("No")
 

@@ -21,6 +21,7 @@ from normgeo.pictures.recurrent.recurrences import (
     COMPARED,
     LARGEST,
     NEURONS,
+    RADII,
     SEQUENCES,
     about,
     compared,
@@ -33,7 +34,6 @@ from normgeo.pictures.work import BASE, CALLS, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
 POINTS = 33  # of a curve: more than a screen tells apart are left out
 
 USES = ("seed", "neurons", "activation", "length", "radius", "method")

@@ -16,6 +16,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 
+RADII = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0)
 COMPARED = ("standard", "layer")  # and the chosen method, where it treats a case by itself
 NEURONS, LARGEST = 32, 64
 SEQUENCES = 5

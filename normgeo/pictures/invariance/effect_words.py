@@ -1,0 +1,179 @@
+"""The words and marks of the picture of a change: what changes, by what factor, the verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from normgeo.base.numbers import number
+from normgeo.base.text import text
+from normgeo.invariance.before_and_after import BeforeAndAfter
+from normgeo.pictures.captions import variant
+from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_words
+from normgeo.pictures.style import marks
+from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
+
+DOTS, WORDS = (0.305, 0.585), 0.615  # from left to right, in widths of the figure
+MARK = 34  # pixels
+NARROW_ROW, NARROW_WORDS = 100, 92  # heights of a method's dots, and of its words above them
+
+
+def words(
+    result: EffectOnData, step: int, theme: str, narrow: bool = False
+) -> list[dict[str, Any]]:
+    """Return the name and the factor of the change, and for every method verdict and numbers."""
+    effect, look = result.effect, THEMES[theme]
+    heading, aside = _heading(result), {"size": SMALL, "color": look.muted}
+    found = [
+        note(("<br>" if narrow else ": ").join(heading), yshift=30),
+        note(f"<b>{_factor(result, step)}</b>", font={"size": LARGE}, yshift=-4),
+        note(
+            (text("z of case {n}:<br>○ before<br>● after", n=result.case))
+            if narrow
+            else text("z of case {n}: ○ before, ● after", n=result.case),
+            0.52 if narrow else DOTS[0],
+            yanchor="top" if narrow else "bottom",
+        ),
+    ]
+    neuron = text("μ and σ of neuron {h}", h=effect.neuron)
+    if narrow:
+        found[-1]["text"] += f"<br>{neuron}"
+    else:
+        found.append(note(neuron, WORDS, font=aside, xshift=MARK + 10, yshift=6))
+    for place, method in enumerate(effect.methods.values()):
+        axis, color = f"y{place + 2} domain", method_color(method.normalizer)
+        sign, verdict = sign_and_words(effect, method, step)
+        used = replace(method.normalizer, eps=method.normalizer.added_eps)
+        name = f"{text(used.title)}{variant(used)}"
+        x, indent = (0.0, 40) if narrow else (WORDS, MARK + 10)
+        tops = (NARROW_WORDS - 2, NARROW_WORDS - 20, 2) if narrow else (8, -9, -5)
+        where: dict[str, Any] = {"yref": axis, "yanchor": "top"}
+        found += [
+            note(
+                f"<b>{name}</b>",
+                x,
+                font={"size": SIZE, "color": color},
+                yshift=tops[0],
+                xshift=indent,
+                **where,
+            ),
+            note(
+                f"<b>{verdict}</b>",
+                x,
+                font={"size": LARGE, "color": marks.color(sign, theme) if sign else look.ink},
+                yshift=tops[1],
+                xshift=indent,
+                **where,
+            ),
+            note(
+                _numbers(result, method, step),
+                x,
+                1 if narrow else 0,
+                font=aside,
+                yshift=tops[2],
+                xshift=indent,
+                yref=axis,
+            ),
+        ]
+        if problem := method.after[step].problem:
+            found.append(
+                note(
+                    wrapped(str(problem), 34)[:4],
+                    0.14 if narrow else DOTS[0],
+                    0.5,
+                    font={"size": SMALL},
+                    yanchor="middle",
+                    yref=axis,
+                )
+            )
+    return found
+
+
+def shapes(
+    result: EffectOnData, step: int, theme: str, narrow: bool = False
+) -> list[dict[str, Any]]:
+    """Return a frame around the selected method, and the mark of each verdict."""
+    effect, look = result.effect, THEMES[theme]
+    drawn = []
+    for place, (key, method) in enumerate(effect.methods.items()):
+        axis = f"y{place + 2} domain"
+        if key == result.chosen:
+            drawn.append(
+                {
+                    "type": "rect",
+                    "xref": "paper",
+                    "yref": axis,
+                    "x0": 0 if narrow else DOTS[0] - 0.055,
+                    "x1": 1,
+                    "y0": -0.05,
+                    "y1": 1 + NARROW_WORDS / NARROW_ROW if narrow else 1.05,
+                    "line": {"color": look.muted, "width": 2},
+                }
+            )
+        sign, _ = sign_and_words(effect, method, step)
+        if sign:
+            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -34)
+            drawn.append(
+                marks.shape(
+                    sign,
+                    theme,
+                    MARK,
+                    shift,
+                    xref="paper",
+                    yref=axis,
+                    xanchor=0 if narrow else WORDS,
+                    yanchor=1,
+                )
+            )
+    return drawn
+
+
+def _heading(result: EffectOnData) -> list[str]:
+    """Return the full name of the change with the row that it changes, and what one sees of it."""
+    effect = result.effect
+    transform, name = effect.transform, text(effect.transform.label)
+    if transform.operation.one_row:
+        n = effect.index if transform.matrix == "W" else result.case
+        row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
+        name = text("{name} ({row})", name=name, row=row)
+    if result.dataset.image_shape is None:
+        return [f"<b>{name}</b>"]
+    return [f"<b>{name}</b>", str(text(transform.on_images))]
+
+
+def _factor(result: EffectOnData, step: int) -> str:
+    """Return which rows change and by what, in the signs of the table: "one × 3", "all + 3 γ"."""
+    effect = result.effect
+    transform, strength = effect.transform, float(effect.strengths[step])
+    symbol = str(text(transform.operation.symbol))
+    if transform.rescales:
+        return f"{symbol} {number(strength, 6)}"
+    signed = symbol if strength > 0 else symbol.replace("+", "−")
+    return f"{signed} {number(abs(strength), 6)} γ"
+
+
+def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[str]:
+    """Return how far z moved, and μ and σ of one neuron before and after."""
+    after, h = method.after[step], result.effect.neuron
+    if after.problem:
+        return []
+    pairs = [
+        number(float(values[h]), 2)
+        for pair in ((method.before.mu, after.mu), (method.before.sigma, after.sigma))
+        for values in pair
+    ]
+    mu, mu1, sigma, sigma1 = pairs
+    return [
+        str(movement(method, step)),
+        str(
+            text(
+                "μ {mu} → {mu1}, σ {sigma} → {sigma1}",
+                mu=mu,
+                mu1=mu1,
+                sigma=sigma,
+                sigma1=sigma1,
+            )
+        ),
+    ]
