@@ -76,6 +76,13 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
     assert row(page, "✗ weight vector re-scaling")[1:] == ["1 of 10", "81°"]
 
 
+def test_what_float64_cannot_decide_stands_in_the_first_line_and_below(shown):
+    """Of ε alone a re-scaling would tell: 1e-30 is far below the rounding of σ²."""
+    page = shown("symmetry", method="layer", dataset="iris", family="categorical", eps="1e-30")
+    assert "<b>4 of 16 directions change nothing, 1 undecided</b>" in head(page)
+    assert "1 of the directions cannot be decided in float64: of 5 with an effect" in page.words
+
+
 def test_method_goes_into_the_url_and_changes_the_picture(shown):
     page = shown("symmetry", dataset="iris")
     page.app.selectbox(key="method").set_value("standard").run()

@@ -157,7 +157,7 @@ def headline(found: NullDirections) -> str:
     if found.null.clear:
         return text("{k} of {total} directions change nothing", k=k, total=total)
     return text(
-        "{k} of {total} directions change nothing, {open} cannot be decided in float64",
+        "{k} of {total} directions change nothing, {open} undecided",
         k=k,
         total=total,
         open=found.null.undecided,
