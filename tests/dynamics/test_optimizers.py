@@ -346,6 +346,6 @@ def test_bad_options_of_a_descent_are_named(options, sentence, cases):
 def test_batches_of_one_case_are_refused_where_they_have_no_z(cases):
     with says(
         "A batch mean is taken over the cases, so it needs at least 2 of them; got 1 case, "
-        "which it maps to nothing or to a sign. Use more cases, or frozen statistics."
+        "whose z would be 0, 0/0 or only a sign. Use more cases, or frozen statistics."
     ):
         descend(start(NORMALIZERS["batch"]), *cases, batch_size=1)

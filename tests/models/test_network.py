@@ -362,8 +362,8 @@ def test_a_last_case_stays_where_a_layer_has_z_for_it(few):
 @pytest.mark.parametrize("key", BATCH)
 def test_batches_of_one_have_no_batch_statistics(key, few):
     with says(
-        "A batch mean is taken over the cases, so it needs at least 2 of them; got 1 case, which "
-        "it maps to nothing or to a sign. Use more cases, or frozen statistics."
+        "A batch mean is taken over the cases, so it needs at least 2 of them; got 1 case, whose "
+        "z would be 0, 0/0 or only a sign. Use more cases, or frozen statistics."
     ):
         on(few, key, batch_size=1)
 
@@ -497,8 +497,8 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
         ),
         (
             "The output of a network must be defined for a single case. A batch mean is taken over "
-            "the cases, so it needs at least 2 of them; got 1 case, which it maps to nothing or to "
-            "a sign. Use more cases, or frozen statistics.",
+            "the cases, so it needs at least 2 of them; got 1 case, whose z would be 0, 0/0 or "
+            "only a sign. Use more cases, or frozen statistics.",
             lambda few: Network((), NormalizedGLM(NORMALIZERS["batch"], "gaussian", np.eye(3))),
         ),
         (

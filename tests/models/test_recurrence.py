@@ -356,8 +356,8 @@ def test_batch_statistics_are_refused(key, rng):
     with says(
         "A recurrence takes its statistics from one sequence at one step, a single case, and "
         f"{title} has none there. A batch mean is taken over the cases, so it needs at least 2 of "
-        "them; got 1 case, which it maps to nothing or to a sign. Use more cases, or frozen "
-        "statistics."
+        "them; got 1 case, whose z would be 0, 0/0 or only a sign. Use more cases, or "
+        "frozen statistics."
     ):
         Recurrence.random(NORMALIZERS[key], H, F, rng)
 

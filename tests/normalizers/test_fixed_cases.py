@@ -55,7 +55,7 @@ def test_a_few_cases_without_a_z_are_refused_though_all_of_them_have_one(rng):
     over = NORMALIZERS["batch"].over(rng.normal(size=(9, 5)), 4)
     with says(
         "A batch mean is taken over the cases, so it needs at least 2 of them; got 1 case, "
-        "which it maps to nothing or to a sign. Use more cases, or frozen statistics."
+        "whose z would be 0, 0/0 or only a sign. Use more cases, or frozen statistics."
     ):
         over.rows(np.array([3]))
 

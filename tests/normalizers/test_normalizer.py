@@ -364,11 +364,11 @@ def test_a_small_spread_around_a_large_mean_is_still_a_spread():
 
 ONE_NEURON = (
     "A layer {} is taken over the neurons of a group, so it needs at least 2 of them per group; "
-    "got 1 neuron, which it maps to nothing or to a sign. Use more neurons or fewer groups."
+    "got 1 neuron, whose z would be 0, 0/0 or only a sign. Use more neurons or fewer groups."
 )
 ONE_CASE = (
-    "A batch {} is taken over the cases, so it needs at least 2 of them; got 1 case, which it "
-    "maps to nothing or to a sign. Use more cases, or frozen statistics."
+    "A batch {} is taken over the cases, so it needs at least 2 of them; got 1 case, whose z "
+    "would be 0, 0/0 or only a sign. Use more cases, or frozen statistics."
 )
 VANISHES = (
     "σ must not vanish, but {}, so there is nothing to divide by. Change that row, drop it, or "
