@@ -129,8 +129,8 @@ class Settings:
         ),
         text("features"),
         help=text(
-            "Standardized: each with mean 0 and standard deviation 1. Automatic: raw where changes "
-            "have names, as contrast has, standardized where a model learns."
+            "Standardized: each with mean 0 and standard deviation 1. Automatic: raw where a "
+            "change has a name, such as contrast; standardized where a model learns."
         ),
     )
     family: str = _setting(

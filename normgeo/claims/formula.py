@@ -183,7 +183,7 @@ CLAIMS = (
     ),
     Claim(
         "shared_by_cases",
-        text("Layer norm gives each case its own μ and σ; batch norm shares them between cases."),
+        text("Layer norm gives each case its own μ and σ; in batch norm, cases share them."),
         text("sections 1 to 3, Eq. 2 and 3"),
         _shared_by_cases,
         HOLDS,

@@ -205,7 +205,9 @@ CLAIMS = (
         _expected_outer_product,
         HOLDS,
         "fisher?tab=labels",
-        remark=text("The expectation is summed over all classes, as the model weighs them."),
+        remark=text(
+            "The expectation is a sum over all classes, with the probabilities of the model."
+        ),
     ),
     Claim(
         "observed_labels",

@@ -81,9 +81,9 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
         raise Refusal(
             text(
                 "An ellipse of equal KL needs curvature across the weights, and there is none "
-                "here: the outputs do not change with them, as where a layer scale has two "
-                "neurons to a group (z = ±1). Choose another method, more neurons or other "
-                "weights."
+                "here: the outputs do not change with them, for example because a layer scale "
+                "has two neurons per group (z = ±1). Choose another method, more neurons or "
+                "other weights."
             )
         )
     _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))

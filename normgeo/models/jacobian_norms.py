@@ -81,8 +81,9 @@ def jacobian_norms(
     logs = np.array(norms[::-1])
     lost = int(np.isneginf(logs).any(axis=0).sum())
     note = text(
-        "In {lost} of {S} sequences some earlier state does not reach the last one at all: "
-        "the product of the Jacobians is 0, as where every neuron is off. Its logarithm is −∞.",
+        "In {lost} of {S} sequences a change of some earlier state does not reach the last one "
+        "at all: the product of the Jacobians is 0, for example where every neuron is off. Its "
+        "logarithm is −∞.",
         lost=lost,
         S=S,
     )

@@ -236,9 +236,10 @@ def test_two_features_leave_one_direction_across_the_weights():
             "layer",
             2,
             None,
-            "An ellipse of equal KL needs curvature across the weights, and there is none here: "
-            "the outputs do not change with them, as where a layer scale has two neurons to a "
-            "group (z = ±1). Choose another method, more neurons or other weights.",
+            "An ellipse of equal KL needs curvature across the weights, and there is none "
+            "here: the outputs do not change with them, for example because a layer scale has "
+            "two neurons per group (z = ±1). Choose another method, more neurons or other "
+            "weights.",
         ),
         (
             "standard",

@@ -214,8 +214,9 @@ def test_log_norm_of_dead_units_is_minus_infinity_with_a_sentence():
     assert np.isneginf(found.log10_norms[:-1, 0]).all()
     np.testing.assert_array_equal(found.log10_norms[:, 1], 0)
     assert found.notes == (
-        "In 1 of 2 sequences some earlier state does not reach the last one at all: the product "
-        "of the Jacobians is 0, as where every neuron is off. Its logarithm is −∞.",
+        "In 1 of 2 sequences a change of some earlier state does not reach the last one at all: "
+        "the product of the Jacobians is 0, for example where every neuron is off. Its logarithm "
+        "is −∞.",
     )
 
 

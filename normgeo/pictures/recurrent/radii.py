@@ -213,7 +213,7 @@ def _observed(result: Radii) -> str:
             least, most = (number(float(10**log), 2) for log in curve.measured[[0, -1]])
             sentences.append(
                 text(
-                    "{activation}, {name}: × {least} a step at radius {first:g}, × {most} at "
+                    "{activation}, {name}: × {least} per step at radius {first:g}, × {most} at "
                     "radius {last:g}.",
                     activation=ACTIVATIONS[name].title,
                     name=result.names[key],

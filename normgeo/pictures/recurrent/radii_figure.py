@@ -87,7 +87,7 @@ def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
             line={"color": color, "width": 4, "dash": MEASURED},
             showlegend=not axis,
             hovertemplate=text(
-                "{name}, ρ = {radius}: × {factor} a step<extra></extra>",
+                "{name}, ρ = {radius}: × {factor} per step<extra></extra>",
                 name=result.names[key],
                 radius="%{x}",
                 factor="%{y:.3g}",

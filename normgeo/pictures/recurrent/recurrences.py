@@ -65,8 +65,8 @@ def recurrences(settings: Settings, radius: float, activation: str = "") -> dict
     if H > LARGEST:
         raise Refusal(
             text(
-                "A recurrence is drawn with up to {most} neurons, as the products of its Jacobians "
-                "take H³ operations a step; got neurons={H}. Use fewer.",
+                "A recurrence is drawn with up to {most} neurons, as the products of its "
+                "Jacobians take H³ operations per step; got neurons={H}. Use fewer.",
                 most=LARGEST,
                 H=H,
             )
