@@ -1,5 +1,6 @@
 """Where z lives in a browser: turned by keys, buttons and a hand, while the slider moves it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,9 +51,9 @@ def shown(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page
 
 
 def rest(page: Page) -> None:
-    """Wait until no copy of a frame is shown."""
+    """Wait until no copy of a frame is shown, and none is drawn beforehand."""
     page.wait_for_timeout(150)
-    expect(page.locator(".frames-copy")).to_have_count(0)
+    expect(page.locator(".frames-copy, .frames-stage")).to_have_count(0)
 
 
 def at(page: Page, azimuth: float, elevation: float) -> None:
@@ -75,7 +76,7 @@ def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     slider = shown.locator(f"{FIGURE} input[type=range]")
     slider.focus()
     shown.keyboard.press("Home")
-    expect(shown.locator(f"{FIGURE} output")).to_have_text("δ = -2")
+    expect(shown.locator(f"{FIGURE} output")).to_have_text("δ = −2")
     at(shown, 125, 30)
     shown.get_by_role("button", name="tilt down").click()
     at(shown, 125, 25)
@@ -87,6 +88,20 @@ def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     rest(shown)
     assert shown.evaluate(DRAWN) == made, "as it was drawn first"
     assert axe(shown, FIGURE) == []
+
+
+def test_both_figures_of_the_page_show_one_strength(shown):
+    main = ".st-key-figure_effect"
+    words = [shown.locator(f"{figure} output") for figure in (main, FIGURE)]
+    for figure, key, strength in ((main, "ArrowLeft", "2"), (FIGURE, "Home", "−2")):
+        shown.locator(f"{figure} input[type=range]").focus()
+        shown.keyboard.press(key)
+        for one in words:
+            expect(one).to_have_text(f"δ = {strength}")
+    expect(shown).to_have_url(re.compile("delta=-2"))
+    rest(shown)
+    assert shown.get_by_text("case 0 × −2").count() == 1
+    assert shown.locator(main).get_by_text("one × −2").count() == 1
 
 
 def test_hand_turns_it_without_a_zoom_or_a_rerun(shown):

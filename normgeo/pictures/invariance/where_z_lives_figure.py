@@ -26,6 +26,7 @@ from normgeo.pictures.style.marks import shape
 from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress
 from normgeo.pictures.style.turning import between, in_space, turnable
+from normgeo.settings import as_text
 
 USUAL = 3.0  # the strength that panels are made for; a larger one gets a wider view
 GAP = 0.02  # of the width, between panels
@@ -83,10 +84,10 @@ def figure(result: Places, theme: str) -> go.Figure:
     narrow = _narrow(panels) | state.pop("meta")["narrow"]
     drawn.update_layout({**state, "meta": {"narrow": narrow}})
     turnable(drawn)
-    strengths = [f"{strength:g}" for strength in result.journey.strengths]
+    strengths = [float(strength) for strength in result.journey.strengths]
     frames = [
         {
-            "name": strength,
+            "name": number(strength, 6),
             "traces": [panel.trace(kind) for panel in panels for kind in MOVING],
             "data": [
                 {"type": "scatter", **{key: trace[key] for key in CHANGES if key in trace}}
@@ -99,7 +100,13 @@ def figure(result: Places, theme: str) -> go.Figure:
     ]
     prefix = "δ = " if result.journey.transform.rescales else text("strength of γ: ")
     add_slider(
-        drawn, frames, start=opening, prefix=prefix, theme=theme, setting="delta", values=strengths
+        drawn,
+        frames,
+        start=opening,
+        prefix=prefix,
+        theme=theme,
+        setting="delta",
+        values=[as_text(strength) for strength in strengths],
     )
     return drawn
 

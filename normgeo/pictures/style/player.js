@@ -242,7 +242,7 @@ class Player {
     const copies = this.kept();
     this.stage = document.createElement("div");
     this.stage.className = "frames-stage";
-    // Beside the body: nobody who looks for figures finds it.
+    // Beside the body, where no player and no turner looks for figures.
     document.documentElement.append(this.stage);
     const away = (place) => Math.abs(place - this.place);
     for (;;) {
@@ -271,18 +271,25 @@ class Player {
   }
 
   go(place) {
-    const next = clamp(place, 0, this.frames.length - 1);
-    if (next !== this.place) {
-      this.place = next;
-      this.moved = performance.now();
-      this.tell();
+    if (this.move(clamp(place, 0, this.frames.length - 1))) {
       this.address();
-      // While one picture is drawn, others are passed over.
-      this.waiting ??= requestAnimationFrame(() => {
-        this.waiting = null;
-        this.show();
-      });
     }
+  }
+
+  // Whether there was a way to go.
+  move(place) {
+    if (place === this.place) {
+      return false;
+    }
+    this.place = place;
+    this.moved = performance.now();
+    this.tell();
+    // While one picture is drawn, others are passed over.
+    this.waiting ??= requestAnimationFrame(() => {
+      this.waiting = null;
+      this.show();
+    });
+    return true;
   }
 
   // The slider, with what stands at it.
@@ -399,6 +406,7 @@ class Player {
   }
 
   // A copied link, another tab of the page and a reload keep the frame; no rerun is needed for it.
+  // Other figures of the page that show the setting follow.
   address() {
     const { setting, values } = this.steps;
     if (this.follow && setting) {
@@ -407,6 +415,12 @@ class Player {
         const url = new URL(window.location.href);
         url.searchParams.set(setting, values[this.place]);
         window.history.replaceState(window.history.state, "", url);
+        for (const other of window.framePlayers.values()) {
+          const place = other.steps?.setting === setting ? other.steps.values.indexOf(values[this.place]) : -1;
+          if (place >= 0) {
+            other.move(place);
+          }
+        }
       }, QUIET);
     }
   }
