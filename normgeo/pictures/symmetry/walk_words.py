@@ -1,0 +1,154 @@
+"""The words of a walk: the headline, the reasons, where each walk is, and the KL."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from normgeo.base.numbers import number
+from normgeo.base.text import text
+from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
+from normgeo.pictures.symmetry.walk import Walks, headline
+from normgeo.symmetry.direction import Direction
+from normgeo.symmetry.walk import Walk
+
+HEIGHT, TOP, FOOT = 476, 88, 46  # pixels of the figure, and of its margins
+BODY = HEIGHT - TOP - FOOT
+REASONS = 4  # that are drawn
+LINE = 25  # pixels of a line of words, with room for a lower screen
+
+
+def drawn_reasons(result: Walks) -> tuple[Direction, ...]:
+    """The reasons that are drawn: the first ones, and the one that is walked along."""
+    found = result.directions
+    if len(found) <= REASONS or result.chosen in found[:REASONS] or result.chosen is None:
+        return found[:REASONS]
+    return (*found[: REASONS - 1], result.chosen)
+
+
+def slots(result: Walks) -> list[tuple[float, float, float]]:
+    """For each reason, in pixels from the top: its slot's top, its pictures' top and height."""
+    count = len(drawn_reasons(result))
+    words, head = (2 if count < 4 else 1) * LINE, 1.6 * LINE
+    pitch = min(112.0, (BODY - head) / max(count, 1))
+    pictures = min(38.0, pitch - words - 10)
+    return [(head + i * pitch, head + i * pitch + words, pictures) for i in range(count)]
+
+
+def words(result: Walks, t: int, theme: str) -> list[dict[str, Any]]:
+    """All words of a step but for the headline."""
+    muted = THEMES[theme].muted
+    found = _reason_words(result, theme)
+    captions = (
+        (2, result.null, text("Along a null direction"), _rule(result, t)),
+        (4, result.random, text("Along a random direction"), _random_rule(result, t)),
+    )
+    for axis, one, title, rules in captions:
+        if one is not None:
+            lines = [f"<b>{title}</b>", *(colored(rule, muted, SMALL) for rule in rules)]
+            found.append(_above(axis, lines, SIZE))
+            found.append(_above(axis + 1, _kl(one, t, muted), LARGE))
+    if result.null is None:
+        found.append(_above(2, _nothing(result), SIZE))
+    return found
+
+
+def title(result: Walks, theme: str, wide: int, long: int) -> dict[str, Any]:
+    """The headline in lines of `wide` characters, and beneath it what is meant, of `long`."""
+    found, muted = result.found, THEMES[theme].muted
+    title = textwrap.wrap(str(headline(found)), wide)
+    method = text("{method}; {about}", method=found.normalizer.title, about=found.caption)
+    below = [*textwrap.wrap(str(method), long), *textwrap.wrap(str(found.formula), long)]
+    return {
+        "text": "<br>".join(f"<b>{line}</b>" for line in title),
+        "font": {"size": LARGE},
+        "pad": {"t": 8 + 1.3 * LARGE * (len(title) - 1)},  # plotly places the last line
+        "subtitle": {"text": "<br>".join(below), "font": {"size": SMALL, "color": muted}},
+    }
+
+
+def _above(axis: int, lines: list[str], size: int) -> dict[str, Any]:
+    """Words above the panel of an axis."""
+    place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yshift": 6}
+    return note(lines, 0, 1, font={"size": size}, **place)
+
+
+def _reason_words(result: Walks, theme: str) -> list[dict[str, Any]]:
+    """Above the pictures of each reason, what it is, and how many directions it explains."""
+    muted = THEMES[theme].muted
+    if not result.directions:
+        return []
+    there, place = slots(result), {"xref": "x", "yref": "y", "yanchor": "top"}
+    heading = text("<b>Null directions, by their reasons</b>")
+    found = [note(heading, 0, 0, **place)]
+    for one, (top, pictures, _) in zip(drawn_reasons(result), there, strict=True):
+        lines = [f"<b>{one.count}</b> · {one.title}"]
+        if pictures - top > 1.5 * LINE:
+            lines.append(colored(_what(one), muted, SMALL))
+        found.append(note(lines, 0, pictures, **{**place, "yanchor": "bottom"}))
+    left = len(result.directions) - len(drawn_reasons(result))
+    if left:
+        more = text("and {count} more reasons", count=left)
+        found.append(note(colored(more, muted, SMALL), 0, BODY, **{**place, "yanchor": "bottom"}))
+    return found
+
+
+def _what(one: Direction) -> str:
+    """What a direction of a reason does to the weight vectors."""
+    if one.rescales:
+        return text("each w × δ by itself") if one.alone else text("all w × δ together")
+    if one.follows:
+        return text("any γ, added to one w") if one.alone else text("any γ, added to all w alike")
+    return text("one of them")
+
+
+def _rule(result: Walks, t: int) -> list[str]:
+    """Along what the null walk goes, and where it is at a step."""
+    one, r = result.chosen, _added(result, t)
+    if one is None or result.null is None:
+        return []
+    moved = np.flatnonzero(one.moved)
+    who = text("every w") if len(moved) > 1 else text("w of neuron {h}", h=int(moved[0]))
+    if one.rescales:
+        where = text("{who} × {factor}", who=who, factor=number(1 + float(result.steps[t])))
+        if result.steps[t] < -1:
+            where = text("{where}: a negative δ flips the sign of z", where=where)
+    elif one.follows:
+        where = text("{who} {r} γ", who=who, r=r)
+    elif result.null.still.all():
+        where = text("on a straight line, W {r} V", r=r)
+    else:
+        where = text("on a straight line, W {r} V: flat near r = 0 only", r=r)
+    return [str(one.title), where]
+
+
+def _random_rule(result: Walks, t: int) -> list[str]:
+    """The same of the walk at random."""
+    r = _added(result, t)
+    return [text("just as far"), text("on a straight line, W {r} R", r=r)]
+
+
+def _added(result: Walks, t: int) -> str:
+    """The r of a step with its sign, to follow what it is added to."""
+    r = float(result.steps[t])
+    return f"{'−' if r < 0 else '+'} {number(abs(r))}"
+
+
+def _kl(one: Walk, t: int, muted: str) -> list[str]:
+    """The KL of a step, large, or why there is none."""
+    if one.problems[t]:
+        return [colored(line, muted, SMALL) for line in textwrap.wrap(one.problems[t], 46)[:2]]
+    if one.still[t]:
+        return [text("<b>KL = 0</b>")]
+    kl = f"<b>KL = {number(float(one.kl[t]), 2)}</b>"
+    return [kl + " " + colored(text("nats per case"), muted, SMALL)]
+
+
+def _nothing(result: Walks) -> list[str]:
+    """What stands where there is no direction to walk along."""
+    if result.found.null.dimension:
+        return [text("Stopped before the null directions"), text("were explained.")]
+    return [text("Every direction changes the model:"), text("there is none to walk along.")]
