@@ -34,7 +34,6 @@ for i in range(int(st.query_params.get("charts", 0))):
 CHART = ".js-plotly-plot"
 # Two options that were not shown before, then back and forth among the same.
 KEYS = ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown")
-START = "?activation=tanh"  # its default is the last option
 REPETITIONS = 7
 
 # Resolves with the milliseconds from the next key press to the last change of the page, once
@@ -117,7 +116,7 @@ def rows() -> Iterator[Row]:
             floors: dict[int, float] = {}
             for place, (name, title) in enumerate(PAGES.items()):
                 path = name if place else ""
-                yield from measured(f"{url}/{path}{START}", str(title), floor_url, floors)
+                yield from measured(f"{url}/{path}", str(title), floor_url, floors)
 
 
 def floor_of(url: str, charts: int) -> float:
