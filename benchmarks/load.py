@@ -36,11 +36,12 @@ State = dict[str, object]
 
 
 def rows() -> Iterator[Row]:
+    unseen = own_data(count(1000))
     with TemporaryDirectory() as directory, serving(APP, Path(directory) / "log.txt") as url:
         warm_up(url)
         yield beside_a_descent(url)
-        yield many(url, "methods and data of one lecture", lecture(Random(1)), "< 3 ×")
-        yield many(url, "each change with its own seed", own_data(count(1000)), "")
+        yield many(url, "methods and data of one lecture", lecture(Random(1)), unseen, "< 3 ×")
+        yield many(url, "each change with its own seed", unseen, unseen, "")
 
 
 def warm_up(url: str) -> None:
@@ -64,9 +65,10 @@ def own_data(seeds: Iterator[int]) -> Callable[[], State]:
     return lambda: {"seed": next(seeds)}
 
 
-def many(url: str, what: str, state: Callable[[], State], aim: str) -> Row:
+def many(
+    url: str, what: str, state: Callable[[], State], unseen: Callable[[], State], aim: str
+) -> Row:
     """Compare what all wait at once with what one waits for a state that nobody has seen."""
-    unseen = own_data(count(2000))
     with visiting(url, "learning_rate") as visitor:
         visitor.show()
         alone = [visitor.show(**unseen()) for _ in range(ALONE)]
@@ -101,7 +103,7 @@ def changes(url: str, state: Callable[[], State], end: float, place: int) -> lis
 
 def beside_a_descent(url: str) -> Row:
     """Compare a page while another visitor trains with the same page alone, in turn."""
-    seeds, quiet, disturbed = count(3000), [], []
+    seeds, quiet, disturbed = count(100_000), [], []
     for _ in range(PAIRS):
         quiet.append(opened(url, next(seeds)))
         with visiting(url, "learning_rate") as other:
