@@ -201,6 +201,7 @@ def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
         expect(figure(learning_rate).get_by_role("slider")).to_have_attribute(
             "aria-valuetext", f"‖w‖ = {norm}"
         )
+    expect(figure(learning_rate).get_by_text("1/16").first).to_be_visible()  # drawn a moment later
     assert factors(learning_rate) == ["4", "¼", "1/16", "1"]
 
 
