@@ -162,9 +162,7 @@ def test_the_slider_of_an_exported_page_works_offline(
     assert label.text_content() == "δ = 3", "it opens where it was made, and does not play"
     image = "document.querySelector('.js-plotly-plot .main-svg').innerHTML"
     before = page.evaluate(image)
-    rail = page.locator(".frames input").bounding_box()
-    assert rail is not None
-    page.mouse.click(rail["x"] + 2, rail["y"] + rail["height"] / 2)
+    page.locator(".frames input").click(position={"x": 2, "y": 14})
     page.wait_for_function("document.querySelector('.frames output').textContent === 'δ = −3'")
     # The label moves first, the picture with the next frame.
     page.wait_for_function(f"before => {image} !== before", arg=before)

@@ -103,13 +103,15 @@ def test_screen_reader_finds_a_table_with_words(shown):
 def test_slider_is_dragged_in_the_browser(invariance):
     """Every step is drawn without asking the server, and stays in the figure."""
     before, url = captions(invariance), invariance.url
-    rail = invariance.locator(".st-key-figure_effect .frames input").bounding_box()
-    middle = rail["y"] + rail["height"] / 2
+    slider = invariance.locator(".st-key-figure_effect .frames input")
+    slider.hover()
+    rail = slider.bounding_box()
     seen = []
-    invariance.mouse.move(rail["x"] + rail["width"] / 2, middle)
     invariance.mouse.down()
     for share in (0.6, 0.3, 0.01):
-        invariance.mouse.move(rail["x"] + share * rail["width"], middle, steps=5)
+        invariance.mouse.move(
+            rail["x"] + share * rail["width"], rail["y"] + rail["height"] / 2, steps=5
+        )
         invariance.wait_for_timeout(200)
         seen.append(captions(invariance))
     invariance.mouse.up()
@@ -178,7 +180,9 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
         page.goto(f"{server}/invariance?cell=layer.{matrix}_rescaling")
         wait_settled(page)
         figure = page.locator(".st-key-figure_effect")
-        box = figure.locator(".hm image").bounding_box()
+        image = figure.locator(".hm image")
+        image.scroll_into_view_if_needed()
+        box = image.bounding_box()
         page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.375 * box["height"])
         page.wait_for_url("**index=3*")
         wait_settled(page)

@@ -42,12 +42,12 @@ def angle(page: Page) -> str:
 
 def drag(page: Page, name: str, share: float) -> None:
     """Drag the slider of a figure to a share of its length."""
-    rail = figure(page, name).locator(".frames input").bounding_box()
+    slider = figure(page, name).locator(".frames input")
+    slider.hover()  # waits until it stands still, on the screen and with nothing over it
+    rail = slider.bounding_box()
     assert rail is not None
-    middle = rail["y"] + rail["height"] / 2
-    page.mouse.move(rail["x"] + rail["width"] / 2, middle)
     page.mouse.down()
-    page.mouse.move(rail["x"] + share * rail["width"], middle, steps=5)
+    page.mouse.move(rail["x"] + share * rail["width"], rail["y"] + rail["height"] / 2, steps=5)
     page.mouse.up()
     page.wait_for_timeout(300)
 
