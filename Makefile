@@ -6,6 +6,9 @@ ifeq ($(OS),Windows_NT)
 VENV := .venv/Scripts/
 endif
 
+# Containers often set this, and every process would compile all libraries again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Parallel test workers share the cores already.
 test core: export OPENBLAS_NUM_THREADS ?= 1
 
