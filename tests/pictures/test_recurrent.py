@@ -38,7 +38,7 @@ def test_memory_is_the_power_of_the_spectral_radius_without_normalization(identi
     """J = W_hh: the norm of its T-th power, to the non-normal part that T steps leave."""
     for radius, methods in identity.curves.items():
         decades = methods["standard"].log10_norms[0]
-        assert decades == pytest.approx(identity.steps * np.log10(radius), abs=1.0)
+        assert decades == pytest.approx(identity.setup.steps * np.log10(radius), abs=1.0)
 
 
 def test_layer_norm_keeps_memory_where_it_explodes_without(identity):
@@ -58,7 +58,7 @@ def test_layer_norm_changes_less_with_the_radius_than_no_normalization(relu):
 
 def test_state_under_layer_norm_has_rms_one_at_every_radius(identity):
     """With f(s) = s the state is z, whose mean square is 1, at any length."""
-    assert identity.steps == 8 * identity.rows, "longer than any sequence"
+    assert identity.setup.steps == 8 * identity.setup.rows, "longer than any sequence"
     for methods in identity.curves.values():
         np.testing.assert_allclose(methods["layer"].hidden[1:], 1, rtol=1e-12)
 
@@ -66,7 +66,7 @@ def test_state_under_layer_norm_has_rms_one_at_every_radius(identity):
 def test_memory_of_the_last_state_is_one(identity):
     for methods in identity.curves.values():
         for curves in methods.values():
-            assert curves.times[-1] == identity.steps
+            assert curves.times[-1] == identity.setup.steps
             assert curves.log10_norms[-1] == 0
 
 
@@ -135,7 +135,7 @@ def test_the_answer_follows_from_what_is_measured(radii):
     """The words, from the numbers: counted here by hand."""
     factors = {
         key: 10 ** np.array([curves[key].measured for curves in radii.curves.values()])
-        for key in radii.methods
+        for key in radii.setup.methods
     }
     lasting = 100 ** (1 / 64)
     assert (factors["standard"] > lasting).any()
@@ -203,11 +203,11 @@ def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(meth
     normalizer = NORMALIZERS[method]
     picture = RECURRENCE.compute(Settings(length=16, neurons=8, method=method))
     expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
-    assert set(picture.methods) == expected
+    assert set(picture.setup.methods) == expected
     figure = RECURRENCE.figure(picture, "light")
     assert (method_color(normalizer) in {t.line.color for t in figure.data}) == (method in expected)
     radii = RADIUS.compute(Settings(length=8, neurons=4, method=method))
-    assert set(radii.methods) == expected
+    assert set(radii.setup.methods) == expected
     assert len(radii.answers) == len(expected) - 1
     RADIUS.figure(radii, "light")
 

@@ -100,7 +100,7 @@ def test_sentence_counts_and_mark_agree(method, change):
         ({"cell": "layer.case_rescaling"}, 0, "1 of 36 changed sign", "±"),
         ({"cell": "weight.case_rescaling"}, -1, "1 of 36 moved", "✗"),
         ({"cell": "layer.dataset_rescaling"}, 0, "36 of 36 changed sign", "±"),
-        ({"cell": "layer.dataset_rescaling"}, 3, "nothing was changed", ""),
+        ({"cell": "layer.dataset_rescaling"}, 5, "nothing was changed", ""),
         ({"cell": "layer.dataset_rescaling", "eps": 0.5}, -1, "36 of 36 moved", "≈"),
     ],
 )
@@ -108,6 +108,15 @@ def test_what_is_said_at_each_end_of_the_slider(settings, step, words, mark):
     found = places(dataset="iris", **settings)
     step %= len(found.journey.strengths)
     assert (str(said(found, step)), sign(found, step)) == (words, mark)
+
+
+@pytest.mark.parametrize("delta", [3.0, 0.001, -7.0])
+@pytest.mark.parametrize("change", TRANSFORMS)
+def test_slider_has_every_step_of_the_picture_above_it(change, delta):
+    settings = Settings(dataset="iris", cell=f"batch.{change}", delta=delta)
+    found, above = (PICTURES[name].compute(settings) for name in ("where_z_lives", "effect"))
+    np.testing.assert_array_equal(found.journey.strengths, above.effect.strengths)
+    assert found.journey.strengths[found.opening] == delta
 
 
 def test_table_holds_the_points_and_how_far_each_went(rows):
@@ -213,8 +222,9 @@ def test_phone_stacks_the_panels(drawn):
 
 @pytest.mark.parametrize("change", TRANSFORMS)
 def test_payload_is_small(change):
-    found = places(cell=f"layer.{change}", delta=2.5, eps=0.01)
-    assert len(PICTURE.figure(found, "light").to_json()) < 150_000, "with a strength of its own"
+    figure = PICTURE.figure(places(cell=f"layer.{change}", delta=2.7, eps=0.01), "light")
+    assert len(figure.frames) == 12, "with a strength of its own"
+    assert len(figure.to_json()) < 20_000 * len(figure.frames)
 
 
 def test_colors_of_classes_are_nobodys_and_reach_the_contrast():

@@ -3,84 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.batch import accuracy_figure
-from normgeo.pictures.batch.axes import FLAT_MARK, MAP_MARK, Axes, Panel, Shared
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.batch.axes import Axes, Shared
+from normgeo.pictures.batch.axes_places import BELOW, Place, places_of
+from normgeo.pictures.batch.axes_words import axis_name, captions, cases_drawn, names
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import SIZE, SMALL, THEMES, Theme, dress
+from normgeo.pictures.style.template import THEMES, Theme, dress
 
-# Each method has axes of its own: pixels downward, and hundredths of its width across.
-ABOVE, BETWEEN, BELOW = 50, 72, 66  # room for two lines of words, for three, and for two and one
-FLAT_ALONE, FLAT, MAPS = 282, 77, 133  # heights of the arrays
 HALF, GAP = 0.49, 0.02  # of the width, for the arrays; free between two methods
 PHONE_ACCURACY = 430
 MARGIN = {"l": 44, "r": 10, "t": 6, "b": 6}
-NEURON, CHANNEL = text("neuron"), text("channel")
-
-
-class Cells(NamedTuple):
-    """So many cells in a row from `start` on, each of some pixels, one of them free between two."""
-
-    start: float
-    length: float
-    cells: int
-    pixels: int = 1
-
-    @property
-    def free(self) -> int:
-        return int(self.pixels > 1)
-
-    @property
-    def pixel(self) -> float:
-        """The length of a pixel."""
-        return self.length / (self.cells * (self.pixels + self.free) - self.free)
-
-    def low(self, place: float, pixel: float = 0) -> float:
-        """Where a cell, or a pixel in it, begins."""
-        return self.start + self.pixel * (place * (self.pixels + self.free) + pixel)
-
-    def high(self, place: float) -> float:
-        """Where a cell ends."""
-        return self.low(place, self.pixels)
-
-
-class Place(NamedTuple):
-    """An array on the axes of a method, its marked entry, and what its parts are called."""
-
-    down: Cells
-    across: Cells
-    mark: tuple[int, ...]
-    channel: str
-    name: str
-
-    @classmethod
-    def flat(cls, values: Array, height: float) -> Place:
-        """Cases × neurons, at the top."""
-        N, C = values.shape
-        name = text("cases ×<br>neurons")
-        return cls(Cells(ABOVE, height, N), Cells(0, 100, C), FLAT_MARK, NEURON, name)
-
-    @classmethod
-    def maps(cls, values: Array) -> Place:
-        """Cases × channels, each an image, below cases × neurons."""
-        N, C, R, S = values.shape
-        top = ABOVE + FLAT + BETWEEN
-        name = text("cases ×<br>channels")
-        return cls(Cells(top, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL, name)
 
 
 def figure(result: Axes, theme: str) -> go.Figure:
     """Draw the arrays once for each method, and in frames what is lit in a batch of m cases."""
-    places = _places(result)
+    places = places_of(result)
     height = places[-1].down.high(places[-1].down.cells - 1) + BELOW
     methods = len(result.panels[result.start])
     drawn = go.Figure()
@@ -107,13 +52,6 @@ def figure(result: Axes, theme: str) -> go.Figure:
         values=[str(m) for m in states],
     )
     return drawn
-
-
-def _places(result: Axes) -> list[Place]:
-    """Cases × neurons, and below them feature maps where the data are images."""
-    if result.maps is None:
-        return [Place.flat(result.flat, FLAT_ALONE)]
-    return [Place.flat(result.flat, FLAT), Place.maps(result.maps)]
 
 
 def _arrays(result: Axes, places: list[Place], axis: int, theme: str) -> Iterator[go.Heatmap]:
@@ -185,7 +123,7 @@ def _phone(result: Axes, methods: int, height: float) -> dict[str, Any]:
         row, column = divmod(place, 2)
         across = [0.0, 0.48] if column == 0 else [0.52, 1.0]
         down = [1 - (row + 1) * height / total, 1 - row * height / total]
-        name = _name(place + 1)
+        name = axis_name(place + 1)
         patch |= {f"xaxis{name}": {"domain": across}, f"yaxis{name}": {"domain": down}}
     if accuracy:
         room = [0, 0.96 * accuracy / total]
@@ -211,9 +149,9 @@ def _state(result: Axes, m: int, places: list[Place], traces: int, theme: str) -
         color, arrays = name_color(panel.sharing.title), (panel.flat, panel.maps)
         for place, found in zip(places, arrays, strict=False):
             shapes += _shapes(found, place, axis, m, color, look)
-        words += _captions(panel, places, axis, color)
-    words.append(_cases_drawn(m, places[-1], look))
-    words += _names(places, look)
+        words += captions(panel, places, axis, color)
+    words.append(cases_drawn(m, places[-1], look))
+    words += names(places, look)
     data: list[dict[str, Any]] = []
     if result.accuracy is not None:
         axis = len(panels) + 1
@@ -232,7 +170,7 @@ def _shapes(
 ) -> list[dict[str, Any]]:
     """What is not in the batch, what is lit, and the entry whose z is written: three, always."""
     down, across = place.down, place.across
-    on = {"xref": f"x{_name(axis)}", "yref": f"y{_name(axis)}"}
+    on = {"xref": f"x{axis_name(axis)}", "yref": f"y{axis_name(axis)}"}
     last = down.cells - 1
     cases, channels = (found.cases, found.channels) if isinstance(found, Shared) else ((0, 0),) * 2
     goes_on = cases[1] > last  # in cases that are not drawn
@@ -283,85 +221,7 @@ def _shapes(
     ]
 
 
-def _name(axis: int) -> str:
-    """What plotly calls the axis of a number, after its x or y."""
-    return "" if axis == 1 else str(axis)
-
-
 def _see_through(color: str) -> str:
     """A color "#rrggbb" through which an array is seen."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.45)"
-
-
-def _captions(panel: Panel, places: list[Place], axis: int, color: str) -> list[dict[str, Any]]:
-    """The name of a method, and what each of its statistics is of, around its arrays."""
-    title = f'<b style="color:{color};font-size:{SIZE}px">{panel.sharing.title}</b>'
-    at: dict[str, Any] = {
-        "x": 0,
-        "xref": f"x{_name(axis)} domain",
-        "yref": f"y{_name(axis)}",
-        "font": {"size": SMALL},
-    }
-    words, above = [], [title]
-    for place, found in zip(places, (panel.flat, panel.maps), strict=False):
-        last = place.down.cells - 1
-        above.append(_per(found, place))
-        words.append(note(above, **{**at, "y": place.down.low(0), "yshift": 2}))
-        words.append(note(_numbers(found, place), **{**at, "y": place.down.high(last)}))
-        words[-1] |= {"yanchor": "top", "yshift": -4}
-        above = []
-    return words
-
-
-def _per(found: Shared | str | None, place: Place) -> str:
-    """What there is one μ and one σ for."""
-    if not isinstance(found, Shared):
-        return ""
-    names = {"cases": text("case"), "groups": text("group"), "channels": place.channel}
-    return text("μ per {one}", one=", ".join(str(names[axis]) for axis in found.per))
-
-
-def _numbers(found: Shared | str | None, place: Place) -> list[str]:
-    """How many entries share a statistic, and z of the marked one."""
-    if not isinstance(found, Shared):
-        return [text("no equal groups:"), text("<b>no z</b>")]
-    z = found.entry.z
-    return [
-        text("of 1 entry") if found.entries == 1 else text("of {n} entries", n=found.entries),
-        text("<b>σ = 0: no z</b>") if z is None else f"<b>z = {number(z)}</b>",
-    ]
-
-
-def _names(places: list[Place], look: Theme) -> list[dict[str, Any]]:
-    """What the rows and the columns of the arrays are, beside the first of them."""
-    font = {"size": SMALL, "color": look.muted}
-    return [
-        note(
-            place.name,
-            x=0,
-            y=place.down.start + place.down.length / 2,
-            xref="x domain",
-            yref="y",
-            xanchor="right",
-            yanchor="middle",
-            align="center",
-            textangle=-90,
-            xshift=-3,
-            font=font,
-        )
-        for place in places
-    ]
-
-
-def _cases_drawn(m: int, place: Place, look: Theme) -> dict[str, Any]:
-    """How many of the cases are drawn, where the batch has more."""
-    words = text("The first {few} of m = {m} cases are drawn.", few=place.down.cells, m=m)
-    return note(
-        words if m > place.down.cells else "",
-        x=0,
-        y=place.down.high(place.down.cells - 1) + BELOW,
-        xref="x domain",
-        yref="y",
-        font={"size": SMALL, "color": look.muted},
-    )

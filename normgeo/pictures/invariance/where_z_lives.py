@@ -19,7 +19,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance.before_and_after import shift_pattern
 from normgeo.invariance.stages import Carried, Journey, journey, lengths
 from normgeo.models.families import FAMILIES
-from normgeo.pictures.invariance.effect import CHANGE
+from normgeo.pictures.invariance.effect import CHANGE, FACTORS, SHIFTS
 from normgeo.pictures.model_on_data import model_on_data, neurons_of
 from normgeo.pictures.picture import DATA, Study
 from normgeo.pictures.work import Sizes, certificate_seconds, weights
@@ -28,10 +28,6 @@ from normgeo.tables.table import Table
 
 NEURONS = 3
 CASES, CLASSES = 36, 3  # at most
-
-# A factor of 5 would leave the cloud a fifth of its panel.
-FACTORS = (-2.0, -1.0, 0.5, 1.0, 2.0, 3.0)
-SHIFTS = (0.0, 0.5, 1.0, 2.0, 3.0)
 
 
 class Places(NamedTuple):

@@ -3,57 +3,40 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.stages import Surface
-from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.where_z_lives import (
-    NEURONS,
     Places,
-    place,
-    said,
-    sign,
 )
-from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.invariance.where_z_lives_panels import (
+    AFTER,
+    CASE,
+    DROPS,
+    PATCH,
+    USUAL,
+    WAYS,
+    Panel,
+    faint,
+    moving,
+    panels_of,
+    reach,
+    still,
+)
+from normgeo.pictures.invariance.where_z_lives_words import words
 from normgeo.pictures.style.colors import CLASSES
-from normgeo.pictures.style.marks import shape
 from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress
-from normgeo.pictures.style.turning import between, in_space, turnable
+from normgeo.pictures.style.template import SMALL, THEMES, dress
+from normgeo.pictures.style.turning import turnable
 from normgeo.settings import as_text
 
-USUAL = 3.0  # the strength that panels are made for; a larger one gets a wider view
 GAP = 0.02  # of the width, between panels
-CORNERS = 49  # of a circle
-ABOVE, LINE, MARK = 54, 21, 24  # pixels: the captions of panels, a line of words, a mark
-PATCH = 1.16  # how far a plane is drawn, next to what lies on it
-PLANE, RINGS, AXES, NEURON, BEFORE, DROPS, WAYS, AFTER, CASE = range(9)  # the traces of a panel
 MOVING = (DROPS, WAYS, AFTER, CASE)
 CHANGES = ("x", "y", "customdata")  # from frame to frame
-
-
-class Panel(NamedTuple):
-    """One panel: its number from 0, which stage it is, what its points lie on, and its words."""
-
-    place: int
-    stage: int
-    surface: Surface
-    name: str
-    words: str
-
-    def axis(self, letter: str) -> str:
-        """The name of one of its axes, as in `xaxis`, without "axis"."""
-        return letter if self.place == 0 else f"{letter}{self.place + 1}"
-
-    def trace(self, kind: int) -> int:
-        """The place of one of its traces among all."""
-        return self.place * (CASE + 1) + kind
 
 
 def figure(result: Places, theme: str) -> go.Figure:
@@ -61,11 +44,11 @@ def figure(result: Places, theme: str) -> go.Figure:
 
     The frames of the slider are the strengths.
     """
-    panels, opening = _panels(result), result.opening
+    panels, opening = panels_of(result), result.opening
     drawn = go.Figure()
     for panel in panels:
-        drawn.add_traces(_still(result, panel, theme))
-        drawn.add_traces(_moving(result, panels, panel, opening, theme))
+        drawn.add_traces(still(result, panel, theme))
+        drawn.add_traces(moving(result, panels, panel, opening, theme))
     drawn.add_traces(_legend(result, theme))
     dress(drawn, theme, height=500)
     drawn.update_layout(
@@ -92,7 +75,7 @@ def figure(result: Places, theme: str) -> go.Figure:
             "data": [
                 {"type": "scatter", **{key: trace[key] for key in CHANGES if key in trace}}
                 for panel in panels
-                for trace in _moving(result, panels, panel, step, theme)
+                for trace in moving(result, panels, panel, step, theme)
             ],
             "layout": _state(result, panels, step, theme),
         }
@@ -109,202 +92,6 @@ def figure(result: Places, theme: str) -> go.Figure:
         values=[as_text(strength) for strength in strengths],
     )
     return drawn
-
-
-def _panels(result: Places) -> list[Panel]:
-    """The stages that differ from the one before them."""
-    journey = result.journey
-    center = journey.normalizer.centering
-    panels = [Panel(0, 0, Surface(), "a", text("the summed inputs of three neurons"))]
-    if center.subtracts:
-        words = text("minus the mean over {over}", over=center.over)
-        if journey.plane.normal is not None:
-            words = text("on the plane: the three sum to 0")
-        panels.append(Panel(1, 1, journey.plane, "a − μ", words))
-    name = "z = (a − μ)/σ" if center.subtracts else "z = a/σ"
-    return [*panels, Panel(len(panels), 2, journey.surface, name, _words_of_z(result))]
-
-
-def _words_of_z(result: Places) -> str:
-    journey = result.journey
-    scaling, where = journey.normalizer.scaling, place(result)
-    if not scaling.divides:
-        return text("nothing divides: σ = 1")
-    if journey.surface.radius is None:
-        if scaling.shared_by_neurons:
-            return text("each case divided by its σ")
-        return text("each axis by its σ over {over}", over=scaling.over)
-    law = "|z|² = 3v/(v + ε)" if journey.normalizer.added_eps else ""
-    return text("{where}: {law}", where=where, law=law) if law else where
-
-
-def _shown(result: Places, panel: Panel, largest: float) -> Array:
-    """0 and the points of a stage, before and at all strengths up to the largest, (n, 3)."""
-    journey = result.journey
-    points = [np.zeros((1, NEURONS)), journey.before[panel.stage]]
-    for carried, strength in zip(journey.after, journey.strengths, strict=True):
-        if carried.stages is not None and abs(strength) <= largest:
-            points.append(carried.stages[panel.stage])
-    return np.concatenate(points)
-
-
-def _middle(result: Places, panel: Panel) -> Array:
-    """What a panel is turned around, (3,): 0, or the middle of a cloud."""
-    if panel.surface.radius is not None:
-        return np.zeros(NEURONS)
-    points, normal = _shown(result, panel, USUAL), panel.surface.normal
-    middle: Array = (points.min(axis=0) + points.max(axis=0)) / 2
-    return middle if normal is None else middle - middle @ normal * normal
-
-
-def _reach(result: Places, panel: Panel, largest: float = USUAL) -> float:
-    """How far what a panel shows is from its middle."""
-    if panel.surface.radius is not None:
-        return panel.surface.radius
-    away = _shown(result, panel, largest) - _middle(result, panel)
-    return float(np.linalg.norm(away, axis=1).max()) or 1.0
-
-
-def _still(result: Places, panel: Panel, theme: str) -> list[dict[str, Any]]:
-    """What does not change: plane, circles, axes, the points before."""
-    look, middle, reach = THEMES[theme], _middle(result, panel), _reach(result, panel)
-    normal, radius = panel.surface.normal, panel.surface.radius
-    gap = np.full((1, NEURONS), np.nan)
-    plane = gap if normal is None else middle + PATCH * reach * _around(normal, 7)
-    rings = gap
-    if radius is not None:
-        rings = np.concatenate(
-            [
-                part
-                for axis in (np.eye(NEURONS) if normal is None else [normal])
-                for part in (radius * _around(axis, CORNERS), gap)
-            ]
-        )
-    # From 0, which is not the middle of a cloud.
-    size = max(0.95 * reach - float(np.linalg.norm(middle)), 0.4 * reach)
-    ends = size * np.eye(NEURONS)
-    axes = np.concatenate([part for end in ends for part in ([0 * end, end], gap)])
-    bold = 2.5 if normal is not None else 1
-    common = _common(panel) | {"hoverinfo": "skip"}
-    return [
-        {
-            **in_space(plane, middle),
-            **common,
-            "mode": "lines",
-            "fill": "toself",
-            "fillcolor": _faint(look.muted, 0.14),
-            "line": {"color": _faint(look.muted, 0.5), "width": 1},
-        },
-        {
-            **in_space(rings, middle),
-            **common,
-            "mode": "lines",
-            "line": {"color": _faint(look.muted, 1 if bold > 1 else 0.6), "width": bold},
-        },
-        {
-            **in_space(axes, middle),
-            **common,
-            "mode": "lines",
-            "line": {"color": look.muted, "width": 1.5},
-        },
-        {
-            **in_space(1.12 * ends, middle),
-            **common,
-            "mode": "text",
-            "text": [str(text("neuron {h}", h=h)) for h in result.neurons],
-            "textfont": {"size": SMALL, "color": look.muted},
-        },
-        {
-            **in_space(result.journey.before[panel.stage], middle),
-            **_common(panel),
-            "mode": "markers",
-            "marker": {
-                "symbol": result.labels.astype(np.uint8) + np.uint8(100),
-                "size": 12,
-                "color": look.ink,
-                "line": {"width": 1.2},
-            },
-            "hovertext": _names(result),
-            "hovertemplate": _hover(panel, text("before")),
-        },
-    ]
-
-
-def _moving(
-    result: Places, panels: list[Panel], panel: Panel, step: int, theme: str
-) -> list[dict[str, Any]]:
-    """What a frame changes: the way of the mean, the ways of the change, the points after."""
-    look, stages = THEMES[theme], result.journey.after[step].stages
-    before, middle = result.journey.before[panel.stage], _middle(result, panel)
-    nowhere = np.full_like(before, np.nan)
-    after = nowhere if stages is None else stages[panel.stage]
-    drops: dict[str, Any] = {"x": [None], "y": [None]}
-    if panel.stage == 0 and panels[1].stage == 1:
-        centered = nowhere if stages is None else stages[1]
-        drops = between(after, centered, middle, (panel.trace(AFTER), panels[1].trace(AFTER)))
-    common = _common(panel)
-    return [
-        {
-            **drops,
-            **common,
-            "mode": "lines",
-            "hoverinfo": "skip",
-            "line": {"color": _faint(look.muted, 0.35), "width": 1},
-        },
-        {
-            **between(before, after, middle, (panel.trace(BEFORE), panel.trace(AFTER))),
-            **common,
-            "mode": "lines",
-            "hoverinfo": "skip",
-            "line": {"color": _faint(look.ink, 0.55), "width": 1.5},
-        },
-        {
-            **in_space(after, middle),
-            **common,
-            "mode": "markers",
-            "marker": {
-                "symbol": result.labels.astype(np.uint8),
-                "opacity": 1,
-                "size": 8,
-                "color": result.labels.astype(np.uint8),
-                **_class_colors(),
-            },
-            "hovertext": _names(result),
-            "hovertemplate": _hover(panel, text("after")),
-        },
-        {
-            **in_space(after[result.changed], middle),
-            **common,
-            "mode": "markers+text",
-            "marker": {
-                "symbol": result.labels[result.changed].astype(np.uint8),
-                "opacity": 1,
-                "size": 15,
-                "color": result.labels[result.changed].astype(np.uint8),
-                **_class_colors(),
-            },
-            "hoverinfo": "skip",
-            "text": [str(text("case {n}", n=case)) for case in result.cases[result.changed]],
-            "textposition": "bottom center",
-            "textfont": {"size": SMALL, "color": look.ink},
-        },
-    ]
-
-
-def _class_colors() -> dict[str, Any]:
-    """The color scale of markers whose colors are numbers of classes."""
-    last = len(CLASSES) - 1
-    scale = [[i / last, color] for i, color in enumerate(CLASSES)]
-    return {"colorscale": scale, "cmin": 0, "cmax": last}
-
-
-def _common(panel: Panel) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "xaxis": panel.axis("x"),
-        "yaxis": panel.axis("y"),
-        "showlegend": False,
-    }
 
 
 def _legend(result: Places, theme: str) -> list[go.Scatter]:
@@ -363,10 +150,10 @@ def _state(result: Places, panels: list[Panel], step: int, theme: str) -> dict[s
     spheres: list[dict[str, Any]] = []
     for panel in panels:
         around = 1.04 if panel.surface == Surface() else 1.03 * PATCH
-        reach = around * _reach(result, panel, max(USUAL, abs(strength)))
+        most = around * reach(result, panel, max(USUAL, abs(strength)))
         x, y = panel.axis("x"), panel.axis("y")
         for axis in (x, y):
-            layout[f"{axis[0]}axis{axis[1:]}"] = {"range": [-reach, reach]}
+            layout[f"{axis[0]}axis{axis[1:]}"] = {"range": [-most, most]}
         radius = panel.surface.radius
         if radius is not None:
             shade = 0.08 if panel.surface.normal is None else 0.03
@@ -379,99 +166,12 @@ def _state(result: Places, panels: list[Panel], step: int, theme: str) -> dict[s
                     "y0": -radius,
                     "x1": radius,
                     "y1": radius,
-                    "line": {"color": _faint(look.muted, 8 * shade), "width": 1},
-                    "fillcolor": _faint(look.muted, shade),
+                    "line": {"color": faint(look.muted, 8 * shade), "width": 1},
+                    "fillcolor": faint(look.muted, shade),
                     "layer": "below",
                 }
             )
-    wide, narrow = (_words(result, panels, step, theme, apart) for apart in (", ", "<br>"))
-    for words in (wide, narrow):
-        words["shapes"] += spheres
+    wide, narrow = (words(result, panels, step, theme, apart) for apart in (", ", "<br>"))
+    for said in (wide, narrow):
+        said["shapes"] += spheres
     return {**layout, **wide, "meta": {"narrow": narrow}}
-
-
-def _words(
-    result: Places, panels: list[Panel], step: int, theme: str, apart: str
-) -> dict[str, list[dict[str, Any]]]:
-    """What is said at a strength: the count above all, and above each panel its stage."""
-    look, mark = THEMES[theme], sign(result, step)
-    under = apart.join(map(str, _under(result, step)))
-    above = ABOVE + LINE * (1 + under.count("<br>"))
-    head = f"<b>{said(result, step)}</b>"
-    captions = [
-        note(
-            (f"<b>{panel.name}</b>", colored(panel.words, look.muted)),
-            xref=f"{panel.axis('x')} domain",
-            yref=f"{panel.axis('y')} domain",
-        )
-        for panel in panels
-    ]
-    middle = MARK / 2 + 2, above + LARGE * 0.72
-    place = {"xref": "paper", "yref": "paper", "xanchor": 0, "yanchor": 1}
-    return {
-        "annotations": [
-            note(
-                head,
-                yshift=above,
-                xshift=MARK + 10 if mark else 0,
-                font={"size": LARGE, "color": look.ink},
-            ),
-            note(colored(under, look.muted, SIZE), yshift=ABOVE),
-            *captions,
-        ],
-        "shapes": [shape(mark, theme, MARK, middle, **place)] if mark else [],
-    }
-
-
-def _under(result: Places, step: int) -> tuple[str, ...]:
-    """The method, the change, and what is certified of them."""
-    journey = result.journey
-    strength = number(float(journey.strengths[step]), 6)
-    found = text("exact check: {word}", word=text(journey.verdict.word))
-    if sign(result, step) == "±":
-        found = text("exact check: invariant but for the sign")
-    return (
-        text(
-            "{method}{variant}",
-            method=text(journey.normalizer.title),
-            variant=variant(journey.normalizer),
-        ),
-        text(
-            "{change}: {what} {sign} {strength}",
-            change=text(journey.transform.label),
-            what=result.what,
-            sign="×" if journey.transform.rescales else "+ γ ×",
-            strength=strength,
-        ),
-        journey.after[step].problem or found,
-    )
-
-
-def _around(normal: Array, corners: int) -> Array:
-    """A regular polygon of radius 1 around a normal; its first corner is its last too."""
-    u = np.cross(normal, np.eye(NEURONS)[np.abs(normal).argmin()])
-    u /= np.linalg.norm(u)
-    turn = np.linspace(0, 2 * np.pi, corners)[:, None]
-    polygon: Array = np.cos(turn) * u + np.sin(turn) * np.cross(normal, u)
-    return polygon
-
-
-def _faint(color: str, share: float) -> str:
-    """A color "#rrggbb" that lets through what is behind it."""
-    r, g, b = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({r},{g},{b},{share:g})"
-
-
-def _names(result: Places) -> list[str]:
-    """The name of each case, with its class."""
-    return [
-        str(text("case {n} ({kind!s})", n=case, kind=result.classes[label]))
-        if len(result.classes) > 1
-        else str(text("case {n}", n=case))
-        for case, label in zip(result.cases, result.labels, strict=True)
-    ]
-
-
-def _hover(panel: Panel, when: str) -> str:
-    where = ", ".join(f"%{{customdata[{h}]:.4g}}" for h in range(NEURONS))
-    return f"%{{hovertext}}, {when}: {panel.name} = ({where})<extra></extra>"

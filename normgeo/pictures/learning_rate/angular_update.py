@@ -23,6 +23,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 NORMS = 2.0 ** (np.arange(-2, 9) / 2)  # of the frames: half octaves from ½ to 16
+SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own in every frame
 # Where the loss depends on the norm, its plane is measured at these.
 RADII = 2.0 ** np.arange(-2, 6)
 AROUND = np.linspace(-np.pi, np.pi, 91)  # the angles of a plane of wedges
@@ -79,6 +80,12 @@ class AngularUpdate:
     def place(self, norm: float) -> int:
         """The place among the frames of the one whose norm is nearest, as a factor."""
         return int(np.abs(np.log(self.curve.norms / norm)).argmin())
+
+    def way(self, step: int) -> tuple[float, float]:
+        """How far a gradient step goes along the weights and across them."""
+        curve = self.curve
+        length, cosine = curve.rate * float(curve.gradient_norms[step]), float(curve.radial[step])
+        return -length * cosine, length * float(np.sqrt(max(0.0, 1 - cosine**2)))
 
     @property
     def elsewhere(self) -> str:

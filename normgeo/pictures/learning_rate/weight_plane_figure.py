@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import fraction, number
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.loss_plane import LossPlane
-from normgeo.pictures.learning_rate.angular_update import AngularUpdate, norm_words
+from normgeo.pictures.learning_rate.angular_update import SHOWN, AngularUpdate
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.png import data_uri, indexed
-from normgeo.pictures.style.template import SIZE, SMALL, THEMES
+from normgeo.pictures.style.template import THEMES
 
-SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own
 LEVELS = 9  # of the loss, each in a color of its own
 DARKEST = 0.62  # share of the method's color: words are read on it
 PIXELS = (840, 680)  # of the image, across and up
@@ -105,7 +104,7 @@ class Plane(NamedTuple):
 
 def _stretch(result: AngularUpdate) -> float:
     """The power of 2 that brings the arrow at norm 1 to a length that is seen."""
-    _, across = _step(result, result.place(1.0))
+    _, across = result.way(result.place(1.0))
     if SEEN[0] <= across <= SEEN[1] or across * STRETCHED < SEEN[0]:
         return 1.0
     return float(2.0 ** np.round(np.log2(LENGTH / across)))
@@ -113,7 +112,7 @@ def _stretch(result: AngularUpdate) -> float:
 
 def _reach(result: AngularUpdate, step: int, stretch: float) -> float:
     """How far the plane must show for a step's arrow to be seen."""
-    _, across = _step(result, step)
+    _, across = result.way(step)
     return max(4.8, 1.2 * float(result.curve.norms[step]), 3.2 * across * stretch)
 
 
@@ -155,13 +154,6 @@ def _levels(
 # Steps.
 
 
-def _step(result: AngularUpdate, step: int) -> tuple[float, float]:
-    """How far a gradient step goes along the weights and across them."""
-    curve = result.curve
-    length, cosine = curve.rate * float(curve.gradient_norms[step]), float(curve.radial[step])
-    return -length * cosine, length * float(np.sqrt(max(0.0, 1 - cosine**2)))
-
-
 def step_traces(
     result: AngularUpdate, plane: Plane, step: int, color: str, ink: str
 ) -> list[Trace]:
@@ -184,7 +176,7 @@ def _arrows(
     words: list[str] = []
     for place in shown:
         norm, angle = float(curve.norms[place]), float(curve.angles[place])
-        along, across = _step(result, place)
+        along, across = result.way(place)
         tip = [norm + along, across]
         arc = np.linspace(0, angle, 9)
         mark = 0.6 * norm * np.column_stack([np.cos(arc), np.sin(arc)])
@@ -232,35 +224,6 @@ def _hover(result: AngularUpdate, step: int) -> str:
         loss=number(float(curve.loss[step]), 6),
         gradient=number(float(curve.gradient_norms[step]), 4),
         angle=number(float(np.degrees(curve.angles[step])), 4),
-    )
-
-
-def step_notes(result: AngularUpdate, plane: Plane, step: int, room: float) -> list[dict[str, Any]]:
-    """The words at the tips and the feet of the steps, the frame's own first.
-
-    A step has words where they are `room` away from all others, a share of the reach.
-    """
-    reach, norms = plane.reaches[step], result.curve.norms
-    named = [step]
-    for norm in reversed(SHOWN):
-        place = result.place(norm)
-        if all(abs(norm - norms[other]) > room * reach for other in named):
-            named.append(place)
-    return [words for place in named for words in _words_of_step(result, place, place == step)]
-
-
-def _words_of_step(result: AngularUpdate, step: int, own: bool) -> tuple[dict[str, Any], ...]:
-    norm = float(result.curve.norms[step])
-    _, gradient, turn, _ = result.changes(step)
-    along, across = _step(result, step)
-    tip = f"‖G‖ × {fraction(gradient.factor)}<br>θ = {number(turn.after)}°"
-    foot = f"{result.symbol} = {norm_words(norm)}" if own else norm_words(norm)
-    if own:
-        tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"
-    font = {"font": {"size": SIZE if own else SMALL}}
-    return (
-        {"x": norm + along, "y": across, "text": tip, "yanchor": "bottom", "yshift": 5, **font},
-        {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, **font},
     )
 
 

@@ -24,10 +24,9 @@ from normgeo.pictures.recurrent.recurrences import (
     RADII,
     SEQUENCES,
     STAYS,
-    about,
+    Setup,
     compared,
     first_state,
-    names_of,
     recurrences,
     sequences,
 )
@@ -51,34 +50,19 @@ class Radii(NamedTuple):
 
     Attributes:
         radii: ρ, (R,). curves: by activation, then by the key of the method.
-        methods: by key; the one without normalization is the first.
-        neurons: H. rows: steps of a sequence, after which it is read again. steps: T.
-        notes: sentences for the reader.
+        setup: what runs. notes: sentences for the reader.
 
     """
 
     radii: Array
     curves: dict[str, dict[str, Curve]]
-    methods: dict[str, Normalizer]
-    neurons: int
-    rows: int
-    steps: int
+    setup: Setup
     notes: tuple[str, ...]
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What each method is called beside the others, by key."""
-        return names_of(self.methods)
-
-    @property
-    def about(self) -> str:
-        """What runs, in a line."""
-        return about(self.steps, self.rows, self.neurons)
 
     @property
     def stays(self) -> float:
         """By how much log₁₀ of the factor may differ from 0 for a change that stays."""
-        return STAYS / self.steps
+        return STAYS / self.setup.steps
 
     def rates(self, key: str) -> Array:
         """log₁₀ of the factor with a method, (panels, R)."""
@@ -86,7 +70,7 @@ class Radii(NamedTuple):
 
     def kept_from(self, key: str) -> tuple[str, str]:
         """Whether a method keeps a change from exploding, and from dying, in a word each."""
-        without, within = self.rates(next(iter(self.methods))), self.rates(key)
+        without, within = self.rates(next(iter(self.setup.methods))), self.rates(key)
         return (
             _kept(without, within, self.stays) or text("Nothing explodes here"),
             _kept(-without, -within, self.stays) or text("Nothing dies here"),
@@ -95,11 +79,11 @@ class Radii(NamedTuple):
     @property
     def answers(self) -> tuple[str, ...]:
         """The answer of each method to the question of the page."""
-        _, *others = self.methods
+        _, *others = self.setup.methods
         return tuple(
             text(
                 "Does {method} keep a state from exploding? {exploding}. From dying? {dying}.",
-                method=self.methods[key].title,
+                method=self.setup.methods[key].title,
                 exploding=exploding,
                 dying=dying,
             )
@@ -122,7 +106,7 @@ def _kept(without: Array, within: Array, stays: float) -> str:
 
 def compute(settings: Settings, progress: Progress) -> Radii:
     """Runs of each activation and method, at all radii at once; a stop ends it after a panel."""
-    X, h0, methods = sequences(), first_state(settings), compared(settings)
+    X, h0, setup = sequences(), first_state(settings), Setup.of(settings)
     curves: dict[str, dict[str, Curve]] = {}
     notes: dict[str, None] = {}
     for place, name in enumerate(PANELS):
@@ -131,14 +115,12 @@ def compute(settings: Settings, progress: Progress) -> Radii:
         f, panel = ACTIVATIONS[name], progress.part(place, len(PANELS))
         curves[name] = {
             key: Curve(
-                _measured(settings, key, f, X, h0, notes, panel.part(i, len(methods)).tell),
+                _measured(settings, key, f, X, h0, notes, panel.part(i, len(setup.methods)).tell),
                 _predicted(normalizer, f, X, settings.length),
             )
-            for i, (key, normalizer) in enumerate(methods.items())
+            for i, (key, normalizer) in enumerate(setup.methods.items())
         }
-    return Radii(
-        np.array(RADII), curves, methods, len(h0[0]), X.shape[1], settings.length, tuple(notes)
-    )
+    return Radii(np.array(RADII), curves, setup, tuple(notes))
 
 
 def _measured(
@@ -196,7 +178,7 @@ def _table(result: Radii) -> Table:
             for i, radius in enumerate(result.radii.tolist()):
                 log = float(curve.measured[i])
                 predicted = None if curve.predicted is None else float(10 ** curve.predicted[i])
-                title = result.methods[key].title
+                title = result.setup.methods[key].title
                 factor = float(10**log)
                 rows.append((name, title, radius, factor, predicted))
     columns = ("activation", "method", "radius", "factor_per_step", "predicted_for_wide_layers")
@@ -216,7 +198,7 @@ def _observed(result: Radii) -> str:
                     "{activation}, {name}: × {least} per step at radius {first:g}, × {most} at "
                     "radius {last:g}.",
                     activation=ACTIVATIONS[name].title,
-                    name=result.names[key],
+                    name=result.setup.names[key],
                     least=least,
                     first=first,
                     most=most,

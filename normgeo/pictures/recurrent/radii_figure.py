@@ -67,7 +67,7 @@ def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
     """What is measured of each method, over what theory says of it."""
     place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
     for key, curve in result.curves[name].items():
-        color = method_color(result.methods[key])
+        color = method_color(result.setup.methods[key])
         if curve.predicted is not None:
             yield go.Scatter(
                 x=result.radii,
@@ -81,14 +81,14 @@ def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
         yield go.Scatter(
             x=result.radii,
             y=_factors(curve.measured),
-            name=result.names[key],
+            name=result.setup.names[key],
             mode="lines+markers",
             marker={"size": 7},
             line={"color": color, "width": 4, "dash": MEASURED},
             showlegend=not axis,
             hovertemplate=text(
                 "{name}, ρ = {radius}: × {factor} per step<extra></extra>",
-                name=result.names[key],
+                name=result.setup.names[key],
                 radius="%{x}",
                 factor="%{y:.3g}",
             ),
@@ -162,11 +162,11 @@ def _placed(result: Radii, muted: str, *, narrow: bool) -> dict[str, Any]:
     told = wrapped(
         text(
             "Factor by which a step multiplies a small change of the state; {about}",
-            about=result.about,
+            about=result.setup.about,
         ),
         small,
     )
-    entries = (len(result.methods) + 1) if narrow else 1
+    entries = (len(result.setup.methods) + 1) if narrow else 1
     legend = 1.35 * size * len(answers) + 1.4 * SMALL * len(told)
     top = 1 - (legend + 26 * entries + 28) / room
     rows = [(0.0, top)] * 3

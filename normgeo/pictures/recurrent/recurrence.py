@@ -15,7 +15,6 @@ from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.mean_field import mean_field_growth
 from normgeo.models.recurrence import Run, run_recurrence
-from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.pictures.recurrent.recurrences import (
     COMPARED,
@@ -23,10 +22,8 @@ from normgeo.pictures.recurrent.recurrences import (
     NEURONS,
     RADII,
     SEQUENCES,
-    about,
-    compared,
+    Setup,
     first_state,
-    names_of,
     recurrences,
     sequences,
 )
@@ -61,27 +58,17 @@ class Recurrences(NamedTuple):
 
     Attributes:
         curves: by radius, then by the key of the method. start: the radius where it opens.
-        methods: by key; the one without normalization is the first.
         radii: asked for; fewer curves where the computation was stopped.
-        neurons: H. rows: steps of a sequence, after which it is read again.
-        activation: f. steps: T. notes: sentences for the reader.
+        setup: what runs. activation: f. notes: sentences for the reader.
 
     """
 
     curves: dict[float, dict[str, Curves]]
     start: float
-    methods: dict[str, Normalizer]
     radii: tuple[float, ...]
-    neurons: int
-    rows: int
+    setup: Setup
     activation: str
-    steps: int
     notes: tuple[str, ...]
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What each method is called beside the others, by key."""
-        return names_of(self.methods)
 
     @property
     def about(self) -> str:
@@ -89,7 +76,7 @@ class Recurrences(NamedTuple):
         words = text(
             "{activation}; {about}",
             activation=ACTIVATIONS[self.activation].title,
-            about=about(self.steps, self.rows, self.neurons),
+            about=self.setup.about,
         )
         if len(self.curves) == len(self.radii):
             return words
@@ -123,12 +110,9 @@ def compute(settings: Settings, progress: Progress) -> Recurrences:
     return Recurrences(
         dict(sorted(curves.items())),
         settings.radius,
-        compared(settings),
         radii,
-        len(h0[0]),
-        X.shape[1],
+        Setup.of(settings),
         settings.activation,
-        settings.length,
         tuple(notes),
     )
 
@@ -154,7 +138,7 @@ def _table(result: Recurrences) -> Table:
     rows: list[tuple[object, ...]] = []
     for radius, methods in result.curves.items():
         for key, curves in methods.items():
-            title = result.methods[key].title
+            title = result.setup.methods[key].title
             for i, t in enumerate(curves.times.tolist()):
                 summed = float(curves.summed_inputs[i - 1]) if t else None
                 log = float(curves.log10_norms[i])
@@ -177,9 +161,9 @@ def _table(result: Recurrences) -> Table:
     title = text(
         "{H} neurons, {f}, T = {T}; medians over {S} digits; norm of ∂h^T/∂h^t, predicted for "
         "wide layers",
-        H=result.neurons,
+        H=result.setup.neurons,
         f=result.activation,
-        T=result.steps,
+        T=result.setup.steps,
         S=SEQUENCES,
     )
     return Table(tuple(columns.split()), tuple(rows), title, notes=result.notes)
@@ -192,7 +176,7 @@ def _observed(result: Recurrences) -> str:
             "At radius {radius:g}, {name}, the state ends with rms {hidden}, and the norm of "
             "∂h^T/∂h^0 is {norm}.",
             radius=radius,
-            name=result.names[key],
+            name=result.setup.names[key],
             hidden=number(float(curves.hidden[-1]), 2),
             norm=power_of_ten(float(curves.log10_norms[0]), 2),
         )

@@ -41,7 +41,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     drawn.update_layout(
         _placed(result, narrow=False),
         margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
-        shapes=[_first_rows(axis, result.rows, look.panel) for axis in AXES],
+        shapes=[_first_rows(axis, result.setup.rows, look.panel) for axis in AXES],
         **_words(result, result.start, look.muted),
     )
     frames = [
@@ -86,7 +86,8 @@ def _rounded(values: Array) -> list[float | None]:
 def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
     """All lines, at the radius where it opens."""
     values = _values(result, result.start)
-    methods = result.curves[result.start]
+    methods, names = result.curves[result.start], result.setup.names
+    colors = {key: method_color(method) for key, method in result.setup.methods.items()}
     for panel, axis in enumerate(AXES):
         unit = "10^%{y:.3g}" if panel == 2 else "%{y:.3g}"
         for key in methods:
@@ -94,16 +95,16 @@ def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
             yield go.Scatter(
                 x=x,
                 y=y,
-                name=result.names[key],
+                name=names[key],
                 mode="lines",
                 xaxis=f"x{axis}",
                 yaxis=f"y{axis}",
                 legendgroup=key,
                 showlegend=panel == 0,
-                line={"color": method_color(result.methods[key]), "width": 4, "dash": MEASURED},
+                line={"color": colors[key], "width": 4, "dash": MEASURED},
                 hovertemplate=text(
                     "{name}, t = {t}: {value}<extra></extra>",
-                    name=result.names[key],
+                    name=names[key],
                     t="%{x}",
                     value=unit,
                 ),
@@ -117,7 +118,7 @@ def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
             mode="lines",
             xaxis="x3",
             yaxis="y3",
-            line={"color": method_color(result.methods[key]), "width": 2, "dash": PREDICTED},
+            line={"color": colors[key], "width": 2, "dash": PREDICTED},
             showlegend=place == 0,
             hoverinfo="skip",
         )
@@ -190,7 +191,7 @@ def _powers(low: float, high: float) -> dict[str, list[Any]]:
 def _rows(result: Recurrences, narrow: bool) -> tuple[float, float, float]:
     """The heights in paper where what runs begins, where the legend does, and the top panel."""
     room = (NARROW if narrow else WIDE) - ABOVE - BELOW
-    methods = len(result.methods)
+    methods = len(result.setup.methods)
     verdict = (27 * (2 * methods - 1)) if narrow else 36 + 34 * (methods > 2)
     told, legend = (80, 26 * (methods + 1)) if narrow else (22, 28)
     heights = np.cumsum([verdict, told, legend + 58])
@@ -240,17 +241,18 @@ def _captions(
 ) -> list[dict[str, Any]]:
     """What happens, what runs, and what each panel shows, with the numbers of this frame."""
     methods = result.curves[radius]
-    plain, *others = result.methods
+    plain, *others = result.setup.methods
     under, _, _ = _rows(result, narrow)
     size, across, small = (20, 25, 38) if narrow else (LARGE, 90, 150)
 
     def at_end(numbers: Mapping[str, str]) -> str:
         """The number without normalization, then those of the methods with their names."""
-        with_method = [f"{result.methods[key].title} {numbers[key]}" for key in others]
+        with_method = [f"{result.setup.methods[key].title} {numbers[key]}" for key in others]
         return ", ".join([numbers[plain], *map(str, with_method)])
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
-    verdict = _verdict([norms[key] for key in result.methods], [result.names[k] for k in others])
+    names = result.setup.names
+    verdict = _verdict([norms[key] for key in methods], [names[key] for key in others])
     panels = (
         (
             text("<b>size of the summed inputs</b> a<sup>t</sup>"),

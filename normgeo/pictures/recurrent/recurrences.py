@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -32,24 +31,45 @@ def compared(settings: Settings) -> dict[str, Normalizer]:
     return {key: NORMALIZERS[key] for key in keys}
 
 
-def names_of(methods: Mapping[str, Normalizer]) -> dict[str, str]:
-    """What each method is called beside the others, by key; the first has no normalization."""
-    plain, *others = methods
-    return {
-        plain: text("without normalization"),
-        **{key: text("with {name}", name=methods[key].title) for key in others},
-    }
+class Setup(NamedTuple):
+    """What runs.
 
+    Attributes:
+        methods: by key; the one without normalization is the first.
+        neurons: H. rows: steps of a sequence, after which it is read again. steps: T.
 
-def about(steps: int, rows: int, neurons: int) -> str:
-    """What runs, in a line."""
-    return text(
-        "digits read row by row, T = {T} steps = {n:.3g} × {rows} rows; {H} neurons",
-        T=steps,
-        n=steps / rows,
-        rows=rows,
-        H=neurons,
-    )
+    """
+
+    methods: dict[str, Normalizer]
+    neurons: int
+    rows: int
+    steps: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> Setup:
+        """What the settings ask for."""
+        H, rows = settings.neurons or NEURONS, sequences().shape[1]
+        return cls(compared(settings), H, rows, settings.length)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each method is called beside the others, by key."""
+        plain, *others = self.methods
+        return {
+            plain: text("without normalization"),
+            **{key: text("with {name}", name=self.methods[key].title) for key in others},
+        }
+
+    @property
+    def about(self) -> str:
+        """In a line."""
+        return text(
+            "digits read row by row, T = {T} steps = {n:.3g} × {rows} rows; {H} neurons",
+            T=self.steps,
+            n=self.steps / self.rows,
+            rows=self.rows,
+            H=self.neurons,
+        )
 
 
 def recurrences(settings: Settings, radius: float, activation: str = "") -> dict[str, Recurrence]:
