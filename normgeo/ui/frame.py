@@ -20,6 +20,7 @@ from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
+from normgeo.ui.teaching import tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -74,8 +75,11 @@ def begin(
     """
     _require_app()
     _prepare_process()
-    settings, problems = url.read(page, tabs, defaults)
+    place, lost = tours.here(page, PAGES)
+    settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
     st.html(_HERE / "style.css")
+    if place:
+        tours.bar(place)
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
         st.title(str(text(question)), anchor=False, width="stretch")
         draw_controls(settings, controls, labels=False)
@@ -97,7 +101,7 @@ def begin(
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls)
-    _warn(problems)
+    _warn((*lost, *problems))
     return settings
 
 

@@ -15,7 +15,21 @@ from normgeo.base.rules import Choice, complaint
 from normgeo.settings import Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
+_VIEW = "_last_view"
 NONE: Mapping[str, Any] = MappingProxyType({})
+VIEW: Mapping[str, bool] = {"tour": False, "stop": False}
+"""What an address says of how a page is shown, which no picture depends on, and whether that goes
+along from page to page."""
+
+
+def view() -> dict[str, str]:
+    """What the address says of how the page is shown."""
+    return {name: word for name, word in st.query_params.items() if name in VIEW}
+
+
+def _settings() -> dict[str, str]:
+    """What the address says of settings."""
+    return {name: word for name, word in st.query_params.items() if name not in VIEW}
 
 
 def read(
@@ -34,14 +48,17 @@ def read(
     state = st.session_state
     state[_DEFAULTS] = defaults
     if not st.query_params and state.get(_PAGE, page) != page:
-        st.query_params.from_dict({k: v for k, v in state[_LAST].items() if k != "tab"})
-    settings, problems = Settings.from_query(st.query_params.to_dict(), defaults)
+        st.query_params.from_dict(
+            {**state[_VIEW], **{k: v for k, v in state[_LAST].items() if k != "tab"}}
+        )
+    settings, problems = Settings.from_query(_settings(), defaults)
     rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))
     if settings.tab not in rule.titles:
         refused = complaint("tab", rule, settings.tab)
         problems = *problems, replaced(refused, Settings.tab)
         settings = replace(settings, tab=Settings.tab)
     state[_PAGE], state[_LAST] = page, _query(settings)
+    state[_VIEW] = {name: word for name, word in view().items() if VIEW[name]}
     if "theme" not in st.query_params:
         settings = replace(settings, theme=st.context.theme.type or "light")
     if _REFUSED in state:
@@ -64,14 +81,13 @@ def link(settings: Settings) -> str:
 
 def change(**values: Any) -> None:
     """Write new values of settings into the URL; a value against its rule is told and left out."""
-    query, defaults = st.query_params.to_dict(), st.session_state.get(_DEFAULTS, NONE)
-    settings, _ = Settings.from_query(query, defaults)
+    settings, _ = Settings.from_query(_settings(), st.session_state.get(_DEFAULTS, NONE))
     try:
         settings = replace(settings, **values)
     except Refusal as error:
         st.session_state[_REFUSED] = error
         return
-    st.query_params.from_dict(_query(settings, values))
+    st.query_params.from_dict({**view(), **_query(settings, values)})
 
 
 def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
@@ -87,5 +103,13 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 
 
 def reset() -> None:
-    """Return to the defaults."""
-    st.query_params.clear()
+    """Return to the defaults, in a tour to those of its stop."""
+    st.query_params.from_dict(view())
+
+
+def leave_tour() -> None:
+    """Stay on the page in its state, without the tour."""
+    defaults = st.session_state[_DEFAULTS]
+    settings, _ = Settings.from_query(_settings(), defaults)
+    kept = {name: word for name, word in view().items() if name not in ("tour", "stop")}
+    st.query_params.from_dict({**kept, **settings.to_query(defaults)})

@@ -2,7 +2,6 @@
 
 import re
 from fractions import Fraction
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,9 +9,9 @@ import pytest
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.example import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, read
 from normgeo.settings import Settings
-from normgeo.ui.home import WAYS
+from normgeo.ui.frame import PAGES
+from normgeo.ui.teaching import tours
 
-STEPS = {f"{way.title}: {step.label}": step for way in WAYS for step in way.steps}
 EDITED = "4.-2.0_0.7.5_2.1.3_0.1.-3_2.2.1_1.6.0"
 
 
@@ -117,19 +116,11 @@ def test_one_neuron_still_has_grids(shown):
     assert shown("home", neurons="1").figures == ["averages"]
 
 
-@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_step_leads_to_a_state_without_complaints(shown, step):
-    settings, problems = Settings.from_query(step.state)
-    assert problems == ()
-    page = shown(step.page, **step.state)
-    assert page.warnings == []
-    pictures = import_module(f"normgeo.pictures.{step.page}").PICTURES
-    assert page.figures[0] in [picture.name for picture in pictures]
-    if "tab" in step.state:
-        assert settings.tab == step.state["tab"]
-
-
-def test_links_carry_their_states(shown):
-    links = shown("home").app.get("page_link")
-    assert [link.proto.label for link in links] == [step.label for step in STEPS.values()]
-    assert "cell=layer.case_rescaling" in links[0].proto.query_string
+def test_ways_in_lead_to_the_stops_of_the_tours(shown):
+    links = [link.proto for link in shown("home").app.get("page_link")]
+    stops = [
+        (f"{number}. {stop.title}", f"tour={name}&stop={number}")
+        for name in tours.names()
+        for number, stop in enumerate(tours.tour(name, PAGES).stops, 1)
+    ]
+    assert [(link.label, link.query_string) for link in links] == stops

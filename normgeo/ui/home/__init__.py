@@ -8,9 +8,9 @@ from normgeo.base.text import text
 from normgeo.settings import Settings
 from normgeo.ui import results, verdict_table
 from normgeo.ui.home import linked_example
-from normgeo.ui.home.ways import WAYS, draw_ways
+from normgeo.ui.home.ways import draw_ways
 
-__all__ = ["WAYS", "draw_example", "draw_real_data", "draw_table", "draw_ways"]
+__all__ = ["draw_example", "draw_real_data", "draw_table", "draw_ways"]
 
 
 def draw_example(settings: Settings) -> None:

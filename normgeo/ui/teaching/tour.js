@@ -1,0 +1,71 @@
+// Leads through a tour: its subject is on the screen when a stop opens, and ← → go on.
+
+// What needs arrow keys itself: fields, sliders, lists, tabs, cells of a table, a figure that turns.
+const TAKES_ARROWS = `input, textarea, select, table, [contenteditable], [role=slider], [role=tab],
+  [role=listbox], [role=option], [role=menu], [role=menuitem], [role=radio], [role=radiogroup],
+  [role=dialog], .js-plotly-plot [tabindex]`;
+
+const MOMENT = 500; // milliseconds in which a page changes
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"];
+const BAR = ".st-key-tour";
+const TABS = "[data-testid=stTabs]";
+
+function walk(event) {
+  const way = { ArrowLeft: "back", ArrowRight: "next" }[event.key];
+  const plain = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
+  const inside = event.composedPath().some((one) => one.matches?.(TAKES_ARROWS));
+  if (way && plain && !inside && !event.defaultPrevented) {
+    event.preventDefault();
+    document.querySelector(`.st-key-tour_${way} a`)?.click();
+  }
+}
+
+// Brings the subject beneath the bar if it is not on the screen, and again whenever the page grows
+// above it or scrolls to a tab by itself, until somebody scrolls, points or types.
+function show(subject) {
+  const scroller = document.querySelector("[data-testid=stMain]");
+  const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
+  const look = () => {
+    const bar = document.querySelector(BAR);
+    const found = document.querySelector(subject ? `.st-key-${subject}` : TABS);
+    if (bar && found) {
+      const top = bar.getBoundingClientRect().bottom;
+      const box = found.getBoundingClientRect();
+      // A figure of a tab comes with the names of the tabs and its controls where all have room.
+      const tabs = found.closest(TABS)?.getBoundingClientRect();
+      const start = tabs && box.bottom - tabs.top <= window.innerHeight - top ? tabs.top : box.top;
+      if (start < top - 1 || box.bottom > window.innerHeight + 1) {
+        scroller.scrollBy({ top: start - top, behavior: "instant" });
+      }
+    }
+  };
+  const observer = new ResizeObserver(look);
+  const end = () => {
+    observer.disconnect();
+    scroller.removeEventListener("scroll", look);
+    HANDS.forEach((hand) => document.removeEventListener(hand, end, true));
+  };
+  HANDS.forEach((hand) => document.addEventListener(hand, end, { capture: true, passive: true }));
+  scroller.scrollTo({ top: 0, behavior: "instant" });
+  scroller.addEventListener("scroll", look);
+  observer.observe(page); // which looks at once
+  return end;
+}
+
+let shown = null, rest = () => {};
+
+export default function ({ data }) {
+  if (shown !== data.stop) {
+    shown = data.stop;
+    rest();
+    rest = show(data.subject);
+  }
+  document.addEventListener("keydown", walk); // the same function is added once
+  return () => setTimeout(() => {
+    if (!document.querySelector(BAR)) {
+      document.removeEventListener("keydown", walk);
+      shown = null;
+      rest();
+    }
+  }, MOMENT);
+}
