@@ -110,6 +110,7 @@ class Settings:
         example: the integers that are worked by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic is shown there, counted from 0.
         verdict, kind: which claims of the audit are listed.
+        predict: 1 hides what a page answers until its visitor has predicted it.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -267,6 +268,12 @@ class Settings:
     )
     kind: str = _setting(
         "all", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})
+    )
+    predict: int = _setting(
+        0,
+        Whole(0, 1),
+        text("predict first"),
+        help=text("1 hides the answers of a page until you have predicted them."),
     )
     theme: str = _setting("light", Choice({w: w for w in ("light", "dark")}))
 

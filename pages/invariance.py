@@ -1,9 +1,12 @@
+from functools import partial
+
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.ui import frame, invariance, results, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.tabs import tabs
+from normgeo.ui.teaching import predict_cell
 
 settings = frame.begin(
     "invariance",
@@ -22,15 +25,21 @@ with left:
         selected=settings.selected,
         negative=settings.delta < 0,
         on_pick=lambda picked: url.change(cell=picked, tab="auto"),
+        known=predict_cell.known(settings),
     )
+    if settings.predict:
+        predict_cell.ask(settings)
     with st.container(horizontal=True):
         controls(settings, ("rows", "columns"), labels=False)
-    if settings.rows == "grid":
+    if settings.rows == "grid" and not settings.predict:
         for rule in verdict_table.rules(settings):
             st.markdown(str(rule))
 with right:
-    picture = results.show("effect", settings)
-if picture is not None:
-    left.caption(" ".join(map(str, picture.notes)))
+    picture = results.show("effect", settings, seen=partial(predict_cell.part, settings))
 
-tabs(settings, invariance.TABS, invariance.opening(settings), picture)
+if not settings.predict:
+    if picture is not None:
+        left.caption(" ".join(map(str, picture.notes)))
+    tabs(settings, invariance.TABS, invariance.opening(settings), picture)
+elif predict_cell.revealed(settings):
+    tabs(settings, invariance.OF_A_CELL, invariance.opening(settings), picture)

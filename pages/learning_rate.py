@@ -1,8 +1,11 @@
+from functools import partial
+
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.ui import frame, learning_rate, results
 from normgeo.ui.tabs import tabs
+from normgeo.ui.teaching import predict_turn
 
 settings = frame.begin(
     "learning_rate",
@@ -23,9 +26,14 @@ settings = frame.begin(
     tabs=learning_rate.TABS,
 )
 
-picture = results.show("turn", settings)
+question = st.container()
+picture = results.show("turn", settings, seen=partial(predict_turn.part, settings))
 
-if picture is not None:
+if picture is not None and settings.predict:
+    with question:
+        predict_turn.ask(settings, picture)
+
+if picture is not None and predict_turn.revealed(settings):
     if picture.elsewhere:
         st.info(str(picture.elsewhere), icon=":material/info:")
     tabs(settings, learning_rate.TABS, "descent", picture)

@@ -28,6 +28,7 @@ from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, checked, counts
 from normgeo.tables.formats import render
 from normgeo.ui import results, url
 from normgeo.ui.export_row import download, why_no_browser
+from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)
 _HERE = Path(__file__).parent
@@ -76,8 +77,24 @@ def show(settings: Settings) -> bool:
     if found.stopped:
         done = text("Stopped: {n} of {all} are checked.", n=len(found.result), all=len(CLAIMS))
         st.info(done, icon=":material/info:")
-    draw(found.result, settings)
+    if settings.predict:
+        _asked(found.result, settings)
+    else:
+        draw(found.result, settings)
     return True
+
+
+def _asked(audited: tuple[Audited, ...], settings: Settings) -> None:
+    """Draw a statement whose verdict is to be predicted, and those that are predicted."""
+    _filter("kind", settings.kind, text("Kinds to show"), KIND_LABELS)
+    predicted = predict_claim.ask(_of_kind(audited, settings))
+    if predicted:
+        html = report.table(predicted)
+        _table(data={"html": html}, key="audit", on_opened_change=_open("audit"))
+
+
+def _of_kind(audited: tuple[Audited, ...], settings: Settings) -> list[Audited]:
+    return [one for one in audited if KINDS[settings.kind] in {"", one.claim.kind}]
 
 
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
@@ -90,7 +107,7 @@ def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
         key="audit_line",
     ):
         _filter("kind", settings.kind, text("Kinds to show"), KIND_LABELS)
-        of_kind = [one for one in audited if KINDS[settings.kind] in {"", one.claim.kind}]
+        of_kind = _of_kind(audited, settings)
         found = {"": len(of_kind), **counts(of_kind)}
         labels = {name: text(LABELS[name], count=found[VERDICTS[name]]) for name in VERDICTS}
         _filter("verdict", settings.verdict, text("Verdicts to show"), labels)

@@ -29,6 +29,7 @@ def controls(
     labels: bool = True,
     prefix: str = "",
     one_method: bool = False,
+    width: int = WIDTH,
 ) -> None:
     """Draw a widget for each named setting, in a horizontal container or any other.
 
@@ -37,13 +38,14 @@ def controls(
         labels: False keeps them for screen readers, in the line of a heading.
         prefix: of the widgets' keys, which are the names otherwise; for a second widget of one
             setting on a page.
+        width: of a widget, in pixels.
         one_method: whether the page is about the settings' method alone: what cannot change
             anything there is disabled, and says why.
 
     """
     for name in names:
         why = useless(settings, name) if one_method else ""
-        _control(settings, name, prefix + name, labels, why)
+        _control(settings, name, prefix + name, labels, why, width)
 
 
 def differing(settings: Settings, names: Iterable[str]) -> list[str]:
@@ -51,7 +53,9 @@ def differing(settings: Settings, names: Iterable[str]) -> list[str]:
     return [name for name in names if getattr(settings, name) != getattr(Settings, name)]
 
 
-def _control(settings: Settings, name: str, key: str, label_visible: bool, why: str) -> None:
+def _control(
+    settings: Settings, name: str, key: str, label_visible: bool, why: str, width: int
+) -> None:
     st.session_state[key] = getattr(settings, name)
     setting, rule = SETTINGS[name], RULES[name]
     label, help = str(setting.label), str(why or setting.help)
@@ -59,7 +63,7 @@ def _control(settings: Settings, name: str, key: str, label_visible: bool, why: 
         "key": key,
         "on_change": _changed,
         "args": (name, key),
-        "width": WIDTH,
+        "width": width,
         "label_visibility": "visible" if label_visible else "collapsed",
         "help": help if help and label_visible else None,
         "disabled": bool(why),

@@ -20,10 +20,11 @@ from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.teaching import tours
+from normgeo.ui.teaching import menu, tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
+NARROW = 150  # pixels of a widget in the heading
 WARNINGS = 5  # about an address; of what is more, only the number is told
 
 PAGES = {
@@ -79,12 +80,13 @@ def begin(
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
     st.html(_HERE / "style.css")
     if place:
-        tours.bar(place)
+        tours.bar(place, asks=bool(settings.predict))
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
         st.title(str(text(question)), anchor=False, width="stretch")
-        draw_controls(settings, controls, labels=False)
+        draw_controls(settings, controls, labels=False, width=NARROW)
         if more:
             _settings_toggle(settings, more)
+        menu.draw(page, settings)
         _copy_link(
             data={"label": str(text("Copy link")), "done": str(text("Copied"))},
             key="copy_link",

@@ -23,7 +23,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import Translation, in_use, text
 from normgeo.datasets.datasets import DATASETS
-from normgeo.pictures import PICTURES
+from normgeo.pictures import PICTURES, Picture
 from normgeo.pictures.picture import small
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.player import CONFIG
@@ -48,6 +48,19 @@ _TURN = Lock()
 
 @final
 @dataclass(frozen=True, eq=False)
+class Part:
+    """What may be seen of a result: another picture of it, or the picture of less.
+
+    `name` tells it from all other parts of the same result.
+    """
+
+    name: str
+    picture: Picture
+    result: Any
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Found:
     """A result, whole or stopped, with its charts by picture and theme."""
 
@@ -56,14 +69,15 @@ class Found:
     charts: dict[tuple[str, str], Chart] = field(default_factory=dict)
     _lock: Any = field(default_factory=Lock)
 
-    def chart(self, name: str, theme: str) -> Chart:
-        """The chart of a picture, made once for each theme, whoever asks meanwhile."""
+    def chart(self, name: str, theme: str, part: Part | None = None) -> Chart:
+        """The chart of a picture, or of a part of it, made once for each theme."""
+        part = part or Part(name, PICTURES[name], self.result)
         with self._lock:
-            if (name, theme) not in self.charts:
+            if (part.name, theme) not in self.charts:
                 with _TURN:
-                    self.charts[name, theme] = Chart(PICTURES[name].figure(self.result, theme))
+                    self.charts[part.name, theme] = Chart(part.picture.figure(part.result, theme))
                 KEPT.measure(self)
-            return self.charts[name, theme]
+            return self.charts[part.name, theme]
 
 
 KEPT: Cache[Key, Found] = Cache(bytes=256 * MEGABYTE)
@@ -104,12 +118,20 @@ class _Asked:
             self.run.leave(_visitor())
 
 
-def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) -> Any:
+def show(
+    name: str,
+    settings: Settings,
+    *,
+    start: str = "",
+    again: str = AGAIN,
+    seen: Callable[[Any], Part | None] | None = None,
+) -> Any:
     """Draw a picture with its export row, and meanwhile how far it is; return its result.
 
     Args:
         name: key of `PICTURES`. settings: of the picture.
         start, again: labels of buttons, as in `found`.
+        seen: of the result, a part that is drawn in its place, without exports; None for all.
 
     Returns:
         The result, stopped or whole; None where there is no picture yet, or none at all.
@@ -119,16 +141,19 @@ def show(name: str, settings: Settings, *, start: str = "", again: str = AGAIN) 
         there = of_picture(name, settings, start=start, again=again)
         if there is None:
             return None
-        chart, picture = there.chart(name, settings.theme), PICTURES[name]
+        part = seen(there.result) if seen is not None else None
+        chart = there.chart(name, settings.theme, part)
+        drawn = part or Part(name, PICTURES[name], there.result)
         with st.container(key=f"view_{name}"):
             st.plotly_chart(
                 chart,
                 key=f"figure_{name}",
                 theme=None,
-                alt=picture.description(there.result),
+                alt=drawn.picture.description(drawn.result),
                 config=CONFIG,
             )
-            export_row.draw(picture, settings, there.result)
+            if part is None:
+                export_row.draw(drawn.picture, settings, there.result)
         return there.result
     return None
 

@@ -16,6 +16,7 @@ from normgeo.settings import Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW = "_last_view"
+OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {"tour": False, "stop": False}
 """What an address says of how a page is shown, which no picture depends on, and whether that goes
@@ -38,7 +39,8 @@ def read(
     """Return the settings of the URL, and a sentence for each value that could not be used.
 
     The navigation opens pages without a query: they then take over the settings of the page
-    before, all but its tab. Figures follow the theme of the page, unless the URL names one.
+    before, all but its tab and its prediction. Figures follow the theme of the page, unless the URL
+    names one.
 
     Args:
         page: its name. tabs: the words that `tab` may be there.
@@ -49,7 +51,7 @@ def read(
     state[_DEFAULTS] = defaults
     if not st.query_params and state.get(_PAGE, page) != page:
         st.query_params.from_dict(
-            {**state[_VIEW], **{k: v for k, v in state[_LAST].items() if k != "tab"}}
+            {**state[_VIEW], **{k: v for k, v in state[_LAST].items() if k not in OF_ONE_PAGE}}
         )
     settings, problems = Settings.from_query(_settings(), defaults)
     rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))

@@ -12,6 +12,9 @@ function make(tag, attributes, ...children) {
 const SVG = "http://www.w3.org/2000/svg";
 
 function mark(path) {
+  if (path === undefined) {
+    return make("span", { class: "asked", "aria-hidden": "true" }, "?");
+  }
   const drawn = document.createElementNS(SVG, "svg");
   drawn.setAttribute("viewBox", "0 0 24 24");
   drawn.setAttribute("aria-hidden", "true");

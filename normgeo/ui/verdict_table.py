@@ -23,6 +23,9 @@ from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 
 _HERE = Path(__file__).parent
 
+Known = Callable[[Normalizer, Transform], bool]
+"""Whether the verdict of a method on a change may be shown."""
+
 STATES = {"✓": "yes", "±": "flip", "≈": "limit", "✗": "no"}
 """The class of a sign in the style sheet."""
 
@@ -72,6 +75,7 @@ def draw(
     negative: bool = False,
     on_pick: Callable[[str], None] | None = None,
     legend: bool = False,
+    known: Known | None = None,
 ) -> None:
     """Draw the verdict of every normalizer (row) on every transform (column).
 
@@ -83,6 +87,7 @@ def draw(
         on_pick: takes the cell that is clicked, before the page runs again; without it the
             cells are no buttons.
         legend: whether what the marks stand for is told below.
+        known: which verdicts are shown; the page gets nothing of the others. None: all.
 
     """
 
@@ -90,7 +95,7 @@ def draw(
         if on_pick is not None:
             on_pick(st.session_state[key].picked)
 
-    content = data(normalizers, transforms, caption, selected, negative, seed)
+    content = data(normalizers, transforms, caption, selected, negative, seed, known)
     signs = [{"state": STATES[sign], "word": str(word)} for sign, word in SIGNS.items()]
     _table(
         data={**content, "legend": signs if legend else [], "buttons": on_pick is not None},
@@ -99,10 +104,12 @@ def draw(
     )
 
 
-def draw_with_legend(settings: Settings, which: str, columns: str, **options: Any) -> None:
+def draw_with_legend(
+    settings: Settings, which: str, columns: str, *, known: Known | None = None, **options: Any
+) -> None:
     """Draw one of `ROWS` by one of `COLUMNS`, what its signs mean, and how the paper's compares.
 
-    `options` are those of `draw`.
+    `known` and `options` are those of `draw`; what is said of all cells waits until all are known.
     """
     draw(
         rows(settings, which),
@@ -110,9 +117,12 @@ def draw_with_legend(settings: Settings, which: str, columns: str, **options: An
         key="table",
         caption=text("Whether z stays the same, for each method (row) and change (column)"),
         seed=settings.seed,
-        legend=True,
+        legend=known is None,
+        known=known,
         **options,
     )
+    if known is not None:
+        return
     st.markdown(f"{duality(settings)} · {agreement(settings)}")
 
 
@@ -123,13 +133,18 @@ def data(
     selected: tuple[Normalizer, Transform] | None,
     negative: bool,
     seed: int = 0,
+    known: Known | None = None,
 ) -> dict[str, Any]:
     """What the table shows, as JSON."""
-    found = verdicts(normalizers, transforms, seed)
+    found = verdicts(normalizers, transforms, seed, known)
     groups = groupby(transforms.values(), key=lambda transform: transform.matrix)
     return {
         "caption": str(caption),
-        "marks": {state: marks.path(sign) for sign, state in STATES.items()},
+        "marks": {
+            state: marks.path(sign)
+            for sign, state in STATES.items()
+            if known is None or any(sign_and_word(v, negative)[0] == sign for v in found.values())
+        },
         "groups": [
             {"label": str(text("change {M}", M=matrix)), "span": len(list(members))}
             for matrix, members in groups
@@ -148,7 +163,7 @@ def data(
                 "cells": [
                     _cell(
                         f"{row}.{column}",
-                        found[row, column],
+                        found.get((row, column)),
                         negative,
                         (normalizer, transform) == selected,
                     )
@@ -161,13 +176,17 @@ def data(
 
 
 def verdicts(
-    normalizers: Mapping[str, Normalizer], transforms: Mapping[str, Transform], seed: int = 0
+    normalizers: Mapping[str, Normalizer],
+    transforms: Mapping[str, Transform],
+    seed: int = 0,
+    known: Known | None = None,
 ) -> dict[tuple[str, str], Verdict]:
-    """The verdict of every normalizer on every transform, keyed by both names."""
+    """The verdict of every normalizer on every transform, or of `known` ones, by both names."""
     return {
         (row, column): verdict(normalizer, transform, seed)
         for row, normalizer in normalizers.items()
         for column, transform in transforms.items()
+        if known is None or known(normalizer, transform)
     }
 
 
@@ -240,13 +259,15 @@ def _label(row: str, normalizer: Normalizer) -> str:
     return str(text("{name}, frozen", name=name)) if frozen else str(name)
 
 
-def _cell(cell: str, verdict: Verdict, negative: bool, selected: bool) -> dict[str, Any]:
-    symbol, word = sign_and_word(verdict, negative)
+def _cell(cell: str, verdict: Verdict | None, negative: bool, selected: bool) -> dict[str, Any]:
+    symbol, word = "?", text("not predicted yet")
+    if verdict is not None:
+        symbol, word = sign_and_word(verdict, negative)
     return {
         "cell": cell,
         "symbol": symbol,
         "word": str(word),
-        "state": STATES[symbol],
+        "state": STATES.get(symbol, "hidden"),
         "selected": selected,
     }
 

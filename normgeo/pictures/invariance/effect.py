@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +50,7 @@ class EffectOnData(NamedTuple):
         effect: on a batch of eight cases. dataset: that they are of.
         cases: their numbers in it, (N,). chosen: the key of the selected method.
         start: the strength at which the slider opens. notes: for the reader.
+        hidden: methods of which nothing is known here, only that they are asked about, by key.
 
     """
 
@@ -56,6 +60,25 @@ class EffectOnData(NamedTuple):
     chosen: str
     start: float
     notes: tuple[str, ...]
+    hidden: Mapping[str, Normalizer] = MappingProxyType({})
+
+    @property
+    def rows(self) -> dict[str, Normalizer]:
+        """All methods, known and hidden, in their order: those of the paper first."""
+        methods = {key: method.normalizer for key, method in self.effect.methods.items()}
+        found = {**methods, **self.hidden}
+        order = {key: place for place, key in enumerate(COMPARED)}
+        return {
+            key: found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))
+        }
+
+    def only(self, known: Collection[str]) -> EffectOnData:
+        """The same with what is known of some methods: nothing of the others, and no notes."""
+        methods = self.effect.methods
+        kept = {key: method for key, method in methods.items() if key in known}
+        hidden = {key: m.normalizer for key, m in methods.items() if key not in known}
+        effect = replace(self.effect, methods=kept)
+        return self._replace(effect=effect, hidden=hidden, notes=() if hidden else self.notes)
 
     @property
     def opening(self) -> int:
@@ -187,6 +210,8 @@ def movement(method: BeforeAndAfter, step: int) -> str:
 def _observed(result: EffectOnData) -> str:
     """What each method makes of the change where the slider opens."""
     effect, step = result.effect, result.opening
+    if not effect.methods:
+        return text("What becomes of z is hidden until it is predicted.")
     return text(
         "With {name} = {strength}: {methods}.",
         name=parameter(effect.transform),

@@ -40,27 +40,27 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
 
     The frames of its slider are the strengths.
     """
-    effect, opening = result.effect, result.opening
-    methods = list(effect.methods.values())
+    effect, opening, rows = result.effect, result.opening, list(result.rows)
     grid = Grid.of(len(effect.shown))
     drawn = go.Figure(
         [
             _outline(grid, np.arange(len(effect.shown)), THEMES[theme].muted, 1),
             _pictures(result, theme),
             _outline(grid, np.flatnonzero(effect.changed), THEMES[theme].ink, 4),
-            *(trace for place, m in enumerate(methods) for trace in _dots(m, place, theme)),
+            *(t for key, m in effect.methods.items() for t in _dots(m, rows.index(key), theme)),
+            *(_nothing(rows.index(key)) for key in result.hidden),
         ]
     )
-    dress(drawn, theme, height=TOP + FOOT + len(methods) * (ROW + GAP))
+    dress(drawn, theme, height=TOP + FOOT + len(rows) * (ROW + GAP))
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": TOP, "b": FOOT}, showlegend=False, **_axes(result, grid)
     )
     states = [_state(result, step, theme) for step in range(len(effect.strengths))]
-    moving = [1, *(4 + 3 * m + i for m in range(len(methods)) for i in (0, 1))]
+    moving = [1, *(4 + 3 * m + i for m in range(len(effect.methods)) for i in (0, 1))]
     for trace, values in zip(moving, states[opening][0], strict=True):
         drawn.data[trace].update(values)
     drawn.update_layout(states[opening][1])
-    drawn.layout.meta["narrow"] |= _narrow(len(methods))
+    drawn.layout.meta["narrow"] |= _narrow(len(rows))
     drawn.layout.meta["picks"] = [grid.picks(result.names)]
     frames = [
         {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
@@ -193,12 +193,17 @@ def _dots(method: BeforeAndAfter, place: int, theme: str) -> tuple[go.Scatter, .
     return hollow, way, filled
 
 
+def _nothing(place: int) -> go.Scatter:
+    """Return a trace without points: axes that no trace uses have no place."""
+    return go.Scatter(x=[None], y=[None], xaxis="x2", yaxis=f"y{place + 2}", hoverinfo="skip")
+
+
 def _axes(result: EffectOnData, grid: Grid) -> Layout:
     """Return the axes: one pair for the pictures; one x, and a y for each method, for the dots."""
-    methods = list(result.effect.methods.values())
-    neurons = len(methods[0].before.z)
+    rows, methods = list(result.rows), result.effect.methods
+    neurons = max((len(method.before.z) for method in methods.values()), default=0)
     hidden = {"visible": False, "fixedrange": True, "constrain": "domain"}
-    lowest = len(methods) + 1
+    lowest = len(rows) + 1
     axes: Layout = {
         "xaxis": {
             **hidden,
@@ -219,18 +224,22 @@ def _axes(result: EffectOnData, grid: Grid) -> Layout:
             "dtick": max(1, -(-neurons // 5)),
             "title": text("neuron h"),
             "fixedrange": True,
+            "visible": bool(methods),
         },
     }
-    for place, method in enumerate(methods):
+    for place, key in enumerate(rows):
+        where = {"domain": _domain(place, len(rows)), "anchor": "x2", "fixedrange": True}
+        method = methods.get(key)
+        if method is None:
+            axes[f"yaxis{place + 2}"] = {**where, "range": [-1, 1], "visible": False}
+            continue
         sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
         reach = 1.2 * max(map(float, sizes))
         axes[f"yaxis{place + 2}"] = {
-            "domain": _domain(place, len(methods)),
-            "anchor": "x2",
+            **where,
             "range": [-reach, reach],
             "nticks": 4,
             "zeroline": True,
-            "fixedrange": True,
         }
     return axes
 

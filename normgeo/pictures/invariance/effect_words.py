@@ -29,23 +29,14 @@ def words(
     found = [
         note(("<br>" if narrow else ": ").join(heading), yshift=30),
         note(f"<b>{_factor(result, step)}</b>", font={"size": LARGE}, yshift=-4),
-        note(
-            (text("z of case {n}:<br>○ before<br>● after", n=result.case))
-            if narrow
-            else text("z of case {n}: ○ before, ● after", n=result.case),
-            0.52 if narrow else DOTS[0],
-            yanchor="top" if narrow else "bottom",
-        ),
     ]
-    neuron = text("μ and σ of neuron {h}", h=effect.neuron)
-    if narrow:
-        found[-1]["text"] += f"<br>{neuron}"
-    else:
-        found.append(note(neuron, WORDS, font=aside, xshift=MARK + 10, yshift=6))
-    for place, method in enumerate(effect.methods.values()):
-        axis, color = f"y{place + 2} domain", method_color(method.normalizer)
-        sign, verdict = sign_and_words(effect, method, step)
-        used = replace(method.normalizer, eps=method.normalizer.added_eps)
+    if effect.methods:
+        found += _what_is_drawn(result, aside, narrow)
+    for place, (key, normalizer) in enumerate(result.rows.items()):
+        axis, color = f"y{place + 2} domain", method_color(normalizer)
+        method = effect.methods.get(key)
+        sign, verdict = sign_and_words(effect, method, step) if method else ("", "?")
+        used = replace(normalizer, eps=normalizer.added_eps)
         name = f"{text(used.title)}{variant(used)}"
         x, indent = (0.0, 40) if narrow else (WORDS, MARK + 10)
         tops = (NARROW_WORDS - 2, NARROW_WORDS - 20, 2) if narrow else (8, -9, -5)
@@ -68,7 +59,7 @@ def words(
                 **where,
             ),
             note(
-                _numbers(result, method, step),
+                _numbers(result, method, step) if method else [],
                 x,
                 1 if narrow else 0,
                 font=aside,
@@ -77,7 +68,7 @@ def words(
                 yref=axis,
             ),
         ]
-        if problem := method.after[step].problem:
+        if method and (problem := method.after[step].problem):
             found.append(
                 note(
                     wrapped(str(problem), 34)[:4],
@@ -97,8 +88,8 @@ def shapes(
     """Return a frame around the selected method, and the mark of each verdict."""
     effect, look = result.effect, THEMES[theme]
     drawn = []
-    for place, (key, method) in enumerate(effect.methods.items()):
-        axis = f"y{place + 2} domain"
+    for place, key in enumerate(result.rows):
+        axis, method = f"y{place + 2} domain", effect.methods.get(key)
         if key == result.chosen:
             drawn.append(
                 {
@@ -112,7 +103,7 @@ def shapes(
                     "line": {"color": look.muted, "width": 2},
                 }
             )
-        sign, _ = sign_and_words(effect, method, step)
+        sign = sign_and_words(effect, method, step)[0] if method else ""
         if sign:
             shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -34)
             drawn.append(
@@ -128,6 +119,20 @@ def shapes(
                 )
             )
     return drawn
+
+
+def _what_is_drawn(
+    result: EffectOnData, aside: dict[str, Any], narrow: bool
+) -> list[dict[str, Any]]:
+    """Return what hollow and filled stand for, and whose μ and σ are written."""
+    neuron = text("μ and σ of neuron {h}", h=result.effect.neuron)
+    if narrow:
+        words = text("z of case {n}:<br>○ before<br>● after", n=result.case)
+        return [note(f"{words}<br>{neuron}", 0.52, yanchor="top")]
+    return [
+        note(text("z of case {n}: ○ before, ● after", n=result.case), DOTS[0]),
+        note(neuron, WORDS, font=aside, xshift=MARK + 10, yshift=6),
+    ]
 
 
 def _heading(result: EffectOnData) -> list[str]:

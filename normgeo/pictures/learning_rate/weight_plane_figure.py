@@ -48,7 +48,7 @@ class Plane(NamedTuple):
     @classmethod
     def of(cls, result: AngularUpdate, color: str, theme: str) -> Plane:
         """The plane of a result, the loss in shades of a color."""
-        steps, stretch = range(len(result.curve.norms)), _stretch(result)
+        steps, stretch = range(len(result.curve.norms)), stretch_of(result)
         reaches = tuple(_reach(result, step, stretch) for step in steps)
         # Wedges look the same at any zoom.
         seen = (1.0,) if result.same_along_rays else tuple(sorted(set(reaches)))
@@ -102,7 +102,7 @@ class Plane(NamedTuple):
         ]
 
 
-def _stretch(result: AngularUpdate) -> float:
+def stretch_of(result: AngularUpdate) -> float:
     """The power of 2 that brings the arrow at norm 1 to a length that is seen."""
     _, across = result.way(result.place(1.0))
     if SEEN[0] <= across <= SEEN[1] or across * STRETCHED < SEEN[0]:

@@ -58,6 +58,9 @@ TABS: Tabs = {
     "where_z_lives": (text("Where z lives"), where_z_lives),
 }
 
+OF_A_CELL: Tabs = {key: TABS[key] for key in ("why", "certificate", "floating_point", "blackboard")}
+"""Those that are about the selected cell alone."""
+
 
 def opening(settings: Settings) -> str:
     """The tab that a cell opens with: the smallest counterexample of a ✗."""

@@ -50,7 +50,7 @@ def why(settings: Settings, picture: Any) -> None:
                 name="δ" if transform.rescales else "γ ×",
                 strength=number(strength),
             ),
-            *_reasons(found, method.verdict, transform),
+            *reasons(found, method.verdict, transform),
         ]
         st.markdown("\n- ".join(map(str, lines)))
 
@@ -89,7 +89,7 @@ def _fraction(case: Moments, h: int) -> str:
     return rf"\frac{{{numerator}}}{{{tex.number(sigma)}}} = {tex.number(z)}"
 
 
-def _reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
+def reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
     """Return a sentence each for a, μ, σ, and for what was not changed; true for every δ."""
     normalizer = verdict.normalizer
     a = {

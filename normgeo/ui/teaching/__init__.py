@@ -1,1 +1,1 @@
-"""What a lecturer needs on a page beside the page: tours, presenting, symbols, links."""
+"""What a lecturer and a student do with a page: predict, break, compare, tour, present."""

@@ -109,21 +109,23 @@ def link(place: Place) -> dict[str, str]:
     return {**kept, "tour": place.tour.name, "stop": str(place.number)}
 
 
-def bar(place: Place) -> None:
-    """Draw the bar of a stop above a page."""
+def bar(place: Place, *, asks: bool = False) -> None:
+    """Draw the bar of a stop above a page; what tells an answer is left out where the page asks."""
     stop, count = place.stop, len(place.tour.stops)
     st.html(_HERE / "tour.css")
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
             st.markdown(f"**{text(stop.question)}**")
-            st.markdown(str(text(stop.notice)))
+            if not asks:
+                st.markdown(str(text(stop.notice)))
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
             counted = text("{number} of {count}", number=place.number, count=count)
             with st.popover(str(counted), help=str(text(place.tour.title))):
                 stops(place.tour, "bar")
-            with st.popover(str(text("Notes"))):
-                st.markdown(f"**{text(stop.title)}**")
-                st.markdown(str(text(stop.notes)))
+            if not asks:
+                with st.popover(str(text("Notes"))):
+                    st.markdown(f"**{text(stop.title)}**")
+                    st.markdown(str(text(stop.notes)))
             _way(place, -1, "tour_back", text("Back"))
             _way(place, +1, "tour_next", text("Next"))
             st.button(

@@ -1,0 +1,107 @@
+"""Predict, then reveal: a question of a page, the answer to it, and a score of the session.
+
+With `predict=1` a page draws only what is known. What is hidden is not sent: a page asks `known`
+before it draws, and an answer is looked up on the server, after the click that predicts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.settings import Settings
+from normgeo.ui import url
+
+_MADE = "_predictions"
+PAGES = "invariance", "learning_rate", "audit"
+"""The pages that ask."""
+
+
+@final
+@dataclass(frozen=True)
+class Prediction:
+    """What somebody said, and what is so."""
+
+    said: str
+    answer: str
+
+    @property
+    def right(self) -> bool:
+        """Whether it is what was said."""
+        return self.said == self.answer
+
+
+def made(page: str) -> dict[Hashable, Prediction]:
+    """The predictions of a page in this session, by what decides the answer."""
+    every: dict[str, dict[Hashable, Prediction]] = st.session_state.setdefault(_MADE, {})
+    return every.setdefault(page, {})
+
+
+def known(page: str, settings: Settings, question: Hashable) -> Prediction | bool:
+    """Whether an answer may be shown: the prediction of it, or True where nothing is hidden."""
+    return made(page).get(question, False) if settings.predict else True
+
+
+def ask(
+    page: str,
+    question: Hashable,
+    words: str,
+    options: Mapping[str, str],
+    answer: Callable[[], str],
+    reason: Callable[[], str],
+) -> None:
+    """Draw a question with a button for each option; or, once it is predicted, what is so and why.
+
+    Args:
+        page: that asks. question: what decides the answer. words: of the question.
+        options: labels by name. answer: looks up the name of the right one, which need not be
+            among them. reason: why, in sentences that begin with the answer.
+
+    """
+    prediction = made(page).get(question)
+    with st.container(horizontal=True, vertical_alignment="center", key="question", gap="small"):
+        if prediction is None:
+            st.markdown(f"**{words}**", width="content")
+            for name, label in options.items():
+                st.button(
+                    str(label),
+                    key=f"predict_{name}",
+                    on_click=_predict,
+                    args=(page, question, name, answer),
+                )
+        elif prediction.right:
+            st.success(text("Right: {reason}", reason=reason()), icon=":material/check:")
+        else:
+            said = options.get(prediction.said, prediction.said)
+            told = text("You said: {said}. {reason}", said=said, reason=reason())
+            st.info(told, icon=":material/lightbulb:")
+        _score(page)
+
+
+def _score(page: str) -> None:
+    """Draw how many predictions were right, and the buttons that start anew and show everything."""
+    found = made(page)
+    if found:
+        right = sum(one.right for one in found.values())
+        words = text("Score: {right} of {all}", right=right, all=len(found))
+        st.markdown(words, width="content")
+        st.button(str(text("Start anew")), key="predict_anew", on_click=found.clear)
+    st.button(str(text("Show the answers")), key="predict_end", on_click=_end, type="tertiary")
+
+
+def _predict(page: str, question: Hashable, said: str, answer: Callable[[], str]) -> None:
+    made(page)[question] = Prediction(said, answer())
+
+
+def _end() -> None:
+    url.change(predict=0)
+
+
+def begin(page: str) -> None:
+    """Hide the answers of a page, and forget the predictions of it."""
+    made(page).clear()
+    url.change(predict=1)

@@ -1,0 +1,92 @@
+"""Predict a cell of Table 1: does z stay?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from normgeo.base.text import text
+from normgeo.invariance.rules import laws
+from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures import PICTURES
+from normgeo.pictures.invariance.effect import EffectOnData
+from normgeo.settings import Settings
+from normgeo.tables.verdicts import SIGNS, sign_and_word
+from normgeo.ui.invariance.why import reasons
+from normgeo.ui.results import Part
+from normgeo.ui.teaching import predict
+from normgeo.ui.verdict_table import Known, verdict
+
+PAGE = "invariance"
+
+
+def known(settings: Settings) -> Known | None:
+    """Which verdicts may be shown; None where all may."""
+    if not settings.predict:
+        return None
+    found = predict.made(PAGE)
+    return lambda normalizer, transform: _question(settings, normalizer, transform) in found
+
+
+def revealed(settings: Settings) -> bool:
+    """Whether what the page tells of the selected cell may be shown."""
+    return bool(predict.known(PAGE, settings, _question(settings, *settings.selected)))
+
+
+def part(settings: Settings, result: EffectOnData) -> Part | None:
+    """The picture of the change with z under the methods that are predicted; None for all."""
+    may = known(settings)
+    if may is None:
+        return None
+    transform = result.effect.transform
+    keys = [key for key, n in result.rows.items() if may(n, transform)]
+    if len(keys) == len(result.rows):
+        return None
+    return Part(f"effect of {keys}", PICTURES["effect"], result.only(keys))
+
+
+def ask(settings: Settings) -> None:
+    """Draw the question of the selected cell, or what is so and why."""
+    normalizer, transform = settings.selected
+    signs = [sign for sign in SIGNS if _may_be(sign, settings, normalizer, transform)]
+    labels = {
+        "✓": text(":material/check: yes"),
+        "±": text("± its sign flips"),
+        "≈": text("≈ only at ε = 0"),
+        "✗": text(":material/close: no"),
+    }
+    predict.ask(
+        PAGE,
+        _question(settings, normalizer, transform),
+        text(
+            "{method}, {change}: does z stay?",
+            method=text(normalizer.title),
+            change=text(transform.label),
+        ),
+        {sign: labels[sign] for sign in signs},
+        lambda: _sign(settings, normalizer, transform)[0],
+        lambda: _reason(settings, normalizer, transform),
+    )
+
+
+def _question(settings: Settings, normalizer: Normalizer, transform: Transform) -> Hashable:
+    negative = settings.delta < 0 and transform.rescales
+    return normalizer, transform.key, negative, settings.seed
+
+
+def _sign(settings: Settings, normalizer: Normalizer, transform: Transform) -> tuple[str, str]:
+    return sign_and_word(verdict(normalizer, transform, settings.seed), settings.delta < 0)
+
+
+def _may_be(sign: str, settings: Settings, normalizer: Normalizer, transform: Transform) -> bool:
+    """Whether a sign is offered: by the settings alone, which tell nothing of the answer."""
+    if sign == "±":
+        return transform.rescales and settings.delta < 0
+    return sign != "≈" or (settings.eps > 0 and transform.rescales)
+
+
+def _reason(settings: Settings, normalizer: Normalizer, transform: Transform) -> str:
+    _, word = _sign(settings, normalizer, transform)
+    found = verdict(normalizer, transform, settings.seed)
+    lines = reasons(laws(normalizer, transform), found, transform)
+    return f"**{text(word)}**. {' '.join(map(str, lines))}"

@@ -1,0 +1,86 @@
+"""Predict, then reveal, in a browser: what has arrived, and the keyboard."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+# What only an answer says: captions, alt texts, verdicts, exports, code. The buttons say yes, no.
+TELLS = re.compile(
+    rb"not invariant|sign flip|z stays where|z moves by|cells agree|W and X exchanged|normgeo-e"
+    rb"|from normgeo\.pictures|if the turn only halved|predicted \xc3\x97|normgeo-turn"
+    rb"|It would hold if|It holds if|do not hold as they stand|normgeo-audit"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/invariance?predict=1&tab=why", "does z stay?"),
+        ("/learning_rate?predict=1&tab=equation", "takes a factor of"),
+        ("/audit?predict=1&verdict=fails", "Layer norm is batch norm transposed."),
+    ],
+)
+def test_link_opened_first_on_a_new_server_brings_no_answer(
+    fresh_server, open_page, wait_settled, path, asked
+):
+    page = open_page()
+    arrived: list[bytes] = []
+
+    def keep(words: str | bytes) -> None:
+        arrived.append(words.encode() if isinstance(words, str) else words)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    page.goto(fresh_server + path)
+    expect(page.get_by_text(asked)).to_be_visible(timeout=180_000)
+    wait_settled(page)
+    content = page.content().encode()
+    assert asked.encode() in b"".join(arrived)
+    assert TELLS.findall(b"".join(arrived)) == []
+    assert TELLS.findall(content) == []
+    assert page.locator(".st-key-figure_effect .scatterlayer .point").count() == 0
+    assert page.locator("button[data-cell] svg").count() == 0
+    page.get_by_role("button", name="Show the answers").click()
+    wait_settled(page)
+    expect(page.get_by_text("CSV", exact=True)).to_be_visible()
+    assert TELLS.findall(b"".join(arrived)), "the control: now they are there"
+
+
+def test_cell_is_predicted_by_keys_alone(server, page, wait_settled, axe):
+    page.goto(f"{server}/invariance?predict=1")
+    wait_settled(page)
+    assert axe(page) == []
+    cell = page.locator('[data-cell="layer.case_rescaling"]')
+    cell.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    wait_settled(page)
+    expect(page.get_by_text("batch norm, single case re-scaling: does z stay?")).to_be_visible()
+    page.locator('[data-cell="batch.case_rescaling"]').focus()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="close icon no")).to_be_focused()
+    page.keyboard.press("Enter")
+    wait_settled(page)
+    expect(page.get_by_test_id("stAlert")).to_contain_text("Right: not invariant.")
+    expect(page.get_by_text("Score: 1 of 1")).to_be_visible()
+    assert page.locator("button[data-cell] svg").count() == 1
+    assert parse_qs(urlsplit(page.url).query)["predict"] == ["1"]
+    assert axe(page) == []
+
+
+@pytest.mark.parametrize("path", ["/invariance", "/learning_rate"])
+@pytest.mark.parametrize("answered", [False, True])
+def test_question_and_picture_fit_a_projector(server, page, wait_settled, path, answered):
+    page.goto(f"{server}{path}?predict=1")
+    wait_settled(page)
+    if answered:
+        page.locator(".st-key-question button").first.click()
+        wait_settled(page)
+    parts = page.locator(".st-key-question"), page.locator(".js-plotly-plot").first
+    boxes = [part.bounding_box() for part in parts]
+    for box in boxes:
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1280
+        assert box["y"] + box["height"] <= 720
