@@ -1,8 +1,5 @@
 """The pictures of the page Learning rate, in their order there."""
 
-from dataclasses import replace
-
-from normgeo.base.text import text
 from normgeo.pictures.learning_rate import (
     angular_update,
     angular_update_figure,
@@ -16,7 +13,6 @@ from normgeo.pictures.learning_rate import (
     equilibrium_figure,
     exponential_schedule,
     exponential_schedule_figure,
-    first_step_figure,
     spiral,
     spiral_figure,
 )
@@ -31,18 +27,3 @@ PICTURES = (
     Picture(doubling.STUDY, doubling_figure.figure),
     Picture(ellipse.STUDY, ellipse_figure.figure),
 )
-
-QUESTION = Picture(
-    replace(
-        angular_update.STUDY,
-        name="first_step",
-        title=text("One gradient step at two norms of the weights"),
-        alt=text(
-            "A weight vector, one gradient step from its tip and the angle by which the step turns "
-            "it; beside it the same weights, twice as long, whose turn is still to be predicted."
-        ),
-        observed=None,
-    ),
-    first_step_figure.figure,
-)
-"""What may be seen of the first picture before somebody has predicted the turn."""

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
 from normgeo.pictures import PICTURES
-from normgeo.pictures.learning_rate import QUESTION
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
+from normgeo.pictures.teaching import FIRST_STEP
 from normgeo.settings import Settings
 from normgeo.ui.results import Part
 from normgeo.ui.teaching import predict
@@ -26,7 +26,7 @@ def revealed(settings: Settings) -> bool:
 
 def part(settings: Settings, result: AngularUpdate) -> Part | None:
     """The step at norm 1 alone, where the one at norm 2 is still to be predicted."""
-    return None if revealed(settings) else Part(QUESTION.name, QUESTION, result)
+    return None if revealed(settings) else Part(FIRST_STEP.name, FIRST_STEP, result)
 
 
 def ask(settings: Settings, result: AngularUpdate) -> None:
