@@ -86,9 +86,10 @@ SMALL = {"dataset": "iris"}  # wherever another data set is not what is new
 
 # In one process: what the commands print, and what the menus of the pages offer.
 TRY = """
-import contextlib, io, json, pickle, sys
+import contextlib, functools, io, json, pickle, sys
 from pathlib import Path
 import cloudpickle
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 import normgeo.claims
 from normgeo.__main__ import main
@@ -105,6 +106,10 @@ for command in (["table", "--all"], ["audit"], ["figures", folder, *settings]):
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(command) == 0, command
     printed[command[0]] = output.getvalue()
+# Each session would read what every installed package says of itself.
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
 titles = set()
 for page in sorted(Path("pages").glob("*.py")):
     app = AppTest.from_file("app.py", default_timeout=120)

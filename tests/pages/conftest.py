@@ -2,13 +2,15 @@
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
@@ -90,6 +92,15 @@ class Shown:
         """The words that stand in a figure."""
         notes = self.figure(name)["layout"]["annotations"]
         return "\n".join(note["text"] for note in notes).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_read_once() -> Iterator[None]:
+    """Each new session would read what every installed package says of itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)
