@@ -43,7 +43,7 @@ def controls(
             anything there is disabled, and says why.
 
     """
-    for name in names:
+    for name in () if url.bare() else names:
         why = useless(settings, name) if one_method else ""
         _control(settings, name, prefix + name, labels, why, width)
 

@@ -20,7 +20,7 @@ from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.teaching import menu, tours
+from normgeo.ui.teaching import menu, present, tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -79,27 +79,31 @@ def begin(
     place, lost = tours.here(page, PAGES)
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
     st.html(_HERE / "style.css")
+    present.begin(settings)
     if place:
         tours.bar(place, asks=bool(settings.predict))
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
         st.title(str(text(question)), anchor=False, width="stretch")
-        draw_controls(settings, controls, labels=False, width=NARROW)
-        if more:
-            _settings_toggle(settings, more)
-        menu.draw(page, settings)
-        _copy_link(
-            data={"label": str(text("Copy link")), "done": str(text("Copied"))},
-            key="copy_link",
-            width="content",
-        )
-        st.button(str(text("Reset")), key="reset", on_click=url.reset)
+        if url.bare():
+            present.leave()
+        else:
+            draw_controls(settings, controls, labels=False, width=NARROW)
+            if more:
+                _settings_toggle(settings, more)
+            menu.draw(page, settings)
+            _copy_link(
+                data={"label": str(text("Copy link")), "done": str(text("Copied"))},
+                key="copy_link",
+                width="content",
+            )
+            st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _player(
             key="player",
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,
         )
-    if more and st.session_state[_OPEN]:
+    if more and not url.bare() and st.session_state[_OPEN]:
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls)

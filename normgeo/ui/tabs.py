@@ -9,6 +9,7 @@ import streamlit as st
 
 from normgeo.settings import Settings
 from normgeo.ui import url
+from normgeo.ui.teaching import present
 
 Tabs = Mapping[str, tuple[str, Callable[..., None]]]
 """Titles and what draws a tab, by the values of the setting `tab`."""
@@ -24,6 +25,12 @@ def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
 
     """
     labels = {name: str(title) for name, (title, _) in known.items()}
+    if url.bare():
+        slide = present.slides(settings, labels)
+        if slide in known:
+            with st.container(key="slide"):
+                known[slide][1](settings, *results)
+        return
     st.session_state["tab"] = labels.get(settings.tab, labels[opening])
 
     def changed() -> None:

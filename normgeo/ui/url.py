@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
@@ -18,7 +19,7 @@ _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_p
 _VIEW = "_last_view"
 OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
 NONE: Mapping[str, Any] = MappingProxyType({})
-VIEW: Mapping[str, bool] = {"tour": False, "stop": False}
+VIEW: Mapping[str, bool] = {"tour": False, "stop": False, "present": True}
 """What an address says of how a page is shown, which no picture depends on, and whether that goes
 along from page to page."""
 
@@ -26,6 +27,29 @@ along from page to page."""
 def view() -> dict[str, str]:
     """What the address says of how the page is shown."""
     return {name: word for name, word in st.query_params.items() if name in VIEW}
+
+
+def show(**words: str | None) -> None:
+    """Change what the address says of how the page is shown; None takes a word away."""
+    new = {**st.query_params.to_dict(), **words}
+    st.query_params.from_dict({name: word for name, word in new.items() if word is not None})
+
+
+def presenting() -> bool:
+    """Whether the page is shown to a room."""
+    return st.query_params.get("present") == "1"
+
+
+def embedded() -> bool:
+    """Whether one figure is shown alone; Streamlit keeps this word to itself."""
+    context = get_script_run_ctx()
+    asked = parse_qs(context.query_string).get("embed", []) if context else []
+    return asked[-1:] in (["1"], ["true"])
+
+
+def bare() -> bool:
+    """Whether the page is shown without its controls."""
+    return presenting() or embedded()
 
 
 def _settings() -> dict[str, str]:

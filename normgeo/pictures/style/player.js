@@ -10,6 +10,7 @@
 const NARROW = 640; // pixels of a figure: below, its panels stack
 const DESIGNED = [1280, 720]; // the screen that figures are made for
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
+const EDGE = 8; // pixels beneath a figure that is shown to a room
 const LEAP = 10; // frames of Page Up and Page Down
 const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
@@ -22,7 +23,7 @@ const STYLE = `
 .frames-stage { position: fixed; top: 0; left: 0; visibility: hidden; pointer-events: none; }
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
   display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; padding: 0 10px;
-  color: var(--ink); font: 16px var(--font); }
+  color: var(--ink); font: calc(16px * var(--magnify, 1)) var(--font); }
 .frames button { min-width: 44px; height: 32px; padding: 0 8px; font: inherit; color: inherit;
   background: var(--panel); border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
 .frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); }
@@ -30,7 +31,7 @@ const STYLE = `
 .frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
   touch-action: pan-y; }
 .frames .scale span { position: absolute; top: 28px; transform: translateX(-50%);
-  font-size: 14px; color: var(--muted); white-space: nowrap; }
+  font-size: calc(14px * var(--magnify, 1)); color: var(--muted); white-space: nowrap; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 @media (width < ${NARROW}px) { .frames .scale { flex-basis: 100%; } }
 `;
@@ -76,13 +77,30 @@ function scaled(value, scale, key = "") {
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
+// A page shown to a room says how much larger type is than elsewhere; its figures end where the
+// screen does.
+function room(plot) {
+  const larger = getComputedStyle(document.documentElement).getPropertyValue("--magnify");
+  if (!larger) {
+    return null;
+  }
+  const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
+  const top = plot.parentElement.getBoundingClientRect().top + scrolled;
+  const high = window.innerHeight;
+  return { larger: Number(larger), height: Math.round(high - (top < high / 2 ? top : 0) - EDGE) };
+}
+
 // How large type is, and how much higher a figure, on this screen.
-function fit(width) {
+function fit(width, plot) {
   if (width < NARROW) {
     return { narrow: true, scale: 1, height: 1 };
   }
+  const shown = room(plot);
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
   const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
+  if (shown) {
+    return { narrow: false, scale: scale * shown.larger, height: 1, whole: shown.height };
+  }
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
 
@@ -130,18 +148,22 @@ class Player {
   }
 
   state() {
-    return JSON.stringify([this.place, fit(this.width()), this.width(), window.innerHeight]);
+    return JSON.stringify([this.place, this.fit(), this.width(), window.innerHeight]);
   }
 
   // The copies of frames as the figure looks now: on this screen, from this angle.
   kept() {
     const width = this.width();
-    const look = JSON.stringify([fit(width), width, this.plot.turner?.angle]);
+    const look = JSON.stringify([this.fit(), width, this.plot.turner?.angle]);
     if (look !== this.look) {
       this.look = look;
       this.copies = new Map();
     }
     return this.copies;
+  }
+
+  fit() {
+    return fit(this.width(), this.plot);
   }
 
   width() {
@@ -150,9 +172,9 @@ class Player {
 
   // Whether what the page has drawn needs nothing more.
   isAsMade(state) {
-    const { narrow, scale, height } = fit(this.width());
+    const { narrow, scale, height, whole } = this.fit();
     const { meta } = this.plot.layout;
-    const plain = !narrow && scale === 1 && height === 1 && this.place === this.opening;
+    const plain = !narrow && !whole && scale === 1 && height === 1 && this.place === this.opening;
     if (plain && !meta.shown && this.plot._fullLayout.height === meta.height) {
       this.drawn = { layout: this.plot.layout, state };
       return true;
@@ -162,7 +184,7 @@ class Player {
 
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
-    const { narrow, scale, height } = fit(this.width());
+    const { narrow, scale, height, whole } = this.fit();
     const frame = this.frames[place] ?? {};
     const data = [...this.base.data];
     (frame.data ?? []).forEach((patch, index) => {
@@ -172,7 +194,7 @@ class Player {
     const { meta, template, ...own } = this.base.layout;
     const { meta: more, ...changes } = frame.layout ?? {};
     let layout = over(structuredClone(own), changes);
-    layout.height = meta.height * height;
+    layout.height = whole ?? meta.height * height;
     if (narrow) {
       layout.height = meta.height;
       layout = over(over(layout, meta.narrow ?? {}), more?.narrow ?? {});

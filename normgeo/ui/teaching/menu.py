@@ -6,14 +6,23 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.settings import Settings
+from normgeo.ui import url
 from normgeo.ui.teaching import predict
 
 
 def draw(page: str, settings: Settings) -> None:
     """Draw what there is to do with a page, behind one button."""
-    if page not in predict.PAGES:
-        return
     with st.popover(str(text("Teach")), key="teach"):
+        st.button(
+            str(text("Present")),
+            key="present_begin",
+            on_click=url.show,
+            kwargs={"present": "1"},
+            help=str(text("Shows the page to a room: larger, without controls, tabs as slides.")),
+            width="stretch",
+        )
+        if page not in predict.PAGES:
+            return
         st.button(
             str(text("Predict, then reveal")),
             key="predict_begin",

@@ -116,7 +116,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
             st.markdown(f"**{text(stop.question)}**")
-            if not asks:
+            if not asks and not url.presenting():
                 st.markdown(str(text(stop.notice)))
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
             counted = text("{number} of {count}", number=place.number, count=count)
@@ -125,6 +125,8 @@ def bar(place: Place, *, asks: bool = False) -> None:
             if not asks:
                 with st.popover(str(text("Notes"))):
                     st.markdown(f"**{text(stop.title)}**")
+                    if url.presenting():
+                        st.markdown(str(text(stop.notice)))
                     st.markdown(str(text(stop.notes)))
             _way(place, -1, "tour_back", text("Back"))
             _way(place, +1, "tour_next", text("Next"))

@@ -1,0 +1,31 @@
+// Keys of a presentation, and figures that know how much room a slide has.
+
+const MOMENT = 300; // milliseconds until the page has its usual look again
+const FIELDS = "input:not([type=range]), textarea, select, [contenteditable], [role=dialog], [role=listbox]";
+
+function press(event) {
+  const inside = event.composedPath().some((one) => one.matches?.(FIELDS));
+  const open = document.querySelector("[data-testid=stPopoverBody]");
+  const plain = !(event.altKey || event.ctrlKey || event.metaKey);
+  const click = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
+  if (event.key === "Escape" && !inside && !open) {
+    click("present_leave");
+  } else if (["PageDown", "PageUp"].includes(event.key) && plain && !inside && !event.defaultPrevented) {
+    event.preventDefault();
+    click(event.key === "PageDown" ? "slide_next" : "slide_back");
+  }
+}
+
+const fit = () => window.dispatchEvent(new Event("resize"));
+
+export default function () {
+  document.addEventListener("keydown", press);
+  const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
+  const observer = new ResizeObserver(fit);
+  observer.observe(page); // which looks at once
+  return () => {
+    observer.disconnect();
+    document.removeEventListener("keydown", press);
+    setTimeout(fit, MOMENT);
+  };
+}

@@ -1,0 +1,78 @@
+"""Presenting: a page as slides for a room, and one figure alone for slides and platforms.
+
+The address says which: `?present=1` and `?embed=1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.settings import Settings
+from normgeo.ui import url
+
+_HERE = Path(__file__).parent
+MAIN = Settings.tab
+"""The slide that has no tab: the page's main picture."""
+
+
+def begin(settings: Settings) -> None:
+    """Dress a page for presenting or embedding, where the address asks for it."""
+    if not url.bare():
+        return
+    st.html(_HERE / "present.css")
+    embedded = url.embedded()
+    if embedded:
+        st.html(_HERE / "embed.css")
+        query = {**url.view(), **settings.to_query()}
+        whole = f"{(st.context.url or '').partition('?')[0]}?{urlencode(query)}"
+        st.html(f'<a class="whole" href="{whole}" target="_blank">{text("The whole page")}</a>')
+    _present(key="present", data={"embedded": embedded})
+
+
+def leave() -> None:
+    """Draw the quiet button that ends presenting; Escape presses it."""
+    st.button(
+        "✕",
+        key="present_leave",
+        help=str(text("End presenting (Escape)")),
+        type="tertiary",
+        on_click=url.show,
+        kwargs={"present": None},
+    )
+
+
+def slides(settings: Settings, titles: Mapping[str, str]) -> str:
+    """Draw the way through the slides of a page; return the tab that is one now, `MAIN` for none.
+
+    Args:
+        settings: whose tab is the slide. titles: of the page's tabs, by name.
+
+    """
+    names = [MAIN, *titles]
+    here = names.index(settings.tab) if settings.tab in titles else 0
+    if not url.embedded():
+        with st.container(key="slides", horizontal=True, gap="small", width="content"):
+            st.markdown(titles.get(names[here], ""))
+            for key, by, label in (("back", -1, "‹"), ("next", 1, "›")):
+                st.button(
+                    label,
+                    key=f"slide_{key}",
+                    help=str(text("The slide before") if by < 0 else text("The next slide")),
+                    type="tertiary",
+                    disabled=not 0 <= here + by < len(names),
+                    on_click=url.change,
+                    kwargs={"tab": names[(here + by) % len(names)]},
+                )
+    return names[here]
+
+
+_present = st.components.v2.component(
+    "normgeo_present",
+    html="<span></span>",
+    js=(_HERE / "present.js").read_text("utf-8"),
+)
