@@ -31,16 +31,16 @@ def serving(script: Path, log: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving_anew(imported: Sequence[str], script: Path, log: Path) -> Iterator[str]:
+def serving_anew(imported: Sequence[str], port: int, script: Path, log: Path) -> Iterator[str]:
     """Do as `serving`, by a process that has imported some modules where it can fork.
 
-    A server that nobody has asked anything is soon there: its libraries are read only once.
+    A server that nobody has asked anything is soon there: its libraries are read only once, and of
+    a server at the port of the one before, a browser has the scripts.
     """
     forks = "forkserver" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if forks else "spawn")
     if forks:
         context.set_forkserver_preload(["streamlit.web.cli", *imported])
-    port = _free_port()
     words = ["streamlit", "run", str(script), *OPTIONS, f"--server.port={port}"]
     process = context.Process(target=_serve, args=(words, script.parent, log))
     process.start()
@@ -80,7 +80,7 @@ def answering(
         RuntimeError: the server did not start; the message holds what it said.
 
     """
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -103,7 +103,8 @@ def answering(
                 process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -23,11 +23,14 @@ from playwright.sync_api import (
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.ui.frame import PAGES
-from tools.server import serving, serving_anew
+from tools.server import free_port, serving, serving_anew
 
 APP = Path(__file__).parents[2] / "app.py"
 MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
+# What passes need not be told node by node.
+AXE_RUN = """part => axe.run(part, { resultTypes: ['violations'] })
+    .then(result => result.violations)"""
 
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
 HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
@@ -236,10 +239,16 @@ def look_at(
     assert pages.complaints == []
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """The port of all fresh servers, one after the other."""
+    return free_port()
+
+
 @pytest.fixture
-def fresh_server(tmp_path: Path, pages: Pages) -> Iterator[str]:
+def fresh_server(tmp_path: Path, pages: Pages, port: int) -> Iterator[str]:
     """The URL of a server that nobody has asked anything yet."""
-    with running(partial(serving_anew, MODULES), tmp_path / "server-log.txt") as url:
+    with running(partial(serving_anew, MODULES, port), tmp_path / "server-log.txt") as url:
         yield url
         # A page that outlives its server complains that it is gone.
         pages.close()
@@ -282,7 +291,7 @@ def axe() -> Callable[..., list[str]]:
     def violations(page: Page, within: str = "html") -> list[str]:
         if not page.evaluate("'axe' in window"):
             page.add_script_tag(content=AXE.read_text("utf-8"))
-        found = page.evaluate("part => axe.run(part).then(result => result.violations)", within)
+        found = page.evaluate(AXE_RUN, within)
         return [
             f"{rule['id']} ({rule['impact']}): {node['failureSummary']} — {node['html']}"
             for rule in found
