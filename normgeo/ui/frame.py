@@ -20,7 +20,7 @@ from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.teaching import menu, present, tours
+from normgeo.ui.teaching import menu, present, qr, tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -96,9 +96,11 @@ def begin(
                 key="copy_link",
                 width="content",
             )
+            qr.draw()
             st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _player(
             key="player",
+            data={"resets": url.resets()},
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,

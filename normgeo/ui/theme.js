@@ -6,7 +6,23 @@ const isDark = () => {
 
 const SOON = 300; // milliseconds until the page has its new colors
 
-export default function ({ setTriggerValue }) {
+let resets = 0;
+
+// Reset clears the address; a figure that stays the same shows the frame it was made with.
+function rewind(count) {
+  if (count > resets) {
+    for (const player of window.framePlayers?.values() ?? []) {
+      if (player.steps) {
+        player.stop();
+        player.move(player.opening);
+      }
+    }
+  }
+  resets = count;
+}
+
+export default function ({ data, setTriggerValue }) {
+  rewind(data.resets);
   const ends = [
     playing(document.body, true),
     turning(document.body),

@@ -16,7 +16,7 @@ from normgeo.base.rules import Choice, complaint
 from normgeo.settings import Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
-_VIEW = "_last_view"
+_VIEW, _RESETS = "_last_view", "_resets"
 OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {"tour": False, "stop": False, "present": True}
@@ -131,6 +131,13 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 def reset() -> None:
     """Return to the defaults, in a tour to those of its stop."""
     st.query_params.from_dict(view())
+    st.session_state[_RESETS] = resets() + 1
+
+
+def resets() -> int:
+    """How often this session returned to the defaults: sliders go back to their start then."""
+    count: int = st.session_state.get(_RESETS, 0)
+    return count
 
 
 def leave_tour() -> None:

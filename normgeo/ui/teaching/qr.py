@@ -1,0 +1,75 @@
+"""The link of a page as a QR code, for the phones of a class."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from normgeo.base.text import text
+
+_HERE = Path(__file__).parent
+_LINK = "_qr_link"
+LONGEST = 2000  # characters; more make squares that a phone at the back cannot tell apart
+QUIET = 4  # squares of white around the code, as its standard asks for
+
+
+def code(link: str) -> str:
+    """A link as an image in the form of an address: black on white in every theme.
+
+    >>> code("http://a.example/")[:18]
+    'data:image/svg+xml'
+
+    """
+    return segno.make(link, micro=False).svg_data_uri(
+        border=QUIET, dark="#000", light="#fff", scale=8
+    )
+
+
+def draw() -> None:
+    """Draw a button that opens on the QR code of the page as it is now, and its link."""
+    with st.popover("QR", key="qr"):
+        link = _link()
+        fits = len(link) <= LONGEST
+        _qr(
+            key="qr_code",
+            data={"link": link, "image": code(link) if fits else ""},
+            on_seen_change=_seen,
+        )
+        if not fits:
+            st.info(str(text("The address is too long for a QR code; Copy link has it.")))
+        elif urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+            st.caption(
+                str(
+                    text(
+                        "Only this computer can open this address: `normgeo open --classroom` "
+                        "lets phones in."
+                    )
+                )
+            )
+
+
+def _link() -> str:
+    """The address that the browser has told, or else what the server knows of it."""
+    page = (st.context.url or "").partition("?")[0]
+    told: str = st.session_state.pop(_LINK, "")
+    if told.partition("?")[0] == page and re.fullmatch(r"https?://\S+", told):
+        return told
+    query = urlencode(st.query_params.to_dict())
+    return f"{page}?{query}" if query else page
+
+
+def _seen() -> None:
+    """Take the address with what sliders have written into it."""
+    st.session_state[_LINK] = str(st.session_state["qr_code"].seen)
+
+
+_qr = st.components.v2.component(
+    "normgeo_qr",
+    html='<img alt=""><p></p>',
+    css=(_HERE / "qr.css").read_text("utf-8"),
+    js=(_HERE / "qr.js").read_text("utf-8"),
+)
