@@ -192,7 +192,7 @@ class Settings:
             {
                 "paper": text("rows of the paper"),
                 "named": text("all named rows"),
-                "grid": text("all pairs of center and scale"),
+                "grid": text("all sixteen pairs"),
             }
         ),
         text("rows"),

@@ -155,6 +155,7 @@ class AdamW(AdaptiveMoments):
 
     key = "adamw"
     title = text("AdamW")
+    assumes = text("{adam} At λ = 0 AdamW is Adam.", adam=AdaptiveMoments.assumes)
     equilibrium_assumes = text(
         "With decay apart from the gradient, and for gradients that are uncorrelated from step "
         "to step, equally large in all coordinates and at all steps: with a = 1 − ηλ, each "

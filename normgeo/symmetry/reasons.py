@@ -80,7 +80,7 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
             sentence = text("z changes, but the distribution of y does not.")
         else:
             sentence = text(
-                "It changes the model: {null} of its {span} independent tangents are null "
+                "it changes the model: {null} of its {span} independent tangents are null "
                 "directions, the others up to {angle:.3g}° from them.",
                 null=null,
                 span=len(angles),

@@ -20,6 +20,7 @@ from normgeo.settings import RULES, SETTINGS, Settings
 from normgeo.ui import url
 
 WIDTH = 168  # pixels of a widget: seven in a line of a projector, two in one of a phone
+LETTER, BESIDE = 7, 48  # pixels: of a letter of what is chosen, and of what stands beside it
 
 
 def controls(
@@ -73,6 +74,11 @@ def _control(
         common |= {"value": None, "placeholder": str(text("automatic"))}
         rule = rule.rule
     titles = offered(settings, name)
+    if label_visible and (isinstance(rule, Choice) or titles is not None):
+        # What is chosen is read whole; in the line of a heading there is no room for it.
+        value = getattr(settings, name)
+        chosen = str((titles or {}).get(value) or title(name, value))
+        common["width"] = max(WIDTH, BESIDE + LETTER * len(chosen))
     if titles is not None:
         st.selectbox(
             label,

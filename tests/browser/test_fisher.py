@@ -113,3 +113,13 @@ def words_outside(page, name):
         or place["x"] + place["width"] > frame["x"] + frame["width"] + 1
         or place["y"] + place["height"] > frame["y"] + frame["height"] + 1
     ]
+
+
+def test_ellipse_fills_its_panel_on_a_phone(server, phone, wait_settled):
+    """Drawn wide first, it would leave the ranges of that drawing behind."""
+    phone.goto(f"{server}/fisher?dataset=wine")
+    wait_settled(phone)
+    made, drawn = phone.locator(".st-key-figure_equal_kl .js-plotly-plot").evaluate(
+        "plot => [plot.layout.meta.axes.xaxis.range, plot._fullLayout.xaxis.range]"
+    )
+    assert drawn[1] - drawn[0] < 1.5 * (made[1] - made[0])

@@ -113,7 +113,11 @@ def whole(figure: go.Figure, place: int) -> dict[str, Any]:
         trace = frame["traces"][index] if "traces" in frame else index
         plain["data"][trace] = over(plain["data"][trace], patch)
     plain["layout"] = over(plain["layout"], frame.get("layout", {}))
-    del plain["layout"]["meta"]["steps"]["start"]
+    meta = plain["layout"]["meta"]
+    del meta["steps"]["start"]
+    del meta[
+        "axes"
+    ]  # of the frame that opens, as they are in its layout, where frames state theirs
     return plain
 
 

@@ -187,3 +187,14 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
         page.wait_for_url("**index=3*")
         wait_settled(page)
         expect(figure.get_by_text(words)).to_be_visible()
+
+
+def test_pictures_grow_with_the_screen(server, open_page, wait_settled):
+    shares = []
+    for size in ((1280, 720), (1920, 1080)):
+        page = open_page(*size)
+        page.goto(f"{server}/invariance")
+        wait_settled(page)
+        share = "plot => plot._fullLayout.yaxis._length / plot._fullLayout.height"
+        shares.append(page.locator(".st-key-figure_effect .js-plotly-plot").evaluate(share))
+    assert shares[1] == pytest.approx(shares[0], rel=0.05)

@@ -26,7 +26,7 @@ def digit_sums() -> np.ndarray:
 def verdicts(page) -> dict[str, str]:
     """What stands beside each method in the picture, {"batch norm": "not invariant"}."""
     words = [re.sub("<[^>]*>", "", line) for line in page.captions("effect").split("\n")]
-    return dict(zip(words[4::3], words[5::3], strict=True))
+    return dict(zip(words[3::3], words[4::3], strict=True))
 
 
 def start(page) -> str:
@@ -284,6 +284,7 @@ def test_blackboard_is_true(shown):
         z_squared = (a[0] - mu) ** 2 / (sum((x - mu) ** 2 for x in a) / 3)
         assert fraction == rf"\tfrac{{{z_squared.numerator}}}{{{z_squared.denominator}}}"
         assert fraction in moved
+    assert r"z'^2 &= \frac{(a'-\mu')^2}{\sigma'^2}" in moved
 
 
 def test_blackboard_of_many_groups_writes_three_and_says_what_the_others_are(shown):

@@ -67,6 +67,13 @@ def test_a_reason_that_is_not_there_is_told(shown):
     assert "every w × 0.5" in page.captions("walk")
 
 
+def test_groups_are_named_where_one_of_them_moves(shown):
+    page = shown("symmetry", dataset="wine", method="group", neurons="6")
+    assert "all w of a group × δ together" in page.captions("walk")
+    assert "w of neurons 0 to 2 × 2" in page.captions("walk")
+    assert "every w" not in page.captions("walk")
+
+
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
     assert "<b>62 of 610 directions change nothing</b>" in head(page)

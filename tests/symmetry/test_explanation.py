@@ -295,7 +295,7 @@ def test_angles_of_changes_that_change_the_model_are_reported():
     reason = explanation.reason("weight_vector_rescaling")
     assert (reason.span, reason.held, len(reason.angles)) == (4, 0, 4)
     assert reason.sentence == (
-        "It changes the model: 1 of its 4 independent tangents are null directions, the others up "
+        "it changes the model: 1 of its 4 independent tangents are null directions, the others up "
         f"to {np.degrees(reason.angle):.3g}° from them."
     )
 

@@ -56,7 +56,11 @@ def figure(result: Noise, theme: str) -> go.Figure:
 def _phone() -> dict[str, Any]:
     """The panels below each other, with the legend and then a caption over each."""
     pitch = 1 / len(DOMAINS)
-    patch: dict[str, Any] = {"height": PHONE * len(DOMAINS), "margin": {"t": 118}}
+    patch: dict[str, Any] = {
+        "height": PHONE * len(DOMAINS) + 22,
+        "margin": {"t": 140},
+        "legend": {"x": 0, "xanchor": "left", "orientation": "v"},
+    }
     for place in range(len(DOMAINS)):
         top = 1 - place * pitch
         name = "" if place == 0 else place + 1

@@ -127,13 +127,18 @@ def _points(with_weights: bool, panel: int, look: Theme) -> go.Scatter:
         },
         text=[f"<b>{each}</b>" for each in words],
         textposition="bottom center",
-        textfont={"size": SIZE + 2, "color": look.ink},
+        textfont={"size": SIZE + 2, "color": look.ink, "shadow": _halo(look.paper)},
         cliponaxis=False,
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
         showlegend=False,
         hoverinfo="skip",
     )
+
+
+def _halo(paper: str) -> str:
+    """A shadow that keeps words apart from the lines behind them."""
+    return ", ".join(f"{x}px {y}px 2px {paper}" for x in (-2, 0, 2) for y in (-2, 0, 2))
 
 
 def _legend(look: Theme) -> list[go.Scatter]:

@@ -31,7 +31,7 @@ def words(
         note(f"<b>{_factor(result, step)}</b>", font={"size": LARGE}, yshift=-4),
     ]
     if effect.methods:
-        found += _what_is_drawn(result, aside, narrow)
+        found.append(_what_is_drawn(result, narrow))
     for place, (key, normalizer) in enumerate(result.rows.items()):
         axis, color = f"y{place + 2} domain", method_color(normalizer)
         method = effect.methods.get(key)
@@ -64,7 +64,7 @@ def words(
                 1 if narrow else 0,
                 font=aside,
                 yshift=tops[2],
-                xshift=indent,
+                xshift=indent if narrow else 0,
                 yref=axis,
             ),
         ]
@@ -105,7 +105,7 @@ def shapes(
             )
         sign = sign_and_words(effect, method, step)[0] if method else ""
         if sign:
-            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -34)
+            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -25)
             drawn.append(
                 marks.shape(
                     sign,
@@ -121,18 +121,12 @@ def shapes(
     return drawn
 
 
-def _what_is_drawn(
-    result: EffectOnData, aside: dict[str, Any], narrow: bool
-) -> list[dict[str, Any]]:
-    """Return what hollow and filled stand for, and whose μ and σ are written."""
-    neuron = text("μ and σ of neuron {h}", h=result.effect.neuron)
+def _what_is_drawn(result: EffectOnData, narrow: bool) -> dict[str, Any]:
+    """Return what hollow and filled stand for."""
     if narrow:
         words = text("z of case {n}:<br>○ before<br>● after", n=result.case)
-        return [note(f"{words}<br>{neuron}", 0.52, yanchor="top")]
-    return [
-        note(text("z of case {n}: ○ before, ● after", n=result.case), DOTS[0]),
-        note(neuron, WORDS, font=aside, xshift=MARK + 10, yshift=6),
-    ]
+        return note(words, 0.52, yanchor="top")
+    return note(text("z of case {n}: ○ before, ● after", n=result.case), DOTS[0], yshift=5)
 
 
 def _heading(result: EffectOnData) -> list[str]:
@@ -174,7 +168,8 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
         str(movement(method, step)),
         str(
             text(
-                "μ {mu} → {mu1}, σ {sigma} → {sigma1}",
+                "neuron {h}: μ {mu} → {mu1}, σ {sigma} → {sigma1}",
+                h=h,
                 mu=mu,
                 mu1=mu1,
                 sigma=sigma,

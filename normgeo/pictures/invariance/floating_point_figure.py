@@ -18,16 +18,18 @@ from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 FLOOR = 1e-18
 INK = (0.55, 0.7, 0.85, 1.0)  # shades of the curves: the colors are those of methods
 LINE = 22  # pixels of a line of words above the panel
+GAP, TOP = 2.3, 3  # powers of ten: between rows of crosses, with their words; the end of the axis
 SYMBOLS = ("circle-open", "square-open", "diamond-open", "triangle-up")
 
 
 def figure(result: Sweeps, theme: str) -> go.Figure:
     """Draw max|z′ − z| / max|z| against δ or ‖γ‖, one line for each number type and ε.
 
-    Unchanged z stands at the foot of the axis; a strength without a number is a cross there, with
-    its reason on hover and named once.
+    Unchanged z stands at the foot of the axis; a strength without a number is a cross below it,
+    with its reason on hover and named once.
     """
     look, rescales = THEMES[theme], result.transform.rescales
+    foot = np.log10(FLOOR)
     drawn = go.Figure()
     for row, (name, sweep) in enumerate(result.curves):
         color = blend(look.paper, look.ink, INK[row % len(INK)])
@@ -45,10 +47,10 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
         )
         if known.all():
             continue
-        height = FLOOR * 10 ** (0.9 * row)
+        foot -= GAP
         drawn.add_scatter(
             x=sweep.strengths[~known],
-            y=np.full((~known).sum(), height),
+            y=np.full((~known).sum(), 10**foot),
             mode="markers",
             marker={"symbol": "x-thin", "size": 7, "line": {"color": color, "width": 1.5}},
             text=[str(reason) for reason in sweep.reasons if reason],
@@ -60,9 +62,9 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             if word:
                 drawn.add_annotation(
                     x=np.log10(np.sqrt(places[0]) * np.sqrt(places[-1])),
-                    y=np.log10(height),
+                    y=foot,
                     text=f"{sweep.dtype} {word}",
-                    yshift=9,
+                    yshift=11,
                     font={"size": SMALL, "color": color},
                 )
     title = f"{result.normalizer.title}: {result.transform.label}"
@@ -84,8 +86,8 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
     drawn.update_yaxes(
         type="log",
         exponentformat="e",
-        dtick=3,
-        range=[np.log10(FLOOR) - 0.5, 3],
+        tickvals=10.0 ** np.arange(np.log10(FLOOR), TOP + 1, 3),
+        range=[foot - 0.5, TOP],
         title=text("largest change of z, max|z′ − z| / max|z|"),
     )
     drawn.update_layout(meta={"narrow": _narrow(drawn, wrapped(title, NARROW), len(result.curves))})

@@ -16,6 +16,7 @@ FACTOR = 28  # of the four numbers that answer the question
 TILES = (0, 0.19, 0.45, 0.79)  # where the factors begin
 TILE, LINE = 62, 22  # pixels: of the factors, of a line of words
 ROOM, NARROW_ROOM = 0.18, 0.3  # between the words of two steps, shares of the reach
+FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 
 def words(result: AngularUpdate, reach: float, step: int, theme: str) -> list[dict[str, Any]]:
@@ -167,10 +168,14 @@ def _steps(result: AngularUpdate, reach: float, step: int, room: float) -> list[
         place = result.place(norm)
         if all(abs(norm - norms[other]) > room * reach for other in named):
             named.append(place)
-    return [words for place in named for words in _words_of_step(result, place, place == step)]
+    return [
+        words for place in named for words in _words_of_step(result, place, place == step, reach)
+    ]
 
 
-def _words_of_step(result: AngularUpdate, step: int, own: bool) -> tuple[dict[str, Any], ...]:
+def _words_of_step(
+    result: AngularUpdate, step: int, own: bool, reach: float
+) -> tuple[dict[str, Any], ...]:
     norm = float(result.curve.norms[step])
     _, gradient, turn, _ = result.changes(step)
     along, across = result.way(step)
@@ -178,8 +183,10 @@ def _words_of_step(result: AngularUpdate, step: int, own: bool) -> tuple[dict[st
     foot = f"{result.symbol} = {norm_words(norm)}" if own else norm_words(norm)
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"
-    font = {"font": {"size": SIZE if own else SMALL}}
+    place: dict[str, Any] = {"font": {"size": SIZE if own else SMALL}}
+    if norm > FAR * reach:  # at the right edge
+        place |= {"xanchor": "right", "xshift": BESIDE}
     return (
-        {"x": norm + along, "y": across, "text": tip, "yanchor": "bottom", "yshift": 5, **font},
-        {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, **font},
+        {"x": norm + along, "y": across, "text": tip, "yanchor": "bottom", "yshift": 5, **place},
+        {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, **place},
     )

@@ -13,7 +13,7 @@ from normgeo.pictures.learning_rate.descent import Descents
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.panels import head, stacked
+from normgeo.pictures.style.panels import ABOVE, head, stacked
 from normgeo.pictures.style.player import STRIP, Frame, add_player
 from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
 
@@ -31,7 +31,7 @@ def figure(result: Descents, theme: str) -> go.Figure:
     moving = [len(drawn.data) + panel for panel in range(3)]
     drawn.add_traces(_dots(result, 0, look.ink, color))
 
-    lines, narrow = _lines(result, 140), _lines(result, 38)
+    lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=430 + LINE * (len(lines) - 1))
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 34 + LINE * len(lines), "b": 40},

@@ -15,7 +15,7 @@ from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.panels import head, stacked
-from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, THEMES, dress
+from normgeo.pictures.style.template import LEGEND_FIRST, MEASURED, PREDICTED, SIZE, THEMES, dress
 
 LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.4), (0.5, 1.0)
@@ -80,15 +80,9 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
     small: dict[str, Any] = {"yshift": 8, "font": {"size": SIZE, "color": look.muted}}
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 92, "b": 48},
-        legend={
-            "x": 0,
-            "y": 1.09,
-            "yanchor": "bottom",
-            "xanchor": "left",
-            "font": {"size": SMALL},
-        },
+        legend=LEGEND_FIRST,
         annotations=[
-            note(title, LEFT[0], yshift=56),
+            note(title, LEFT[0], yshift=34),
             head(1, [across], **small),
             head(2, [_along(result)], **small),
             *(note(name, norm, 0, xshift=8, **POINT) for name, norm in places),
@@ -106,17 +100,16 @@ def _narrow(
     between = 64 + LINE * max(map(len, heads))
     top = LINE * (len(heads[0]) + len(lines)) + LEGEND + 24
     layout = stacked([[1], [2]], each=280, between=between, top=top, bottom=48)
-    paper = layout["height"] - top - 48
     return layout | {
-        "legend": {"orientation": "v", "y": 1 + (LINE * len(heads[0]) + 14) / paper},
+        "legend": {"orientation": "v"},
         "annotations": [
-            note(lines, yshift=LINE * len(heads[0]) + LEGEND + 20),
+            note(lines, yshift=LINE * len(heads[0]) + 16),
             head(1, heads[0], **small),
             head(2, heads[1], **small),
             # Beside their points they would lie on each other: one above the wedge, one below.
             *(
                 note(name, norm, 0, yshift=shift, **POINT | {"xanchor": "center"})
-                for (name, norm), shift in zip(places, (-30, 30), strict=True)
+                for (name, norm), shift in zip(places, (-52, 52), strict=True)
             ),
         ],
     }

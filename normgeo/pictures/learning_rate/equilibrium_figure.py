@@ -15,8 +15,8 @@ from normgeo.pictures.learning_rate.equilibrium import BlockRun, Equilibria
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.panels import head, stacked
-from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import ABOVE, head, stacked
+from normgeo.pictures.style.template import LEGEND_FIRST, SMALL, THEMES, dress, log_ticks
 
 LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
 LEFT, RIGHT = (0.0, 0.47), (0.53, 1.0)
@@ -32,25 +32,15 @@ def figure(result: Equilibria, theme: str) -> go.Figure:
     for column, runs in enumerate(sides):
         drawn.add_traces(_runs(result, runs, column, theme))
         drawn.add_traces(_levels(result, last, column, theme))
-    lines, narrow = _lines(result, 140), _lines(result, 38)
+    lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=470 + LINE * (len(lines) - 1))
     _axes(drawn, result, (*sides[0], *sides[1]), last)
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 92 + LINE * len(lines), "b": 44},
-        legend={
-            "x": 0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yref": "paper",
-            "yanchor": "bottom",
-            "font": {"size": SMALL},
-            "traceorder": "reversed",
-        },
-        annotations=[*_captions(result, 200), note(lines, yshift=76)],
+        margin={"l": 8, "r": 8, "t": 78 + LINE * len(lines), "b": 44},
+        legend={**LEGEND_FIRST, "traceorder": "reversed"},
+        annotations=[*_captions(result, 200), note(lines, yshift=48)],
         meta={"narrow": _narrow(result, narrow)},
     )
-    room = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
-    drawn.update_layout({"legend.y": 1 + 46 / room})
     return drawn
 
 
@@ -73,14 +63,12 @@ def _narrow(result: Equilibria, lines: list[str]) -> dict[str, Any]:
     between = 40 + 18 * max(caption["text"].count("<br>") + 1 for caption in captions)
     top = between + LEGEND + LINE * len(lines)
     layout = stacked([[1], [3], [2], [4]], each=190, between=between, top=top, bottom=48)
-    paper = layout["height"] - top - 48
-    names = {"x": 0, "orientation": "v", "y": 1 + (between - 36) / paper}
     shown = {"showticklabels": True}
     layout["yaxis2"] |= shown
     layout["yaxis4"] |= shown
     return layout | {
-        "legend": names,
-        "annotations": [*captions, note(lines, yshift=between + LEGEND - 32)],
+        "legend": {"orientation": "v"},
+        "annotations": [*captions, note(lines, yshift=between - 32)],
     }
 
 

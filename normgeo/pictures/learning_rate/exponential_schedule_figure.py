@@ -13,8 +13,16 @@ from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSched
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import line, predicted_style
-from normgeo.pictures.style.panels import head, stacked
-from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.style.panels import ABOVE, head, stacked
+from normgeo.pictures.style.template import (
+    CLAIM,
+    LEGEND_FIRST,
+    MEASURED,
+    SMALL,
+    THEMES,
+    dress,
+    log_ticks,
+)
 
 LINE, LEGEND = 21, 72  # pixels: a line of words; the names of the lines below each other
 DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
@@ -50,18 +58,12 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
         line={"color": look.muted, "dash": CLAIM, "width": 1.5},
     )
 
-    lines, narrow = _lines(result, 140), _lines(result, 38)
+    lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=420 + LINE * (len(lines) - 1))
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 62 + LINE * len(lines), "b": 44},
-        legend={
-            "x": 1,
-            "xanchor": "right",
-            "font": {"size": SMALL},
-            "traceorder": "reversed",
-            "y": 1.09,
-        },
-        annotations=[note(lines, yshift=54), *_captions(result, look.muted)],
+        legend={**LEGEND_FIRST, "traceorder": "reversed"},
+        annotations=[note(lines, yshift=28), *_captions(result, look.muted)],
         meta={
             "narrow": {
                 **stacked(
@@ -71,9 +73,9 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
                     top=LEGEND + 36 + LINE * len(narrow),
                     bottom=48,
                 ),
-                "legend": {"x": 0, "xanchor": "left", "orientation": "v", "y": 1.035},
+                "legend": {"orientation": "v"},
                 "annotations": [
-                    note(narrow, yshift=LEGEND + 30),
+                    note(narrow, yshift=28),
                     *_captions(result, look.muted),
                 ],
             }

@@ -13,7 +13,7 @@ from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import POINTS, compact, line, predicted_style
-from normgeo.pictures.style.panels import stacked
+from normgeo.pictures.style.panels import ABOVE, stacked
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
 LINE, LEGEND = 21, 140  # pixels: a line of words; the names of the lines below each other
@@ -26,7 +26,7 @@ def figure(result: Spiral, theme: str) -> go.Figure:
     drawn = go.Figure()
     drawn.add_traces(_paths(result, theme))
     drawn.add_traces(_radii(result, theme))
-    lines, narrow = _lines(result, 140), _lines(result, 38)
+    lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=500 + LINE * (len(lines) - 1))
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 56 + LINE * len(lines), "b": 44},
@@ -161,7 +161,7 @@ def _lines(result: Spiral, width: int) -> list[str]:
         batches=result.batches,
     )
     numbers = text(
-        "Radius {first} → {last}, from √(‖w<sub>0</sub>‖² + Σ η²‖G‖²) at most {off} apart; "
+        "Radius {first} → {last}, as √(‖w<sub>0</sub>‖² + Σ η²‖G‖²) to within {off}; "
         "{turned}° turned in {steps:,} steps; {share} % of ‖w‖² is still in the first plane.",
         first=number(float(result.radii[0])),
         last=number(float(result.radii[-1])),

@@ -55,6 +55,7 @@ def figure(result: Radii, theme: str) -> go.Figure:
                     "range": [ends[0] - 0.02, ends[1] + 0.02],
                     "tickvals": [0.5, 0.7, 1, 1.4, 2],
                     "title": text("spectral radius ρ"),
+                    "zeroline": False,
                 },
                 f"yaxis{axis}": {**scale, "anchor": f"x{axis}"},
             }

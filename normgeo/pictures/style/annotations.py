@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import SIZE, SMALL
+
+TAG, MARK = (
+    "<[^>]*>",
+    "\ue000",
+)  # markup, and the one letter that stands for it while lines are made
 
 
 def note(
@@ -34,11 +40,13 @@ def note(
 
 
 def wrapped(sentence: str, width: int = 150) -> list[str]:
-    """The lines of a sentence in a figure; an equation stays in one."""
+    """The lines of a sentence in a figure; an equation stays in one, and markup takes no room."""
     words = str(sentence)
     for sign in "=+−":
         words = words.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
-    return textwrap.wrap(words, width)
+    tags = iter(re.findall(TAG, words))
+    lines = textwrap.wrap(re.sub(TAG, MARK, words), width)
+    return [re.sub(MARK, lambda _: next(tags), line) for line in lines]
 
 
 def colored(words: str, color: str, size: int = SMALL) -> str:

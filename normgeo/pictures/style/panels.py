@@ -8,6 +8,7 @@ from typing import Any
 from normgeo.pictures.style.annotations import wrapped
 
 WIDE, NARROW = 120, 40  # letters of the size SMALL in a line
+ABOVE = 165, 38  # letters in a line above all panels, of a wide and of a narrow figure
 
 
 def stacked(

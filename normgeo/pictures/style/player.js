@@ -135,7 +135,7 @@ class Player {
     const { plot } = this;
     this.stop();
     this.id = meta.id;
-    this.base = { data: [...plot.data], layout: structuredClone(plot.layout) };
+    this.base = { data: [...plot.data], layout: over(structuredClone(plot.layout), meta.axes ?? {}) };
     this.frames = plot._transitionData?._frames ?? [];
     this.steps = meta.steps;
     this.place = this.opening = meta.steps?.start ?? 0;
@@ -366,7 +366,7 @@ class Player {
 
   actions({ rewind, back, play, pause, step }) {
     return [
-      ["⏮", rewind, () => { this.stop(); this.go(0); }],
+      ["❙◀", rewind, () => { this.stop(); this.go(0); }],
       ["◀", back, () => { this.stop(); this.go(this.place - 1); }],
       ["▶", play, () => this.play()],
       ["❚❚", pause, () => this.stop()],

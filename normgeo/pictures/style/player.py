@@ -149,6 +149,12 @@ def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
         for name in {"xaxis", "yaxis", *layout}:
             if name.startswith(("xaxis", "yaxis")):
                 layout[name] = {**layout.get(name, {}), "fixedrange": True}
+    # Where axes have one scale, plotly writes what fits its first drawing over these.
+    meta["axes"] = {
+        name: {key: axis[key] for key in ("domain", "range") if key in axis}
+        for name, axis in layout.items()
+        if name.startswith(("xaxis", "yaxis"))
+    }
     layout["meta"] = meta
     return plain
 

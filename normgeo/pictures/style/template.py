@@ -45,10 +45,26 @@ LEGEND_ABOVE = {
     "font": {"size": SMALL},
 }
 """The legend in the upper right corner, where the captions are at the left."""
+LEGEND_FIRST = {**LEGEND_ABOVE, "x": 0, "xanchor": "left"}
+"""The legend above all words, where these are long."""
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return 1, 2, 5 times powers of ten between two numbers, or some powers over 4 decades."""
+    """Return numbers from `low` to `high`: 1, 2, 5 times powers of ten, some powers over 4 decades.
+
+    Closer numbers, where these would be too few, have round ones in equal steps:
+
+    >>> log_ticks(0.9, 1.8)
+    [1.0, 1.2, 1.4, 1.6, 1.8]
+
+    """
+    if low < high < 4 * low:
+        power = math.floor(math.log10(high - low))
+        parts = (high - low) / 10.0**power
+        step = (0.2 if parts < 2 else 0.5 if parts < 4 else 1 if parts < 6 else 2) * 10.0**power
+        return [
+            round(n * step, 2 - power) for n in range(math.ceil(low / step), int(high / step) + 1)
+        ]
     digits = (1, 2, 5) if high < 1e4 * low else (1,)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     powers = range(first, last + 1, 1 + (last - first) // 10)

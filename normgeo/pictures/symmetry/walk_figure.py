@@ -29,6 +29,7 @@ from normgeo.pictures.symmetry.walk_words import (
 from normgeo.symmetry.walk import Walk
 
 PANELS = ((0.0, 0.3), (0.35, 0.655), (0.705, 1.0))  # reasons, the walk, the walk at random
+REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
 TEMPLATES, DOTS = (0.485, 0.8), (0.0, 0.34)  # of the height, in both walks
 
 NARROW_TOP, NARROW_BODY, NARROW_FOOT = 190, 1010, FOOT + STRIP + 20
@@ -273,6 +274,14 @@ def _axes(result: Walks, reach: tuple[float, float]) -> dict[str, Any]:
         "xaxis": {**hidden, "domain": PANELS[0], "range": [-3, width + 1], "anchor": "y"},
         "yaxis": {**hidden, "domain": [0, 1], "range": [BODY, 0], "anchor": "x"},
     }
+    if images:  # square on every screen
+        axes["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
+        axes["yaxis"] |= {
+            "scaleanchor": "x",
+            "scaleratio": (width + 4) / REASONS_WIDE,
+            "constrain": "domain",
+            "constraintoward": "top",
+        }
     predicted = text("probability") if result.dataset.labelled else text("predicted mean")
     for axis, panel in ((2, PANELS[1]), (4, PANELS[2])):
         square = {"scaleanchor": f"x{axis}", "constrain": "domain", "constraintoward": "top"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.symmetry.direction import Direction
@@ -61,7 +61,7 @@ def title(result: Walks, theme: str, wide: int, long: int) -> dict[str, Any]:
     found, muted = result.found, THEMES[theme].muted
     title = textwrap.wrap(str(headline(found)), wide)
     method = text("{method}; {about}", method=found.normalizer.title, about=found.caption)
-    below = [*textwrap.wrap(str(method), long), *textwrap.wrap(str(found.formula), long)]
+    below = [*wrapped(method, long), *wrapped(found.formula, long)]
     return {
         "text": "<br>".join(f"<b>{line}</b>" for line in title),
         "font": {"size": LARGE},
@@ -87,7 +87,7 @@ def _reason_words(result: Walks, theme: str) -> list[dict[str, Any]]:
     for one, (top, pictures, _) in zip(drawn_reasons(result), there, strict=True):
         lines = [f"<b>{one.count}</b> · {one.title}"]
         if pictures - top > 1.5 * LINE:
-            lines.append(colored(_what(one), muted, SMALL))
+            lines.append(colored(_what(one, bool(one.moved.all())), muted, SMALL))
         found.append(note(lines, 0, pictures, **{**place, "yanchor": "bottom"}))
     left = len(result.directions) - len(drawn_reasons(result))
     if left:
@@ -96,12 +96,16 @@ def _reason_words(result: Walks, theme: str) -> list[dict[str, Any]]:
     return found
 
 
-def _what(one: Direction) -> str:
-    """What a direction of a reason does to the weight vectors."""
+def _what(one: Direction, every: bool) -> str:
+    """What a direction of a reason does to the weight vectors, every one or those of a group."""
+    if one.rescales and one.alone:
+        return text("each w × δ by itself")
     if one.rescales:
-        return text("each w × δ by itself") if one.alone else text("all w × δ together")
+        return text("all w × δ together") if every else text("all w of a group × δ together")
+    if one.follows and one.alone:
+        return text("any γ, added to one w")
     if one.follows:
-        return text("any γ, added to one w") if one.alone else text("any γ, added to all w alike")
+        return text("any γ, added to all w") if every else text("any γ, added to all w of a group")
     return text("one of them")
 
 
@@ -111,7 +115,12 @@ def _rule(result: Walks, t: int) -> list[str]:
     if one is None or result.null is None:
         return []
     moved = np.flatnonzero(one.moved)
-    who = text("every w") if len(moved) > 1 else text("w of neuron {h}", h=int(moved[0]))
+    first, last = int(moved[0]), int(moved[-1])
+    who = text("every w")
+    if not one.moved.all():
+        who = text("w of neurons {first} to {last}", first=first, last=last)
+    if first == last:
+        who = text("w of neuron {h}", h=first)
     if one.rescales:
         where = text("{who} × {factor}", who=who, factor=number(1 + float(result.steps[t])))
         if result.steps[t] < -1:

@@ -57,9 +57,13 @@ def blackboard(settings: Settings, picture: Any) -> None:
         st.latex(rf"{M} \;\xrightarrow{{\;{change}\;}}\; {M}' = {changed}")
     with right:
         st.latex(
-            rf"\begin{{aligned}} z^2 &= {_squares(found.before, found.place, found.z_squared)} "
-            rf"\\[0.75em] z'^2 &= "
-            rf"{_squares(found.after, found.place, found.z_squared_after)} \end{{aligned}}"
+            tex.aligned(
+                (
+                    _squares("", found.before, found.place, found.z_squared),
+                    _squares("'", found.after, found.place, found.z_squared_after),
+                ),
+                gap=12,
+            )
         )
         n, h = found.place
         st.markdown(text("for case {n} and neuron {h}, counted from 0.", n=n, h=h))
@@ -73,12 +77,13 @@ def blackboard(settings: Settings, picture: Any) -> None:
             )
 
 
-def _squares(side: Side, place: tuple[int, int], value: Fraction) -> str:
-    """Return (a − μ)²/σ² at a place, in fractions."""
+def _squares(prime: str, side: Side, place: tuple[int, int], value: Fraction) -> str:
+    """Return z² = (a − μ)²/σ² at a place, in fractions; with a prime after the change."""
     c, v = side.C[place], np.broadcast_to(side.v, side.C.shape)[place]
     plain = c.denominator == 1 and c >= 0
     square = f"{tex.number(c)}^2" if plain else rf"\left({tex.number(c)}\right)^2"
     return (
-        rf"\frac{{(a-\mu)^2}}{{\sigma^2}} = \frac{{{square}}}{{{tex.number(v)}}} = "
+        rf"z{prime}^2 &= \frac{{(a{prime}-\mu{prime})^2}}{{\sigma{prime}^2}} = "
+        rf"\frac{{{square}}}{{{tex.number(v)}}} = "
         rf"{tex.number(value)}"
     )

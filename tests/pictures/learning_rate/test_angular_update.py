@@ -183,6 +183,22 @@ def test_words_of_steps_are_in_sight_and_apart(state) -> None:
         assert (np.diff(feet) > 0.15 * high).all()
 
 
+@pytest.mark.parametrize("state", [{}, {"method": "layer"}])
+def test_words_of_steps_end_inside_a_phone(state) -> None:
+    """A letter is at most 9 pixels wide; 366 are left of a phone's 390."""
+    figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "light")
+    left = figure.layout.margin.l
+    for frame in figure.frames:
+        low, high = frame.layout.xaxis.range
+        for one in frame.layout.meta["narrow"]["annotations"]:
+            if one.get("xref") or "θ =" not in one["text"]:
+                continue
+            letters = max(len(line) for line in re.sub("<b>|</b>", "", one["text"]).split("<br>"))
+            share = 0 if one.get("xanchor") == "right" else 0.5
+            place = left + (366 - left - 8) * (one["x"] - low) / (high - low)
+            assert place + one.get("xshift", 0) + share * 9 * letters < 366, frame.name
+
+
 @pytest.mark.parametrize(
     ("state", "words", "images"),
     [

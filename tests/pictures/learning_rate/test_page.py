@@ -169,6 +169,13 @@ def test_progress_ends_where_it_is_done(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES, *RUNS}))
+def test_legend_stays_between_the_words_when_the_window_is_higher(name: str) -> None:
+    """A share of the height, far above the panels, would move it into the words."""
+    legend = PICTURES[name].figure(PICTURES[name].compute(QUICK), "light").layout.legend
+    assert legend.yref == "container" or (legend.y or 1.01) <= 1.01
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES, *RUNS}))
 def test_words_change_with_the_language_after_a_result_was_made(name: str) -> None:
     result = PICTURES[name].compute(Settings(dataset="linnerud", method="batch", steps=20))
     with translated(lambda sentence: f"@{sentence}"):
