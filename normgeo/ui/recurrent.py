@@ -72,8 +72,8 @@ def why(settings: Settings, drawn: Any) -> None:
                     "With layer norm $h^t$ does not depend on the size of $a^t$: multiplying "
                     "all summed inputs of a step by one number changes nothing. A step "
                     "multiplies a small change by about $ρ/σ$. The larger ρ, the larger σ, so "
-                    "nothing explodes. At a small ρ the inputs alone keep σ large, so a change "
-                    "still dies."
+                    "this factor stays near 1. At a small ρ the inputs alone keep σ large, so a "
+                    "change still dies."
                 ),
                 text(
                     "The dashed lines are for wide layers with random weights (mean-field "

@@ -88,8 +88,9 @@ def formula(settings: Settings, picture: NullDirections) -> None:
         (
             str(centering.title),
             *(
-                "▸ " * ((center, scale) == own) + f"{picture.grid[center, scale]}"
+                "▸ " * ((center, scale) == own) + str(text("no z") if count is None else count)
                 for scale in SCALES
+                for count in [picture.grid[center, scale]]
             ),
         )
         for center, centering in CENTERS.items()

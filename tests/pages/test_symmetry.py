@@ -15,7 +15,8 @@ def bars(page) -> list[float]:
 def head(page) -> str:
     """The headline of the main picture, and what stands beneath it."""
     title = page.figure("walk")["layout"]["title"]
-    return title["text"] + "<br>" + title["subtitle"]["text"]
+    words: str = title["text"] + "<br>" + title["subtitle"]["text"]
+    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def row(page, name: str) -> list[str]:
@@ -72,6 +73,12 @@ def test_groups_are_named_where_one_of_them_moves(shown):
     assert "all w of a group × δ together" in page.captions("walk")
     assert "w of neurons 0 to 2 × 2" in page.captions("walk")
     assert "every w" not in page.captions("walk")
+
+
+def test_one_neuron_has_its_picture_where_a_method_needs_no_second_one(shown):
+    page = shown("symmetry", dataset="diabetes", neurons="1", method="weight", tab="formula")
+    assert "<b>1 of 10 directions change nothing</b>" in head(page)
+    assert row(page, "cases (batch)")[1:] == ["0", "1", "no z", "1"]
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):

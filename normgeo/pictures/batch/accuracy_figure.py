@@ -160,7 +160,8 @@ def _none(sizes: list[int], method: str, axis: int) -> dict[str, Any]:
         xref=f"x{axis}",
         yref=f"y{axis} domain",
         textangle=-90,
-        xanchor="center",
+        xanchor="left",
+        xshift=3,
         font={"size": SMALL, "color": _color(method)},
     )
 

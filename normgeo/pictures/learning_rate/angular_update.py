@@ -145,7 +145,9 @@ class AngularUpdate:
 
 
 def norm_words(norm: float) -> str:
-    """A norm of the slider: ½, 1, √2, …"""
+    """A norm of the slider: ½, √½, 1, √2, …"""
+    if np.isclose(norm**2, 0.5):
+        return "√½"
     return factor(norm) if norm >= 1 else fraction(norm)
 
 

@@ -184,7 +184,7 @@ def _words_of_step(
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"
     place: dict[str, Any] = {"font": {"size": SIZE if own else SMALL}}
-    if norm > FAR * reach:  # at the right edge
+    if own and norm > FAR * reach:  # at the right edge
         place |= {"xanchor": "right", "xshift": BESIDE}
     return (
         {"x": norm + along, "y": across, "text": tip, "yanchor": "bottom", "yshift": 5, **place},

@@ -50,7 +50,7 @@ class NullDirections:
     null: NullSpace
     explanation: Explanation | None
     terms: Mapping[str, int]
-    grid: Mapping[tuple[str, str], int]
+    grid: Mapping[tuple[str, str], int | None]
     model: NormalizedGLM
     caption: str
     notes: tuple[str, ...]
@@ -164,15 +164,21 @@ def _notes(settings: Settings, found: NullDirections) -> list[str]:
     return notes
 
 
-def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int]:
-    """The dimension by formula for all centers and scales, in layers like the model's."""
+def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int | None]:
+    """The dimension by formula for all centers and scales, in layers like the model's.
+
+    None for a pair that has no z there, as the pairs with a spread over one neuron.
+    """
     H, D = model.W.shape
-    found = {}
+    found: dict[tuple[str, str], int | None] = {}
     for words, known in GRID.items():
         method = settings.adapt(known)
         if method.shared_by_neurons:
             method = replace(method, groups=model.normalizer.groups)
-        found[words] = expected_dimension(method, H, D, model.family.key)
+        try:
+            found[words] = expected_dimension(method, H, D, model.family.key)
+        except Refusal:
+            found[words] = None
     return found
 
 

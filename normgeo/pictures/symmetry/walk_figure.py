@@ -42,6 +42,8 @@ def figure(result: Walks, theme: str) -> go.Figure:
     walks = [(2, result.null), (4, result.random)]
     limit, reach = _limit(result), _reach(result)
     moving: list[int] = []
+    if result.null is None:  # words stand there, and a panel without a trace has no place
+        drawn.add_scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", showlegend=False)
     _reasons(drawn, result, theme)
     for axis, one in walks:
         if one is not None:

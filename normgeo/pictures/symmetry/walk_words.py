@@ -136,8 +136,8 @@ def _rule(result: Walks, t: int) -> list[str]:
 
 def _random_rule(result: Walks, t: int) -> list[str]:
     """The same of the walk at random."""
-    r = _added(result, t)
-    return [text("just as far"), text("on a straight line, W {r} R", r=r)]
+    line = text("on a straight line, W {r} R", r=_added(result, t))
+    return [line] if result.null is None else [text("just as far"), line]
 
 
 def _added(result: Walks, t: int) -> str:

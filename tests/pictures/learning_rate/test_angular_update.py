@@ -111,11 +111,11 @@ def shown(figure: Any, step: int) -> Any:
     return data, layout
 
 
-FRACTIONS = {"½": 1 / 2, "¼": 1 / 4, "⅛": 1 / 8}
+FRACTIONS = {"½": 1 / 2, "¼": 1 / 4, "⅛": 1 / 8, "√½": 0.5**0.5}
 
 
 def value(words: str) -> float:
-    """The number of "√2", "½", "1/16", "0.707"."""
+    """The number of "√2", "½", "1/16", "0.354"."""
     if words in FRACTIONS:
         return FRACTIONS[words]
     whole, root, _ = words.partition("√2")
