@@ -30,6 +30,7 @@ from normgeo.pictures.style.player import CONFIG
 from normgeo.settings import Settings
 from normgeo.ui import export_row, waiting
 from normgeo.ui.defects import Explained
+from normgeo.ui.teaching import break_it
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
@@ -137,25 +138,33 @@ def show(
         The result, stopped or whole; None where there is no picture yet, or none at all.
 
     """
+    above = st.container() if break_it.is_broken(name, settings) else None
+    there, part = None, None
     with Explained():
         there = of_picture(name, settings, start=start, again=again)
-        if there is None:
-            return None
-        part = seen(there.result) if seen is not None else None
-        chart = there.chart(name, settings.theme, part)
-        drawn = part or Part(name, PICTURES[name], there.result)
-        with st.container(key=f"view_{name}"):
-            st.plotly_chart(
-                chart,
-                key=f"figure_{name}",
-                theme=None,
-                alt=drawn.picture.description(drawn.result),
-                config=CONFIG,
-            )
-            if part is None:
-                export_row.draw(drawn.picture, settings, there.result)
-        return there.result
-    return None
+        if there is not None:
+            part = seen(there.result) if seen is not None else None
+            _draw(name, settings, there, part)
+    result = None if there is None else there.result
+    if above is not None:
+        with above:
+            break_it.tell(name, None if part else result)
+    return result
+
+
+def _draw(name: str, settings: Settings, there: Found, part: Part | None) -> None:
+    """Draw a picture with its export row, or a part of it without."""
+    drawn = part or Part(name, PICTURES[name], there.result)
+    with st.container(key=f"view_{name}"):
+        st.plotly_chart(
+            there.chart(name, settings.theme, part),
+            key=f"figure_{name}",
+            theme=None,
+            alt=drawn.picture.description(drawn.result),
+            config=CONFIG,
+        )
+        if part is None:
+            export_row.draw(drawn.picture, settings, there.result)
 
 
 def of_picture(

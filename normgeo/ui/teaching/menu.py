@@ -7,12 +7,12 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.settings import Settings
 from normgeo.ui import url
-from normgeo.ui.teaching import predict
+from normgeo.ui.teaching import break_it, predict
 
 
 def draw(page: str, settings: Settings) -> None:
     """Draw what there is to do with a page, behind one button."""
-    with st.popover(str(text("Teach")), key="teach"):
+    with st.popover(str(text("Teach")), key="teach", on_change="rerun"):
         st.button(
             str(text("Present")),
             key="present_begin",
@@ -21,13 +21,6 @@ def draw(page: str, settings: Settings) -> None:
             help=str(text("Shows the page to a room: larger, without controls, tabs as slides.")),
             width="stretch",
         )
-        if page not in predict.PAGES:
-            return
-        st.button(
-            str(text("Predict, then reveal")),
-            key="predict_begin",
-            on_click=predict.begin,
-            args=(page,),
-            help=str(text("Hides the answers of this page until you have predicted them.")),
-            width="stretch",
-        )
+        if page in predict.PAGES:
+            predict.button(page)
+        break_it.buttons(page, settings)

@@ -101,7 +101,20 @@ def _end() -> None:
     url.change(predict=0)
 
 
-def begin(page: str) -> None:
+def button(page: str) -> None:
+    """Draw the button that hides the answers of a page."""
+    st.button(
+        str(text("Predict, then reveal")),
+        key="predict_begin",
+        on_click=_begin,
+        args=(page,),
+        help=str(text("Hides the answers of this page until you have predicted them.")),
+        width="stretch",
+    )
+
+
+def _begin(page: str) -> None:
     """Hide the answers of a page, and forget the predictions of it."""
     made(page).clear()
+    st.session_state["teach"] = False
     url.change(predict=1)
