@@ -194,7 +194,10 @@ _player = st.components.v2.component(
         (
             SCRIPT,
             turning.SCRIPT,
-            *((_HERE / name).read_text("utf-8") for name in ("picking.js", "theme.js")),
+            *(
+                (_HERE / name).read_text("utf-8")
+                for name in ("picking.js", "popover.js", "theme.js")
+            ),
         )
     ),
 )

@@ -26,6 +26,7 @@ export default function ({ data, setTriggerValue }) {
   const ends = [
     playing(document.body, true),
     turning(document.body),
+    popovers(),
     picking((found) => setTriggerValue("picked", found)),
   ];
   let dark = isDark();

@@ -1,0 +1,15 @@
+// An open popover stands at the end of the document: from its button, Tab leads into it.
+function popovers() {
+  const enter = (event) => {
+    const inside = event.key === "Tab" && !event.shiftKey
+      && document.activeElement?.closest("[data-testid=stPopover]")
+      && document.querySelector("[data-testid=stPopoverBody] button:not(:disabled)");
+    if (inside) {
+      event.preventDefault();
+      inside.focus();
+    }
+  };
+  document.addEventListener("keydown", enter);
+  return () => document.removeEventListener("keydown", enter);
+}
+
