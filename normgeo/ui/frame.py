@@ -20,7 +20,7 @@ from normgeo.ui import results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.teaching import menu, present, qr, tours
+from normgeo.ui.teaching import glossary, menu, present, qr, tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -109,6 +109,8 @@ def begin(
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls)
+    if not url.bare():
+        glossary.draw(page)
     _warn((*lost, *problems))
     return settings
 
