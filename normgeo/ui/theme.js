@@ -22,6 +22,7 @@ function rewind(count) {
 }
 
 export default function ({ data, setTriggerValue }) {
+  drawnOnce();
   rewind(data.resets);
   const ends = [
     playing(document.body, true),
