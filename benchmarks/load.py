@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
-from benchmarks.session import visiting
+from benchmarks.session import opened_and_at_rest, visiting
 from benchmarks.timing import Row
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
@@ -45,7 +45,8 @@ def rows() -> Iterator[Row]:
 
 
 def warm_up(url: str) -> None:
-    """Let the server import what it needs and start its workers."""
+    """Let the server import what it needs, start its workers and compute ahead."""
+    opened_and_at_rest(url)
     for page in ("learning_rate", "fisher"):
         with visiting(url, page) as visitor:
             for _ in range(2):

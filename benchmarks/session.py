@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
+from time import perf_counter, sleep
 from urllib.parse import urlencode, urlsplit
 
+import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
 SECONDS = 300.0  # for an answer
+REST = 3  # seconds in a row in which a server at rest uses less than a tenth of a processor
 
 
 class Session:
@@ -66,3 +68,25 @@ def visiting(url: str, page: str) -> Iterator[Session]:
     address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
     with connect(address, origin=url, subprotocols=["streamlit"], max_size=None) as socket:
         yield Session(socket, page)
+
+
+def opened_and_at_rest(url: str) -> None:
+    """Visit a server, and wait until it has computed ahead what it computes for all."""
+    with visiting(url, "home") as visitor:
+        visitor.show()
+    quiet = 0
+    while quiet < REST:
+        before = _used()
+        sleep(1)
+        quiet = quiet + 1 if _used() - before < 0.1 else 0
+
+
+def _used() -> float:
+    """Seconds of a processor that the processes begun here have used."""
+    used = 0.0
+    for process in psutil.Process().children(recursive=True):
+        try:
+            used += sum(process.cpu_times()[:2])
+        except psutil.NoSuchProcess:
+            continue
+    return used

@@ -16,7 +16,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures.style import turning
 from normgeo.pictures.style.player import SCRIPT
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import results, url
+from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
@@ -176,13 +176,15 @@ def _require_app() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _prepare_process() -> None:
-    """Once a process: workers, one BLAS thread, as those of sessions fight; a frozen heap.
+    """Once a process: workers, what is opened first, one BLAS thread, a frozen heap.
 
-    Streamlit collects garbage after each run: what is imported by now need not be searched again.
+    BLAS threads of sessions fight. Streamlit collects garbage after each run: what is imported by
+    now need not be searched again.
     Loading data imports the last heavy libraries, and with them their threads.
     """
     if not st.get_option("global.appTest"):
         results.POOL.start()
+        ahead.start()
     DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()

@@ -172,19 +172,23 @@ def of_picture(
 ) -> Found | None:
     """The result of a picture, for its numbers; says why where there is none."""
     picture = PICTURES[name]
-    used = Settings(**{use: getattr(settings, use) for use in picture.uses})
     with Explained():
         # Pictures of one computation share its result.
         return found(
             name,
             picture.study.compute,
-            used,
+            used(name, settings),
             what=picture.title,
             cost=picture.cost,
             start=start,
             again=again,
         )
     return None
+
+
+def used(name: str, settings: Settings) -> Settings:
+    """The settings that a picture uses; the others as by default."""
+    return Settings(**{use: getattr(settings, use) for use in PICTURES[name].uses})
 
 
 def found(
@@ -256,11 +260,11 @@ def _wait(asked: _Asked, name: str, words: str) -> None:
     """Begin a run or find it again, and show how far it is until it has ended."""
     compute, settings, _ = key = asked.key
     if asked.run is None:
-        asked.run = POOL.ask(_visitor(), key, compute, settings, on_end=partial(_keep, key))
+        asked.run = POOL.ask(_visitor(), key, compute, settings, on_end=partial(keep, key))
     waiting.until_ended(asked.run, POOL, _visitor(), name, words, asked.stop)
 
 
-def _keep(key: Key, run: Run) -> None:
+def keep(key: Key, run: Run) -> None:
     """Keep what a run ended with, for all sessions, and even where nobody waits for it now."""
     if isinstance(run.error, Refusal):
         KEPT.keep(key, run.error)

@@ -1,0 +1,97 @@
+"""What visitors open first, computed before they come.
+
+When the server has its first visitor, a worker computes what every page shows at its defaults, and
+then with each other method and each other data set: what a class opens is there already. It stands
+in line as one more visitor, with one wish at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import copy_context
+from functools import partial
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from normgeo.base.budget import PAGES
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import in_use
+from normgeo.datasets.datasets import DATASETS
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+from normgeo.tables.audit import checked
+from normgeo.ui import results
+
+SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0" leaves all to those who ask
+FISHER = {"method": "layer"}
+OPENED: Mapping[str, Mapping[str, Any]] = {
+    "averages": {},
+    "effect": {},
+    "turn": {},
+    "descent": {},
+    "walk": {},
+    "equal_kl": FISHER,
+    "fisher": FISHER,
+    "axes": {},
+    "noise": {},
+    "radii": {},
+}
+"""The pictures that pages open with, and where a page's default is not that of `Settings`."""
+
+AGAIN = 1800.0  # seconds: what the defaults show is kept while the server runs
+_SELF = "ahead"
+
+
+def start() -> None:
+    """Begin, without waiting for it."""
+    if os.environ.get(SWITCH) != "0":
+        Thread(target=copy_context().run, args=(_compute,), name=_SELF, daemon=True).start()
+
+
+def _compute() -> None:
+    for name, settings in (*defaults(), *neighbors()):
+        _keep(name, settings)
+    while True:
+        sleep(AGAIN)
+        for name, settings in defaults():
+            _keep(name, settings)
+
+
+def defaults() -> Iterator[tuple[str, Settings]]:
+    """What pages show at their defaults, by the name of the picture, and the audit."""
+    for name, own in OPENED.items():
+        yield name, Settings(**own)
+    yield "audit", Settings()
+
+
+def neighbors() -> Iterator[tuple[str, Settings]]:
+    """The same with another method or with other data."""
+    others = ("method", NORMALIZERS), ("dataset", DATASETS)
+    for change in ({setting: value} for setting, values in others for value in values):
+        for name, own in OPENED.items():
+            yield name, Settings(**{**own, **change})
+
+
+def _keep(name: str, settings: Settings) -> None:
+    """Let a worker compute a picture with its figure, unless it is kept."""
+    try:
+        compute: Callable[..., Any] = checked
+        used = settings
+        if picture := PICTURES.get(name):
+            compute, used = picture.study.compute, results.used(name, settings)
+            PAGES.require(picture.cost(used), picture.title)
+        key = compute, used, in_use()
+        if results.KEPT.get(key) is not None:
+            return
+    except Refusal:
+        return
+    on_end = partial(results.keep, key)
+    run = results.POOL.ask(_SELF, key, compute, used, on_end=on_end)
+    while not run.wait(1.0):
+        run.stay(_SELF)
+    there = None if run.error else results.KEPT.get(key)
+    if picture and there is not None:
+        there.chart(name, Settings.theme)

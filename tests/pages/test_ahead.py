@@ -1,0 +1,123 @@
+"""What visitors open first is there before they come."""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from normgeo.base.cache import Cache
+from normgeo.base.progress import Progress
+from normgeo.base.refusal import Refusal
+from normgeo.ui import ahead, results
+from normgeo.ui.frame import PAGES
+from normgeo.workers.run import Run
+
+
+class Here:
+    """A pool that computes at once, and counts."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def start(self) -> None:
+        """There is no process to start."""
+
+    def ask(
+        self, visitor: str, key: Any, compute: Any, settings: Any, on_end: Callable[[Run], object]
+    ) -> Run:
+        self.asked.append(key)
+        run = Run(key, visitor, b"", on_end)
+        try:
+            run.end(result=compute(settings, Progress()), whole=True)
+        except Refusal as refusal:
+            run.end(error=refusal)
+        return run
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Here:
+    pool = Here()
+    monkeypatch.setattr(results, "POOL", pool)
+    return pool
+
+
+@pytest.fixture
+def nothing_computed(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From when it is called, a page that computes or draws anything fails."""
+
+    def begin() -> None:
+        def fail(*given: Any) -> None:
+            pytest.fail(f"It is computed only now: {given}")
+
+        monkeypatch.setattr(results, "_computed_here", fail)
+        monkeypatch.setattr(results, "_wait", fail)
+        monkeypatch.setattr(results, "Chart", fail)
+
+    return begin
+
+
+def test_every_page_opens_with_what_is_there(
+    shown: Any,
+    keep_audit: Callable[[], object],
+    pool: Here,
+    nothing_computed: Callable[[], None],
+) -> None:
+    keep_audit()
+    for name, settings in ahead.defaults():
+        ahead._keep(name, settings)
+    assert len(pool.asked) == len(ahead.OPENED), "each once, and the audit is there"
+    nothing_computed()
+    for page in PAGES:
+        assert shown(page).figures or page == "audit"
+
+
+def test_pages_with_another_method_or_other_data_are_there_too(
+    shown: Any,
+    nothing_kept: Cache[Any, results.Found],
+    pool: Here,
+    nothing_computed: Callable[[], None],
+) -> None:
+    """Iris is 150 cases: the pages of it are soon computed."""
+    for name, settings in ahead.neighbors():
+        if settings.dataset == "iris":
+            ahead._keep(name, settings)
+    nothing_computed()
+    for page in PAGES:
+        if page != "audit":
+            assert shown(page, dataset="iris").figures
+
+
+def test_what_is_kept_or_refused_is_not_computed_again(
+    nothing_kept: Cache[Any, results.Found], pool: Here
+) -> None:
+    for name, settings in 2 * [*islice(ahead.defaults(), 2)]:
+        ahead._keep(name, settings)
+    assert len(pool.asked) == 2
+    asked = len(pool.asked)
+    for name, settings in ahead.neighbors():
+        if name == "turn" and settings.dataset.startswith("linnerud"):
+            for _ in range(2):
+                ahead._keep(name, settings)
+    assert len(pool.asked) - asked == 2
+
+
+def test_a_switch_leaves_all_to_those_who_ask(
+    monkeypatch: pytest.MonkeyPatch, nothing_kept: Cache[Any, results.Found], pool: Here
+) -> None:
+    begun: list[str] = []
+
+    class Begun:
+        def __init__(self, *, name: str, **_: Any) -> None:
+            self.name = name
+
+        def start(self) -> None:
+            begun.append(self.name)
+
+    monkeypatch.setattr(ahead, "Thread", Begun)
+    monkeypatch.setenv(ahead.SWITCH, "0")
+    ahead.start()
+    assert begun == []
+    monkeypatch.delenv(ahead.SWITCH)
+    ahead.start()
+    assert begun == ["ahead"]
