@@ -45,7 +45,7 @@ def figure(result: Noise, theme: str) -> go.Figure:
     dress(drawn, theme, height=420)
     for trace in drawn.data:
         trace.showlegend = trace.xaxis == "x" and trace.name != ""
-    drawn.update_layout(margin={"l": 8, "r": 8, "t": 78, "b": 44}, legend=LEGEND_ABOVE)
+    drawn.update_layout(margin={"t": 78}, legend=LEGEND_ABOVE)
     changes = [drift.change for drift in of_batches]
     shown = np.concatenate([result.mean.measured, result.scale.measured, *changes])
     _axes(drawn, shown[np.isfinite(_positive(shown))], result.cases)

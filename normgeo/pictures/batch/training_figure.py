@@ -46,7 +46,7 @@ def figure(result: Training, theme: str) -> go.Figure:
     dress(drawn, theme, height=560 + 18 * len(lines))
     muted = {"color": THEMES[theme].muted, "size": SMALL}
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 124, "b": 64 + 18 * len(lines)},
+        margin={"t": 124, "b": 64 + 18 * len(lines)},
         legend=LEGEND_ABOVE,
         annotations=[
             *(

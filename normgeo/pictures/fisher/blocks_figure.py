@@ -20,7 +20,8 @@ from normgeo.pictures.style.template import SMALL, THEMES, dress, ink_scale
 
 COLUMNS = ((0.0, 0.27), (0.295, 0.565), (0.685, 0.955))
 BARS = (0.572, 0.962)  # beside the second column, and beside the third
-EACH, BETWEEN, TOP, BOTTOM = 236, 116, 108, 44  # pixels
+EACH, BETWEEN, TOP, BOTTOM = 236, 116, 108, 45  # pixels
+LEFT, BAR = 40, 36  # margins, for the numbers of neurons and for those of a bar
 NARROW_TOP, NARROW_BETWEEN = 236, 132
 DECADES = 8.0  # of a logarithmic scale
 WRITTEN = 12  # neurons: of no more, the factor of each block is written into the map
@@ -63,7 +64,7 @@ def figure(result: FisherBlocks, theme: str) -> go.Figure:
     dress(drawn, theme, height=TOP + 2 * EACH + BETWEEN + BOTTOM)
     drawn.update_layout(
         {**_axes(result), **axes},
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"l": LEFT, "r": BAR, "t": TOP, "b": BOTTOM},
         annotations=_heads(result, theme, narrow=False),
         updatemenus=[_buttons(result, narrow=False)],
         shapes=[line for n in _details(result) for line in _borders(models[0], n, theme)],
@@ -296,7 +297,9 @@ def _narrow(result: FisherBlocks, theme: str) -> dict[str, Any]:
     rows = [[row * 3 + place + 1 for place in range(models)] for row in (0, 1)]
     if result.ratio is not None:
         rows = [rows[0], [3], rows[1], [6]]
-    layout = stacked(rows, each=190, between=NARROW_BETWEEN, top=NARROW_TOP, bottom=BOTTOM)
+    layout = stacked(
+        rows, each=190, between=NARROW_BETWEEN, top=NARROW_TOP, bottom=BOTTOM, left=LEFT, right=8
+    )
     for axis in ("coloraxis", *(f"coloraxis{n}" for n in range(2, 9))):
         layout[axis] = {"showscale": False}
     for axis in ("xaxis4", "yaxis4", "xaxis5"):

@@ -41,7 +41,7 @@ def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
     ratios = [ratio for each in result.models for ratio in each.ratios if ratio is not None]
     top = max([1.0, *(value for r in ratios for value in (r.sampled, r.observed))])
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": TOP, "b": 30},
+        margin={"t": TOP, "b": 30},
         legend=LEGEND_ABOVE,
         annotations=[_about(result, look.muted, narrow=False), *heads],
         meta={"narrow": _narrow(result, heads, theme)},

@@ -29,7 +29,7 @@ from normgeo.pictures.style.template import (
 
 BETWEEN = 0.06
 FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest
-HEIGHT, TOP, NARROW_TOP, BOTTOM = 436, 116, 216, 46
+HEIGHT, TOP, NARROW_TOP = 436, 116, 216
 OPEN = 0.6  # of ‖w‖: the height up to which a panel follows a wedge
 SHAPE = 0.54  # height of a panel over its width, about
 FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
@@ -47,7 +47,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     dress(drawn, theme, height=HEIGHT)
     drawn.update_layout(
         _axes(result),
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"t": TOP},
         legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top"},
         annotations=_words(result, look, narrow=False),
         meta={
@@ -202,7 +202,7 @@ def _extent(result: EqualKL) -> tuple[float, float]:
 def _stacked(result: EqualKL) -> dict[str, Any]:
     """Place the panels on a phone, with the names along the weights that have room there."""
     panels = [[n] for n in range(1, len(result.planes) + 1)]
-    layout = stacked(panels, each=200, between=138, top=NARROW_TOP, bottom=BOTTOM)
+    layout = stacked(panels, each=200, between=138, top=NARROW_TOP)
     few = {"tickangle": 0, "tickvals": [-1, 0, 1], "ticktext": ["0", "‖w‖", "2 ‖w‖"]}
     for name, axis in layout.items():
         if name.startswith("xaxis") and result.with_weights:

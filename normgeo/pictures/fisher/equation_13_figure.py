@@ -20,7 +20,7 @@ from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, SMALL, THEMES
 
 MAPS = ((0.0, 0.2), (0.225, 0.425), (0.45, 0.65))
 BAR, CURVE = 0.655, (0.77, 1.0)
-TOP, NARROW_TOP, BOTTOM = 136, 276, 44
+TOP, NARROW_TOP = 136, 276
 
 
 def figure(result: Equation13, theme: str) -> go.Figure:
@@ -50,7 +50,7 @@ def figure(result: Equation13, theme: str) -> go.Figure:
     drawn.update_layout(
         _axes(result),
         coloraxis=_scale(largest, look),
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"l": 40, "t": TOP},
         showlegend=bool(result.widths),
         legend={
             "x": 1,
@@ -150,7 +150,7 @@ def _axes(result: Equation13) -> dict[str, dict[str, Any]]:
 def _narrow(result: Equation13, muted: str) -> dict[str, Any]:
     """Return the layout on a phone: panels below each other, without a bar."""
     panels = [[n] for n in range(1, 5 if result.widths else 4)]
-    layout = stacked(panels, each=240, between=124, top=NARROW_TOP, bottom=BOTTOM)
+    layout = stacked(panels, each=240, between=124, top=NARROW_TOP)
     if not result.widths:
         layout |= {"xaxis4": {"domain": [0, 1]}, "yaxis4": {"domain": [0, 0.1]}}
     return {

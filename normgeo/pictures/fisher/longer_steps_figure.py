@@ -14,11 +14,19 @@ from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import LEGEND_ABOVE, MEASURED, PREDICTED, SMALL, THEMES, dress
+from normgeo.pictures.style.template import (
+    LEFT_MARGIN,
+    LEGEND_ABOVE,
+    MEASURED,
+    PREDICTED,
+    SMALL,
+    THEMES,
+    dress,
+)
 
 PANELS = ((0.0, 0.3), (0.35, 0.65), (0.72, 1.0))
 WIDTHS = (6.5, 3.5, 1.5)  # of the lines, a direction each
-TOP, NARROW_TOP, BOTTOM = 112, 282, 48
+TOP, NARROW_TOP = 112, 282
 NAMES = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
 
 
@@ -41,12 +49,12 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
     dress(drawn, theme, height=428)
     drawn.update_layout(
         _axes(result.quadratic),
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"t": TOP},
         legend=LEGEND_ABOVE,
         annotations=_heads(result, look.muted, narrow=False),
         meta={
             "narrow": {
-                **stacked(_panels(result), each=230, between=122, top=NARROW_TOP, bottom=BOTTOM),
+                **stacked(_panels(result), each=230, between=122, top=NARROW_TOP, left=LEFT_MARGIN),
                 "legend": {"x": 0, "xanchor": "left"},
                 "annotations": _heads(result, look.muted, narrow=True),
             }

@@ -21,7 +21,7 @@ from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, dres
 LEFT, RIGHT = (0.0, 0.56), (0.64, 1.0)
 IN_A_LINE = (4, 2)  # titles of methods above the panel at the left, and at the right
 NARROW_LINE = 2  # the same in a narrow figure
-TOP, NARROW_TOP, BOTTOM = 184, 408, 48
+TOP, NARROW_TOP = 184, 408
 LEGEND, NARROW_LEGEND = 78, 196  # pixels of the margin above
 WIDEST, NARROWEST = 8.0, 2.0  # lines lie on each other: the first is the widest
 
@@ -42,12 +42,12 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
     dress(drawn, theme, height=448)
     drawn.update_layout(
         _axes(result.methods),
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"t": TOP},
         legend={"x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": SMALL}},
         annotations=_heads(result, look.muted, narrow=False),
         meta={
             "narrow": {
-                **stacked([[1], [2]], each=280, between=180, top=NARROW_TOP, bottom=BOTTOM),
+                **stacked([[1], [2]], each=280, between=180, top=NARROW_TOP),
                 "annotations": _heads(result, look.muted, narrow=True),
             }
         },

@@ -14,10 +14,10 @@ from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
+from normgeo.pictures.style.template import LEFT_MARGIN, MEASURED, SMALL, THEMES, dress
 
 LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
-TOP, NARROW_TOP, BOTTOM = 108, 296, 48
+TOP, NARROW_TOP = 108, 296
 
 
 def figure(result: Spectra, theme: str) -> go.Figure:
@@ -30,11 +30,11 @@ def figure(result: Spectra, theme: str) -> go.Figure:
     drawn.update_layout(
         _axes(result),
         showlegend=False,
-        margin={"l": 8, "r": 8, "t": TOP, "b": BOTTOM},
+        margin={"t": TOP},
         annotations=_heads(result, look.muted, narrow=False),
         meta={
             "narrow": {
-                **stacked([[1], [2]], each=260, between=84, top=NARROW_TOP, bottom=BOTTOM),
+                **stacked([[1], [2]], each=260, between=84, top=NARROW_TOP, left=LEFT_MARGIN),
                 "annotations": _heads(result, look.muted, narrow=True),
             }
         },
@@ -98,7 +98,7 @@ def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
     return {
         "xaxis": {
             "domain": LEFT,
-            "title": text("number of the eigenvalue, largest first"),
+            "title": text("eigenvalue, the largest first"),
             "range": across,
         },
         "yaxis": {

@@ -34,7 +34,7 @@ def figure(result: Descents, theme: str) -> go.Figure:
     lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=430 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 34 + LINE * len(lines), "b": 40},
+        margin={"t": 34 + LINE * len(lines), "b": 40},
         legend={"x": 1, "xanchor": "right", "font": {"size": SMALL}, "traceorder": "reversed"},
         annotations=[note(lines, yshift=30), *_missing(result, look.muted)],
         meta={

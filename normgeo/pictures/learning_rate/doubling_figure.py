@@ -14,6 +14,7 @@ from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, dress
 
+NAMES = 272  # pixels for the names of the quantities
 TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))
 
 
@@ -63,7 +64,7 @@ def figure(result: Doubling, theme: str) -> go.Figure:
     )
     dress(drawn, theme, height=90 + 27 * len(rows), title=title)
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 62, "b": 40},
+        margin={"l": NAMES, "t": 62},
         hovermode="closest",
         legend={"x": 1, "xanchor": "right"},
     )
@@ -96,8 +97,8 @@ def _narrow(drawn: go.Figure, result: Doubling, title: list[str]) -> dict[str, A
         note(text(row.quantity), 0, **place) | {"y": text(row.quantity)} for row in result.rows
     ]
     return {
-        "height": top + 46 * len(result.rows) + 64,
-        "margin": {"t": top},
+        "height": top + 46 * len(result.rows) + 80,
+        "margin": {"l": 16, "t": top, "b": 80},
         "title": {"text": ""},
         "xaxis": {"title": {"text": "<br>".join(wrapped(drawn.layout.xaxis.title.text, NARROW))}},
         "yaxis": {"showticklabels": False},

@@ -79,7 +79,7 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
     places = [(name, at.norm) for name, at in zip(names, measured.at, strict=True)]
     small: dict[str, Any] = {"yshift": 8, "font": {"size": SIZE, "color": look.muted}}
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 92, "b": 48},
+        margin={"t": 92},
         legend=LEGEND_FIRST,
         annotations=[
             note(title, LEFT[0], yshift=34),
@@ -99,7 +99,7 @@ def _narrow(
     lines, heads = wrapped(title, 38), (wrapped(across, 38), wrapped(along, 38))
     between = 64 + LINE * max(map(len, heads))
     top = LINE * (len(heads[0]) + len(lines)) + LEGEND + 24
-    layout = stacked([[1], [2]], each=280, between=between, top=top, bottom=48)
+    layout = stacked([[1], [2]], each=280, between=between, top=top)
     return layout | {
         "legend": {"orientation": "v"},
         "annotations": [

@@ -36,7 +36,7 @@ def figure(result: Equilibria, theme: str) -> go.Figure:
     dress(drawn, theme, height=470 + LINE * (len(lines) - 1))
     _axes(drawn, result, (*sides[0], *sides[1]), last)
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 78 + LINE * len(lines), "b": 44},
+        margin={"t": 78 + LINE * len(lines)},
         legend={**LEGEND_FIRST, "traceorder": "reversed"},
         annotations=[*_captions(result, 200), note(lines, yshift=48)],
         meta={"narrow": _narrow(result, narrow)},
@@ -62,7 +62,7 @@ def _narrow(result: Equilibria, lines: list[str]) -> dict[str, Any]:
     captions = _captions(result, 42)
     between = 40 + 18 * max(caption["text"].count("<br>") + 1 for caption in captions)
     top = between + LEGEND + LINE * len(lines)
-    layout = stacked([[1], [3], [2], [4]], each=190, between=between, top=top, bottom=48)
+    layout = stacked([[1], [3], [2], [4]], each=190, between=between, top=top)
     shown = {"showticklabels": True}
     layout["yaxis2"] |= shown
     layout["yaxis4"] |= shown

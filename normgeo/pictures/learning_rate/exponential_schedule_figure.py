@@ -61,7 +61,7 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
     lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=420 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 62 + LINE * len(lines), "b": 44},
+        margin={"t": 62 + LINE * len(lines)},
         legend={**LEGEND_FIRST, "traceorder": "reversed"},
         annotations=[note(lines, yshift=28), *_captions(result, look.muted)],
         meta={
@@ -71,7 +71,6 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
                     each=200,
                     between=100,
                     top=LEGEND + 36 + LINE * len(narrow),
-                    bottom=48,
                 ),
                 "legend": {"orientation": "v"},
                 "annotations": [

@@ -29,7 +29,7 @@ def figure(result: Spiral, theme: str) -> go.Figure:
     lines, narrow = (_lines(result, letters) for letters in ABOVE)
     dress(drawn, theme, height=500 + LINE * (len(lines) - 1))
     drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 56 + LINE * len(lines), "b": 44},
+        margin={"t": 56 + LINE * len(lines)},
         legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SMALL}},
         annotations=[note(lines, yshift=30)],
         meta={
@@ -39,7 +39,6 @@ def figure(result: Spiral, theme: str) -> go.Figure:
                     each=290,
                     between=72,
                     top=LEGEND + 24 + LINE * len(narrow),
-                    bottom=48,
                 ),
                 "legend": {"orientation": "v"},
                 "annotations": [note(narrow, yshift=LEGEND + 14)],

@@ -35,7 +35,7 @@ def figure(result: Radii, theme: str) -> go.Figure:
     dress(drawn, theme, height=WIDE)
     drawn.update_layout(
         _placed(result, look.muted, narrow=False),
-        margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
+        margin={"t": ABOVE, "b": BELOW},
         shapes=[*_regions(result, look.grid, look.muted)],
         meta={"narrow": _placed(result, look.muted, narrow=True) | {"height": NARROW}},
     )

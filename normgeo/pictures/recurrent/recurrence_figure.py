@@ -40,7 +40,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     _axes(drawn, result)
     drawn.update_layout(
         _placed(result, narrow=False),
-        margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
+        margin={"t": ABOVE, "b": BELOW},
         shapes=[_first_rows(axis, result.setup.rows, look.panel) for axis in AXES],
         **_words(result, result.start, look.muted),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from normgeo.pictures.style.annotations import wrapped
+from normgeo.pictures.style.template import FOOT_MARGIN, NARROW_LEFT_MARGIN, RIGHT_MARGIN
 
 WIDE, NARROW = 120, 40  # letters of the size SMALL in a line
 ABOVE = 165, 38  # letters in a line above all panels, of a wide and of a narrow figure
@@ -17,22 +18,23 @@ def stacked(
     each: int,
     between: int,
     top: int,
-    bottom: int,
-    right: int = 8,
+    bottom: int = FOOT_MARGIN,
+    left: int = NARROW_LEFT_MARGIN,
+    right: int = RIGHT_MARGIN,
 ) -> dict[str, Any]:
     """Return the layout in which panels stand below each other, for `meta["narrow"]`.
 
     Args:
         panels: rows of the numbers of axes, from the top; those of a row stand beside each other.
         each: the height of a panel in pixels. between: what their titles and heads take.
-        top, bottom, right: the margins.
+        top, bottom, left, right: the margins.
 
     """
     rows = len(panels)
     paper = rows * each + (rows - 1) * between
     layout: dict[str, Any] = {
         "height": top + paper + bottom,
-        "margin": {"l": 8, "r": right, "t": top, "b": bottom},
+        "margin": {"l": left, "r": right, "t": top, "b": bottom},
     }
     for row, numbers in enumerate(panels):
         low = 1 - (row * (each + between) + each) / paper

@@ -36,6 +36,12 @@ THEMES: dict[str, Theme] = {
     "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A", "#7CC6F2"),
 }
 
+LEFT_MARGIN, RIGHT_MARGIN, FOOT_MARGIN = 84, 18, 52
+"""Pixels for the labels of an axis with its title, and for the half of a label at an end."""
+
+NARROW_LEFT_MARGIN = 66
+"""On a phone, where no number is a power of ten."""
+
 LEGEND_ABOVE = {
     "x": 1,
     "xanchor": "right",
@@ -89,7 +95,9 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
         "ticklen": 4,
         "showline": True,
         "title": {"standoff": 8, "font": {"size": SIZE}},
-        "automargin": True,
+        # Margins are stated: plotly draws a figure twice to find them, and looks at every label.
+        "automargin": False,
+        "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": look.muted},
     }
     template = go.layout.Template(
@@ -115,6 +123,6 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
     )
-    margin = {"l": 56, "r": 16, "t": 64 if title else 28, "b": 48}
+    margin = {"l": LEFT_MARGIN, "r": RIGHT_MARGIN, "t": 64 if title else 28, "b": FOOT_MARGIN}
     figure.update_layout(template=template, height=height, margin=margin, title_text=str(title))
     return figure

@@ -46,10 +46,10 @@ def figure(result: Coupling, theme: str) -> go.Figure:
         values_axes(
             lowest,
             domain=(0, 1),
-            count=text("number of the eigenvalue, largest first"),
+            count=text("eigenvalue, the largest first"),
             title=text("root of the eigenvalue √λ"),
         ),
-        margin={"l": 8, "r": 8, "t": 66, "b": 44},
+        margin={"t": 66},
         legend={"font": {"size": SMALL}},
         title_text=str(title),
         meta={"narrow": _narrow(wrapped(title, NARROW), len(drawn.data))},

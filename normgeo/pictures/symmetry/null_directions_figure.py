@@ -15,7 +15,7 @@ from normgeo.base.text import text
 from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.panels import NARROW, head, stacked
-from normgeo.pictures.style.template import SIZE, SMALL, THEMES, dress
+from normgeo.pictures.style.template import LEFT_MARGIN, SIZE, SMALL, THEMES, dress
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.symmetry.explanation import Explanation, Reason
@@ -76,11 +76,11 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
         values_axes(
             values,
             domain=LEFT,
-            count=text("number of the singular value, largest first"),
+            count=text("singular value, the largest first"),
             title=text("singular value"),
         ),
         showlegend=False,
-        margin={"l": 8, "r": 8, "t": 84, "b": 44},
+        margin={"t": 84},
         xaxis2={
             "domain": RIGHT,
             "anchor": "y2",
@@ -114,7 +114,7 @@ def _narrow(
     # Two lines have no room between the level and the foot, nor above it where all is null.
     side = "bottom" if result.null.seen else "top"
     top, between = 16 + LINE * len(left), 72 + LINE * len(right)
-    return stacked([[1], [2]], each=280, between=between, top=top, bottom=16) | {
+    return stacked([[1], [2]], each=280, between=between, top=top, bottom=16, left=LEFT_MARGIN) | {
         "annotations": [
             head(1, left),
             head(2, right),

@@ -1,0 +1,108 @@
+"""The stated margins of figures hold the labels of their axes: plotly does not make them larger."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from playwright.sync_api import Page
+
+from normgeo.base.refusal import Refusal
+from normgeo.pictures import PICTURES
+from normgeo.pictures.style.export import write
+from normgeo.pictures.style.player import for_script
+from normgeo.settings import Settings
+
+# Other data, methods and units have longer labels.
+STATES: tuple[dict[str, Any], ...] = (
+    {},
+    {"dataset": "breast_cancer", "neurons": 8, "method": "weight"},
+    {"method": "layer", "eps": 1.0, "dataset": "wine"},
+)
+SLOW = {"training": {"epochs": 1, "dataset": "iris"}, "descent": {"steps": 50}}
+WIDTHS = (1216, 358)
+
+# Draws a figure as pages do, and lists what is written beyond its edges or over the title of an
+# axis, and the margins that plotly has made larger.
+LOOK = """async ({figure, width}) => {
+    const host = document.createElement('div');
+    host.style.width = `${width}px`;
+    const plot = document.createElement('div');
+    host.append(plot);
+    document.body.replaceChildren(host);
+    const {frames, ...first} = figure;
+    Plotly.newPlot(plot, {...first, config: {displayModeBar: false}});
+    // Not its promise, which waits for images that the player has replaced.
+    await new Promise((resolve) => setTimeout(resolve, 80)); // the player fits it to the screen
+    const edge = plot.querySelector('.main-svg').getBoundingClientRect();
+    const found = [];
+    const boxes = (query) => [...plot.querySelectorAll(query)]
+        .map(one => [one.textContent, one.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0);
+    const labels = boxes('.xtick text, .ytick text');
+    const titles = boxes('text[class*=title]:not([class*=gtitle])');
+    for (const [words, box] of [...labels, ...titles]) {
+        const over = Math.max(
+            edge.left - box.left, box.right - edge.right,
+            edge.top - box.top, box.bottom - edge.bottom,
+        );
+        if (over > 1) {
+            found.push(`${words} ${Math.round(over)} px outside`);
+        }
+    }
+    const apart = (one, other) => one.right <= other.left + 1 || other.right <= one.left + 1
+        || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
+    for (const [title, box] of titles) {
+        for (const [words, label] of labels) {
+            if (!apart(box, label)) {
+                found.push(`${title} over ${words}`);
+            }
+        }
+    }
+    const {_size: size, margin} = plot._fullLayout;
+    for (const side of ['l', 'r', 't', 'b']) {
+        if (size[side] > margin[side] + 12) {
+            found.push(`margin ${side}: ${margin[side]}, needed ${Math.round(size[side])}`);
+        }
+    }
+    return found;
+}"""
+
+
+@pytest.fixture
+def page(open_file: Callable[[Path], Page], tmp_path: Path) -> Page:
+    """A page with plotly and the player, as an exported figure has them."""
+    view = PICTURES["effect"]
+    write(view.figure(view.compute(Settings()), "light"), tmp_path / "any.html")
+    page = open_file(tmp_path / "any.html")
+    page.locator(".frames input").wait_for()
+    return page
+
+
+def plain(figure: Any, key: str) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(
+        orjson.dumps(for_script(figure, key), option=orjson.OPT_SERIALIZE_NUMPY, default=str)
+    )
+    return made
+
+
+@pytest.mark.parametrize("name", list(PICTURES))
+def test_labels_have_room(name: str, page: Page) -> None:
+    picture, found, drawn = PICTURES[name], {}, 0
+    for state in STATES:
+        given = {**state, **SLOW.get(name, {})}
+        used = {key: value for key, value in given.items() if key in picture.uses}
+        try:
+            made = picture.figure(picture.compute(Settings(**used)), "light")
+        except Refusal:
+            continue
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width + 64, "height": 720})
+            key = f"{name} {used} {width}"
+            if wrong := page.evaluate(LOOK, {"figure": plain(made, key), "width": width}):
+                found[key] = wrong
+            drawn += 1
+    assert drawn >= 2, "each picture is drawn at least once on both screens"
+    assert not found, "\n".join(f"{key}: {wrong}" for key, wrong in found.items())
