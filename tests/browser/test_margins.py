@@ -41,7 +41,7 @@ LOOK = """async ({figure, width}) => {
     const boxes = (query) => [...plot.querySelectorAll(query)]
         .map(one => [one.textContent, one.getBoundingClientRect()])
         .filter(([, box]) => box.width > 0);
-    const labels = boxes('.xtick text, .ytick text');
+    const labels = boxes('[class*=tick] text');
     const titles = boxes('text[class*=title]:not([class*=gtitle])');
     for (const [words, box] of [...labels, ...titles]) {
         const over = Math.max(

@@ -16,6 +16,7 @@ from normgeo.pictures.style.lines import line, predicted_style
 from normgeo.pictures.style.panels import ABOVE, head, stacked
 from normgeo.pictures.style.template import (
     CLAIM,
+    LEFT_MARGIN,
     LEGEND_FIRST,
     MEASURED,
     SMALL,
@@ -71,6 +72,7 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
                     each=200,
                     between=100,
                     top=LEGEND + 36 + LINE * len(narrow),
+                    left=LEFT_MARGIN,
                 ),
                 "legend": {"orientation": "v"},
                 "annotations": [

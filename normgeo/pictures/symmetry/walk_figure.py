@@ -32,6 +32,7 @@ PANELS = ((0.0, 0.3), (0.35, 0.655), (0.705, 1.0))  # reasons, the walk, the wal
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
 TEMPLATES, DOTS = (0.485, 0.8), (0.0, 0.34)  # of the height, in both walks
 
+LABELS = 0.17  # of the width, on a phone, for the labels of the dots
 NARROW_TOP, NARROW_BODY, NARROW_FOOT = 190, 1010, FOOT + STRIP + 20
 NARROW_PANELS = ((0.74, 1.0), (0.38, 0.66), (0.0, 0.28))  # of the height, one above the other
 
@@ -335,7 +336,7 @@ def _narrow_layout() -> dict[str, Any]:
     for axis, (low, high) in zip((2, 4), walks, strict=True):
         size = high - low
         layout[f"xaxis{axis}"] = {"domain": whole}
-        layout[f"xaxis{axis + 1}"] = {"domain": whole}
+        layout[f"xaxis{axis + 1}"] = {"domain": [LABELS, 1.0]}
         layout[f"yaxis{axis}"] = {"domain": [low + 0.52 * size, low + 0.88 * size]}
         layout[f"yaxis{axis + 1}"] = {"domain": [low, low + 0.36 * size]}
     return layout
