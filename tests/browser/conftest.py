@@ -77,8 +77,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the application, without a slash at its end."""
     with running(serving, tmp_path_factory.mktemp("server") / "log.txt") as url:
         yield url
-        processes = psutil.Process().children(recursive=True)
-        workers = [one for one in processes if any("loky" in word for word in one.cmdline())]
+        # Not those of this process, which shows pages as well.
+        servers = [one for one in psutil.Process().children() if "streamlit" in one.cmdline()]
+        below = [process for one in servers for process in one.children(recursive=True)]
+        workers = [one for one in below if any("loky" in word for word in one.cmdline())]
     assert workers, "the first one starts with the first page"
     _, left = psutil.wait_procs(workers, timeout=60)
     assert left == [], "they end with the server"
