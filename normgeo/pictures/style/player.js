@@ -309,7 +309,9 @@ class Player {
     // While one picture is drawn, others are passed over.
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = null;
-      this.show();
+      if (this.plot.isConnected) {
+        this.show();
+      }
     });
     return true;
   }

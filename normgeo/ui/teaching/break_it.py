@@ -28,19 +28,19 @@ _ONE_CASE = {"cell": "layer.case_rescaling", "tab": "why"}
 _SOFTENED = {"eps": 1.0}
 _FROZEN = {"method": "batch", "statistics": "frozen"}
 _TWO = {"method": "layer", "family": "bernoulli", "neurons": 2}
-STATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "invariance": {
+STATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = dict(  # noqa: C408 - a page is no key of a registry
+    invariance={
         "negative": {**_ONE_CASE, "delta": -2.0},
         "eps": {**_ONE_CASE, **_SOFTENED},
         "two": {**_ONE_CASE, "neurons": 2},
         "frozen": {"cell": "batch.weight_matrix_rescaling", "tab": "why", "statistics": "frozen"},
     },
-    "learning_rate": {"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
-    "symmetry": {"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
-    "fisher": {"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
-    "batch": {"one": {"batch_size": 1}},
-    "recurrent": {"two": {"neurons": 2}},
-}
+    learning_rate={"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
+    symmetry={"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
+    fisher={"eps": _SOFTENED, "two": _TWO, "frozen": _FROZEN},
+    batch={"one": {"batch_size": 1}},
+    recurrent={"two": {"neurons": 2}},
+)
 """What each way to break a page changes, by page and by `LABELS`."""
 
 

@@ -12,17 +12,16 @@ from normgeo.base.text import text
 
 _HERE = Path(__file__).parent
 
-USED = {
-    "home": "X, x|W, w|a|μ|σ|z|‖w‖|neuron|case|γ|δ|ε|re-centering, re-scaling",
-    "invariance": "a|z|μ|σ|W, w|X, x|δ|γ|ε|case|neuron|re-centering, re-scaling|"
-    "certificate|witness",
-    "learning_rate": "‖w‖|ŵ|G|η|θ|λ|ε|F|KL|neuron|block|angular update|equilibrium",
-    "symmetry": "W, w|F|KL|N, H, D|δ|γ|null direction|tangent|neuron|case",
-    "fisher": "F|KL|‖w‖|ŵ|δ|φ|N, H, D|block|base point|coupling|empirical Fisher",
-    "batch": "z|μ|σ|m|η|case|neuron|frozen statistics",
-    "recurrent": "ρ|f|T|μ|σ|neuron",
-    "audit": "z|F|‖w‖|δ|ε|Fisher information|effective learning rate|null direction",
-}
+USED = dict(  # noqa: C408 - a page is no key of a registry
+    home="X, x|W, w|a|μ|σ|z|‖w‖|neuron|case|γ|δ|ε|re-centering, re-scaling",
+    invariance="a|z|μ|σ|W, w|X, x|δ|γ|ε|case|neuron|re-centering, re-scaling|certificate|witness",
+    learning_rate="‖w‖|ŵ|G|η|θ|λ|ε|F|KL|neuron|block|angular update|equilibrium",
+    symmetry="W, w|F|KL|N, H, D|δ|γ|null direction|tangent|neuron|case",
+    fisher="F|KL|‖w‖|ŵ|δ|φ|N, H, D|block|base point|coupling|empirical Fisher",
+    batch="z|μ|σ|m|η|case|neuron|frozen statistics",
+    recurrent="ρ|f|T|μ|σ|neuron",
+    audit="z|F|‖w‖|δ|ε|Fisher information|effective learning rate|null direction",
+)
 """The entries that a page shows, in their order there."""
 
 
