@@ -105,7 +105,6 @@ def begin(
             on_theme_change=lambda: None,
             on_picked_change=_picked,
         )
-        _follow_sliders()
     if more and not url.bare() and st.session_state[_OPEN]:
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
@@ -130,16 +129,6 @@ def _settings_toggle(settings: Settings, names: Sequence[str]) -> None:
         help=str(text("Not the default: {labels}", labels=labels)) if other else None,
         on_click=_toggle,
     )
-
-
-@st.fragment
-def _follow_sliders() -> None:
-    """Hear where sliders rest; only this runs then, not the page."""
-    _address(key="address", width="content", on_rests_change=_rests)
-
-
-def _rests() -> None:
-    url.follow(*st.session_state["address"].rests)
 
 
 def _picked() -> None:
@@ -222,10 +211,4 @@ _copy_link = st.components.v2.component(
     html='<button type="button"></button><span role="status"></span>',
     css=(_HERE / "copy_link.css").read_text("utf-8"),
     js=(_HERE / "copy_link.js").read_text("utf-8"),
-)
-
-_address = st.components.v2.component(
-    "normgeo_address",
-    html="<span></span>",
-    js=(_HERE / "address.js").read_text("utf-8"),
 )

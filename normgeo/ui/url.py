@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
-from normgeo.settings import SETTINGS, Settings, replaced
+from normgeo.settings import Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS = "_last_view", "_resets"
@@ -114,17 +114,6 @@ def change(**values: Any) -> None:
         st.session_state[_REFUSED] = error
         return
     st.query_params.from_dict({**view(), **_query(settings, values)})
-
-
-def follow(setting: str, value: str) -> None:
-    """Take over what a slider has written into the browser's address.
-
-    Streamlit's page answers from the address that it knows itself, so the next change would take
-    the slider's away.
-    """
-    if setting in SETTINGS:
-        st.query_params[setting] = value
-        st.session_state.get(_LAST, {})[setting] = value
 
 
 def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:

@@ -54,22 +54,3 @@ def test_reset_takes_the_slider_back(server, page, wait_settled):
     expect(page.locator("input[type=range]").first).to_have_attribute(
         "aria-valuetext", start.replace("W̃", "w")
     )
-
-
-def test_slider_keeps_its_place_whatever_changes_next(server, page, wait_settled):
-    """Streamlit's page keeps an address of its own, which a slider does not change."""
-    page.goto(f"{server}/learning_rate?method=layer")
-    wait_settled(page)
-    slider = page.locator("input[type=range]").first
-    slider.press("End")
-    page.wait_for_function("location.search.includes('growth=16')")
-    wait_settled(page)
-    page.get_by_role("tab", name="Equation").click()
-    page.wait_for_function("location.search.includes('tab=equation')")
-    wait_settled(page)
-    assert "growth=16" in page.url
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("16"))
-    page.get_by_role("link", name="Fisher").first.click()
-    page.wait_for_function("location.pathname.endsWith('fisher')")
-    wait_settled(page)
-    assert "growth=16" in page.url

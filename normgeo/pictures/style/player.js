@@ -439,7 +439,6 @@ class Player {
         const url = new URL(window.location.href);
         url.searchParams.set(setting, values[this.place]);
         window.history.replaceState(window.history.state, "", url);
-        window.sliderRests?.(setting, values[this.place]);
         for (const other of window.framePlayers.values()) {
           const place = other.steps?.setting === setting ? other.steps.values.indexOf(values[this.place]) : -1;
           if (place >= 0) {
