@@ -1,5 +1,6 @@
 """Tours on the page: every stop opens, in order, by keys, with its subject on the screen."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -27,6 +28,10 @@ def stop_of(page: Page) -> str:
     return query["stop"][0]
 
 
+def words_of(sentence: str) -> str:
+    return " ".join(re.sub(r"[*`]", "", sentence).split())
+
+
 def assert_on_screen(page: Page, key: str) -> None:
     box = page.evaluate(PLACES, key)
     assert box["top"] is not None, key
@@ -51,6 +56,16 @@ def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
         assert stop_of(page) == str(number)
         assert urlsplit(page.evaluate("location.href")).path.strip("/") in (stop.page, "")
         assert page.get_by_test_id("stAlert").count() == 0
+        assert_on_screen(page, stop.key)
+        bar = page.locator(".st-key-tour_words")
+        button = page.get_by_role("button", name="What to notice")
+        expect(button).to_be_visible()
+        expect(bar).to_have_role("status")
+        assert words_of(stop.notice) not in words_of(bar.inner_text())
+        page.keyboard.press("Enter")
+        expect(button).to_be_hidden()
+        wait_settled(page)
+        assert words_of(stop.notice) in words_of(bar.inner_text())
         assert_on_screen(page, stop.key)
         if number < 4:
             assert axe(page) == []

@@ -1,8 +1,13 @@
 """Tours: files that say what is wrong with them, and pages that follow a stop."""
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from normgeo.base.refusal import Refusal
+from normgeo.settings import SETTINGS, Settings
 from normgeo.ui.frame import PAGES
 from normgeo.ui.teaching import tours
 from normgeo.ui.teaching.tour_file import read
@@ -87,6 +92,86 @@ def test_file_that_is_no_text_is_refused(tmp_path):
     assert said(tmp_path, b"# \xff\xfe") == "mine.md, line 1: A tour is text in UTF-8."
 
 
+REAL = {file.name: file.read_text("utf-8") for file in tours.FOLDER.glob("*.md")}
+LINES = sorted({line for words in REAL.values() for line in words.splitlines()})
+
+
+def edited(lines: list[str], edit: tuple[str, float, str]) -> list[str]:
+    """Lines of a tour after a slip of the hand: at a share of the file, with other words."""
+    how, share, words = edit
+    at = int(share * len(lines))
+    line = lines[at] if lines else ""
+    cut = int(share * 7919) % (len(line) + 1)
+    slips = {
+        "drop": [],
+        "double": [line, line],
+        "before": [words, line],
+        "instead": [words],
+        "inside": [line[:cut] + words + line[cut + 1 :]],
+    }
+    return [*lines[:at], *slips[how], *lines[at + 1 :]]
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
+SHARES = st.floats(0, 1, exclude_max=True)
+EDITS = st.tuples(
+    st.sampled_from(("drop", "double", "before", "instead", "inside")),
+    SHARES,
+    WORDS | st.sampled_from(LINES),
+)
+
+
+@settings(max_examples=300)
+@given(name=st.sampled_from(sorted(REAL)), edits=st.lists(EDITS, min_size=1, max_size=4))
+def test_any_edited_file_is_a_tour_or_says_its_line_and_a_reason(tmp_path_factory, name, edits):
+    lines = REAL[name].splitlines()
+    for edit in edits:
+        lines = edited(lines, edit)
+    words = "\n".join(lines)
+    if refused := said(tmp_path_factory.getbasetemp(), words):
+        found = re.fullmatch(r"mine\.md, line (\d+): .*\w.*", refused, re.DOTALL)
+        assert found, refused
+        assert 1 <= int(found[1]) <= max(len(words.splitlines()), 1)
+        return
+    tour = read(tmp_path_factory.getbasetemp() / "mine.md", PAGES)
+    assert tour.title
+    assert tour.stops
+    for stop in tour.stops:
+        assert stop.page in PAGES
+        assert Settings.from_recipe(dict(stop.settings))
+        assert all((stop.question, stop.notice, stop.notes))
+
+
+WRONG = st.one_of(
+    st.from_regex(r"/[a-z]{3,9}", fullmatch=True)
+    .filter(lambda path: path[1:] not in PAGES)
+    .map(lambda path: (path, "There is no page")),
+    st.from_regex(r"[a-z]{3,12}", fullmatch=True)
+    .filter(lambda word: word not in SETTINGS)
+    .map(lambda word: (f"/fisher?{word}=1", "There is no setting")),
+    st.floats(allow_nan=False)
+    .filter(lambda value: not -100 <= value <= 100)
+    .map(lambda value: (f"/invariance?delta={value}", "`delta` must be a number")),
+)
+
+
+@given(name=st.sampled_from(sorted(REAL)), share=SHARES, wrong=WRONG)
+def test_stop_that_opens_nothing_says_the_line_that_opens_it(tmp_path_factory, name, share, wrong):
+    address, reason = wrong
+    lines = REAL[name].splitlines()
+    places = [n for n, line in enumerate(lines) if line.startswith("- open:")]
+    at = places[int(share * len(places))]
+    lines[at] = f"- open: `{address}`"
+    words = said(tmp_path_factory.getbasetemp(), "\n".join(lines))
+    assert words.startswith(f"mine.md, line {at + 1}: {reason}")
+
+
+def test_file_that_cannot_be_read_is_refused(tmp_path):
+    (tmp_path / "mine.md").mkdir()
+    with pytest.raises(Refusal, match=r"^mine\.md, line 1: The file cannot be read\.$"):
+        read(tmp_path / "mine.md", PAGES)
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [
@@ -163,6 +248,21 @@ def test_stop_opens_without_complaints(shown, name, number, stop):
     page = shown(stop.page, tour=name, stop=str(number))
     assert page.warnings == []
     assert stop.question in page.words
+    assert stop.notice not in page.words, "before it is asked for"
+    page.app.button(key="tour_notice").click().run()
     assert stop.notice in page.words
     if stop.key.startswith("figure_"):
         assert stop.shows in page.figures
+
+
+def test_what_to_notice_is_hidden_again_at_another_stop_and_on_the_way_back(shown):
+    page = shown("invariance", tour="ten-minutes", stop="2")
+    page.app.button(key="tour_notice").click().run()
+    page.app.number_input(key="delta").set_value(3.0).run()
+    first, second = tours.tour("ten-minutes", PAGES).stops[:2]
+    assert second.notice in page.words, "as long as one stays"
+    page.open("invariance", tour="ten-minutes", stop="1")
+    assert first.notice not in page.words
+    page.app.button(key="tour_notice").click().run()
+    page.open("invariance", tour="ten-minutes", stop="2")
+    assert second.notice not in page.words

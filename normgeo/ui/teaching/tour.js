@@ -1,9 +1,12 @@
-// Leads through a tour: its subject is on the screen when a stop opens, and ← → go on.
+// Leads through a tour: its subject is on the screen when a stop opens, ← → go on, and Enter tells
+// what to notice.
 
 // What needs arrow keys itself: fields, sliders, lists, tabs, cells of a table, a figure that turns.
 const TAKES_ARROWS = `input, textarea, select, table, [contenteditable], [role=slider], [role=tab],
   [role=listbox], [role=option], [role=menu], [role=menuitem], [role=radio], [role=radiogroup],
   [role=dialog], .js-plotly-plot [tabindex]`;
+
+const TAKES_ENTER = "a, button, summary, [role=button]";
 
 const MOMENT = 500; // milliseconds in which a page changes
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"];
@@ -11,12 +14,13 @@ const BAR = ".st-key-tour";
 const TABS = "[data-testid=stTabs]";
 
 function walk(event) {
-  const way = { ArrowLeft: "back", ArrowRight: "next" }[event.key];
+  const way = { ArrowLeft: "back a", ArrowRight: "next a", Enter: "notice button" }[event.key];
   const plain = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
-  const inside = event.composedPath().some((one) => one.matches?.(TAKES_ARROWS));
+  const takes = event.key === "Enter" ? `${TAKES_ARROWS}, ${TAKES_ENTER}` : TAKES_ARROWS;
+  const inside = event.composedPath().some((one) => one.matches?.(takes));
   if (way && plain && !inside && !event.defaultPrevented) {
     event.preventDefault();
-    document.querySelector(`.st-key-tour_${way} a`)?.click();
+    document.querySelector(`.st-key-tour_${way}`)?.click();
   }
 }
 
@@ -60,6 +64,8 @@ export default function ({ data }) {
     rest();
     rest = show(data.subject);
   }
+  // Readers hear a new question, and what to notice.
+  document.querySelector(".st-key-tour_words").setAttribute("role", "status");
   document.addEventListener("keydown", walk); // the same function is added once
   return () => setTimeout(() => {
     if (!document.querySelector(BAR)) {

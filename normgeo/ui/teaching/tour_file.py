@@ -86,6 +86,8 @@ def read(file: Path, pages: Collection[str]) -> Tour:
         lines = list(enumerate(file.read_text("utf-8").splitlines(), 1))
     except UnicodeDecodeError:
         raise _wrong(file, 1, text("A tour is text in UTF-8.")) from None
+    except OSError:
+        raise _wrong(file, 1, text("The file cannot be read.")) from None
     titles = [(n, line[2:].strip()) for n, line in lines if line.startswith("# ")]
     if len(titles) != 1 or not titles[0][1]:
         at = titles[1][0] if len(titles) > 1 else 1

@@ -1,4 +1,4 @@
-"""Tours: a bar on a page that asks, says what to notice, and leads to the next stop."""
+"""Tours: a bar on a page that asks, says what to notice once asked, and leads to the next stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from normgeo.ui import url
 from normgeo.ui.teaching.tour_file import Stop, Tour, read
 
 _HERE = Path(__file__).parent
-_SHOWN = "_stop"
+_SHOWN, _NOTICED = "_stop", "_noticed"
 FOLDER = _HERE / "tours"
 ORDER = ("ten-minutes", "lecture", "explore")
 """Tours in the order of Home; others follow by name."""
@@ -116,8 +116,8 @@ def bar(place: Place, *, asks: bool = False) -> None:
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
             st.markdown(f"**{text(stop.question)}**")
-            if not asks and not url.presenting():
-                st.markdown(str(text(stop.notice)))
+            if not asks:
+                _notice(place)
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
             counted = text("{number} of {count}", number=place.number, count=count)
             with st.popover(str(counted), help=str(text(place.tour.title))):
@@ -125,8 +125,6 @@ def bar(place: Place, *, asks: bool = False) -> None:
             if not asks:
                 with st.popover(str(text("Notes"))):
                     st.markdown(f"**{text(stop.title)}**")
-                    if url.presenting():
-                        st.markdown(str(text(stop.notice)))
                     st.markdown(str(text(stop.notes)))
             _way(place, -1, "tour_back", text("Back"))
             _way(place, +1, "tour_next", text("Next"))
@@ -140,6 +138,21 @@ def bar(place: Place, *, asks: bool = False) -> None:
         key="guide",
         data={"stop": f"{place.tour.name} {place.number}", "subject": stop.key},
     )
+
+
+def _notice(place: Place) -> None:
+    """Draw what to notice at a stop, or the button that tells it; another stop hides it again."""
+    if st.session_state.get(_NOTICED) == link(place):
+        st.markdown(str(text(place.stop.notice)))
+    else:
+        st.button(
+            str(text("What to notice")),
+            key="tour_notice",
+            help=str(text("Shows where to look (Enter)")),
+            type="tertiary",
+            on_click=st.session_state.update,
+            args=({_NOTICED: link(place)},),
+        )
 
 
 def _way(place: Place, by: int, key: str, label: str) -> None:
