@@ -200,7 +200,13 @@ _player = st.components.v2.component(
             turning.SCRIPT,
             *(
                 (_HERE / name).read_text("utf-8")
-                for name in ("drawn_once.js", "picking.js", "popover.js", "theme.js")
+                for name in (
+                    "address.js",
+                    "drawn_once.js",
+                    "picking.js",
+                    "popover.js",
+                    "theme.js",
+                )
             ),
         )
     ),

@@ -23,6 +23,7 @@ function rewind(count) {
 
 export default function ({ data, setTriggerValue }) {
   drawnOnce();
+  tellTheAddress();
   rewind(data.resets);
   const ends = [
     playing(document.body, true),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -18,6 +18,7 @@ from normgeo.settings import Settings, replaced
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS = "_last_view", "_resets"
 OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
+LEFT = "left"  # in the query of a page that another one is left for: the address of that one
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {"tour": False, "stop": False, "present": True}
 """What an address says of how a page is shown, which no picture depends on, and whether that goes
@@ -73,9 +74,13 @@ def read(
     """
     state = st.session_state
     state[_DEFAULTS] = defaults
-    if not st.query_params and state.get(_PAGE, page) != page:
+    if LEFT in st.query_params or (not st.query_params and state.get(_PAGE, page) != page):
+        before = {**state.get(_LAST, {}), **_moved()}
         st.query_params.from_dict(
-            {**state[_VIEW], **{k: v for k, v in state[_LAST].items() if k not in OF_ONE_PAGE}}
+            {
+                **state.get(_VIEW, {}),
+                **{name: word for name, word in before.items() if name not in OF_ONE_PAGE},
+            }
         )
     settings, problems = Settings.from_query(_settings(), defaults)
     rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))
@@ -90,6 +95,12 @@ def read(
     if _REFUSED in state:
         problems = *problems, str(state.pop(_REFUSED))
     return settings, problems
+
+
+def _moved() -> dict[str, str]:
+    """What sliders have written into the address of the page before since its last run."""
+    left = dict(parse_qsl(st.query_params.get(LEFT, "")))
+    return {name: word for name, word in left.items() if not Settings.from_query({name: word})[1]}
 
 
 def address() -> str:

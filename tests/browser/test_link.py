@@ -2,15 +2,19 @@
 
 import base64
 import re
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import segno
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 
 def svg(uri: str) -> str:
     head, _, body = uri.partition(",")
     return base64.b64decode(body).decode() if "base64" in head else unquote(body)
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
 
 
 def test_code_is_that_of_the_address_with_the_frame_of_the_slider(server, page, wait_settled, axe):
@@ -54,3 +58,45 @@ def test_reset_takes_the_slider_back(server, page, wait_settled):
     expect(page.locator("input[type=range]").first).to_have_attribute(
         "aria-valuetext", start.replace("W̃", "w")
     )
+
+
+def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_settled):
+    """Streamlit's page has a copy of the address, which the frame is not in."""
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    slider = page.locator("input[type=range]").first
+
+    def drag(key: str, then: Locator) -> None:
+        """What is done at once finds the frame in the address, which follows the slider later."""
+        slider.press(key)
+        then.click()
+        wait_settled(page)
+
+    def frame_is(growth: str, words: str) -> None:
+        assert query(page)["growth"] == [growth]
+        expect(slider).to_have_attribute("aria-valuetext", re.compile(f" {words}$"))
+
+    drag("End", page.get_by_role("tab", name="Equation"))
+    frame_is("16", "16")
+    assert query(page)["tab"] == ["equation"]
+    drag("ArrowLeft", page.get_by_role("button", name="Copy link"))
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url
+    left = query(page)["growth"]
+    assert left != ["16"]
+    drag("End", page.get_by_role("link", name="Fisher", exact=True))
+    assert query(page) == {"method": ["layer"], "growth": ["16"]}
+    page.get_by_role("link", name="Learning rate", exact=True).click()
+    wait_settled(page)
+    frame_is("16", "16")
+    drag("Home", page.get_by_role("button", name="Settings"))
+    page.reload()
+    wait_settled(page)
+    frame_is("0.5", "½")
+    page.goto(link)
+    wait_settled(page)
+    assert query(page)["growth"] == left
+    page.go_back()
+    wait_settled(page)
+    frame_is("0.5", "½")

@@ -20,6 +20,15 @@ def test_settings_go_along_with_the_navigation(shown):
     assert session.app.selectbox(key="dataset").value == "wine"
 
 
+def test_what_a_slider_has_written_since_goes_along_as_well(shown):
+    """The browser sends the address of the page that is left; bad values end there."""
+    session = shown("learning_rate", method="layer", tab="equation", dataset="nowhere")
+    left = "method=layer&dataset=nowhere&tab=equation&present=1&growth=16"
+    session.open("symmetry", left=left)
+    assert session.query == {"method": "layer", "growth": "16"}
+    assert session.warnings == []
+
+
 def test_link_with_a_query_is_taken_as_it_is(shown):
     session = shown("invariance", dataset="wine", seed="3")
     session.open("home", dataset="iris")

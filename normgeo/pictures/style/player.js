@@ -16,6 +16,7 @@ const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
 const REST = 150; // milliseconds without a move before plotly draws what a copy shows
 const KEPT = 128; // copies of a figure, at most: each is some 600 nodes
+const HANDS = ["pointerdown", "keydown"];
 const LABEL = 56; // pixels between two labels of the scale, at least
 
 const STYLE = `
@@ -134,6 +135,7 @@ class Player {
   adopt(meta) {
     const { plot } = this;
     this.stop();
+    this.settle();
     this.id = meta.id;
     this.base = { data: [...plot.data], layout: over(structuredClone(plot.layout), meta.axes ?? {}) };
     this.frames = plot._transitionData?._frames ?? [];
@@ -430,22 +432,30 @@ class Player {
   }
 
   // A copied link, another tab of the page and a reload keep the frame; no rerun is needed for it.
-  // Other figures of the page that show the setting follow.
   address() {
-    const { setting, values } = this.steps;
-    if (this.follow && setting) {
+    if (this.follow && this.steps.setting) {
       clearTimeout(this.following);
-      this.following = setTimeout(() => {
-        const url = new URL(window.location.href);
-        url.searchParams.set(setting, values[this.place]);
-        window.history.replaceState(window.history.state, "", url);
-        for (const other of window.framePlayers.values()) {
-          const place = other.steps?.setting === setting ? other.steps.values.indexOf(values[this.place]) : -1;
-          if (place >= 0) {
-            other.move(place);
-          }
-        }
-      }, QUIET);
+      this.following = setTimeout(() => this.settle(), QUIET);
+    }
+  }
+
+  // Writes the frame into the address if it is not there yet. Other figures of the page that show
+  // the setting follow.
+  settle() {
+    if (!this.following) {
+      return;
+    }
+    clearTimeout(this.following);
+    this.following = null;
+    const { setting, values } = this.steps;
+    const url = new URL(window.location.href);
+    url.searchParams.set(setting, values[this.place]);
+    window.history.replaceState(window.history.state, "", url);
+    for (const other of window.framePlayers.values()) {
+      const place = other.steps?.setting === setting ? other.steps.values.indexOf(values[this.place]) : -1;
+      if (place >= 0) {
+        other.move(place);
+      }
     }
   }
 }
@@ -513,9 +523,17 @@ function playing(root, follow = false) {
   dressed("frames-style", STYLE);
   const leave = withEach(root, players, (plot) => new Player(plot, follow), (player) => player.stop());
   const resized = () => players.forEach((player) => player.seen());
+  // What a hand does elsewhere finds the address as it is to be.
+  const elsewhere = ({ target }) => players.forEach((player) => {
+    if (!player.panel?.contains(target)) {
+      player.settle();
+    }
+  });
   window.addEventListener("resize", resized);
+  HANDS.forEach((hand) => window.addEventListener(hand, elsewhere, true));
   return () => {
     leave();
     window.removeEventListener("resize", resized);
+    HANDS.forEach((hand) => window.removeEventListener(hand, elsewhere, true));
   };
 }
