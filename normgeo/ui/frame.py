@@ -182,9 +182,8 @@ def _prepare_process() -> None:
     now need not be searched again.
     Loading data imports the last heavy libraries, and with them their threads.
     """
-    if not st.get_option("global.appTest"):
-        results.POOL.start()
-        ahead.start()
+    results.POOL.start()
+    ahead.start()
     DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()

@@ -16,16 +16,8 @@ from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import THEMES, dress
 from normgeo.pictures.symmetry.templates_figure import Grid
 from normgeo.pictures.symmetry.walk import Walks
-from normgeo.pictures.symmetry.walk_words import (
-    BODY,
-    FOOT,
-    HEIGHT,
-    TOP,
-    drawn_reasons,
-    slots,
-    title,
-    words,
-)
+from normgeo.pictures.symmetry.walk_reasons import draw_reasons, marks
+from normgeo.pictures.symmetry.walk_words import BODY, FOOT, HEIGHT, TOP, title, words
 from normgeo.symmetry.walk import Walk
 
 PANELS = ((0.0, 0.3), (0.35, 0.655), (0.705, 1.0))  # reasons, the walk, the walk at random
@@ -45,7 +37,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
     moving: list[int] = []
     if result.null is None:  # words stand there, and a panel without a trace has no place
         drawn.add_scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", showlegend=False)
-    _reasons(drawn, result, theme)
+    draw_reasons(drawn, result, theme)
     for axis, one in walks:
         if one is not None:
             first = len(drawn.data)
@@ -57,7 +49,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         showlegend=False,
         title=title(result, theme, 62, 110),
         margin={"l": 8, "r": 8, "t": TOP, "b": FOOT},
-        shapes=[*_marks(result, theme), *_moved(result, theme)],
+        shapes=[*marks(result, theme), *_moved(result, theme)],
         annotations=said[result.opening],
         meta={
             "narrow": {**_narrow_layout(), "title": title(result, theme, 26, 48)},
@@ -191,54 +183,6 @@ def _walk_changes(result: Walks, one: Walk, t: int, limit: float) -> list[dict[s
         {"x": np.repeat(neurons, 3), "y": way},
         {"y": one.means[t].astype(np.float32)},
     ]
-
-
-# The reasons
-
-
-def _reasons(figure: go.Figure, result: Walks, theme: str) -> None:
-    """Draw what one direction of each reason adds to the weight vectors."""
-    grid = Grid(result.dataset, len(result.shown), len(result.shown))
-    height, _ = grid.extent
-    for one, (_, top, tall) in zip(drawn_reasons(result), slots(result), strict=True):
-        values = one.each[result.shown]
-        limit = float(np.abs(values).max()) or 1.0
-        trace = grid.trace(values, limit, theme)
-        scale = tall / height
-        if trace.type == "heatmap":
-            trace.update(y0=top + scale / 2, dy=scale)
-        else:
-            trace.y = [None if y is None else top + scale * y for y in trace.y]
-        figure.add_trace(trace)
-
-
-def _marks(result: Walks, theme: str) -> list[dict[str, Any]]:
-    """Frames around what moves together, and a bar beside the reason that is walked along."""
-    look, color = THEMES[theme], method_color(result.found.normalizer)
-    grid = Grid(result.dataset, len(result.shown), len(result.shown))
-    height, _ = grid.extent
-    shapes = []
-    for one, (start, top, tall) in zip(drawn_reasons(result), slots(result), strict=True):
-        scale = tall / height
-        places = np.flatnonzero(one.moved[result.shown])
-        sets = [np.array([place]) for place in range(grid.count)] if one.alone else [places]
-        for together in sets:
-            if len(together):
-                box = grid.box(together)
-                box |= {"y0": top + scale * box["y0"], "y1": top + scale * box["y1"]}
-                shapes.append({"type": "rect", "line": {"color": look.muted, "width": 1}, **box})
-        if one is result.chosen:
-            shapes.append(
-                {
-                    "type": "line",
-                    "x0": -2.2,
-                    "x1": -2.2,
-                    "y0": start,
-                    "y1": top + tall,
-                    "line": {"color": color, "width": 5},
-                }
-            )
-    return shapes
 
 
 def _moved(result: Walks, theme: str) -> list[dict[str, Any]]:

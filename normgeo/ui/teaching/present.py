@@ -6,6 +6,7 @@ The address says which: `?present=1` and `?embed=1`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -30,7 +31,9 @@ def begin(settings: Settings) -> None:
         st.html(_HERE / "embed.css")
         query = {**url.view(), **settings.to_query()}
         whole = f"{(st.context.url or '').partition('?')[0]}?{urlencode(query)}"
-        st.html(f'<a class="whole" href="{whole}" target="_blank">{text("The whole page")}</a>')
+        st.html(
+            f'<a class="whole" href="{escape(whole)}" target="_blank">{text("The whole page")}</a>'
+        )
     _present(key="present", data={"embedded": embedded})
 
 
