@@ -16,7 +16,7 @@ from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import THEMES, dress
 from normgeo.pictures.symmetry.templates_figure import Grid
 from normgeo.pictures.symmetry.walk import Walks
-from normgeo.pictures.symmetry.walk_reasons import draw_reasons, marks
+from normgeo.pictures.symmetry.walk_reasons_figure import draw_reasons, marks
 from normgeo.pictures.symmetry.walk_words import BODY, FOOT, HEIGHT, TOP, title, words
 from normgeo.symmetry.walk import Walk
 
