@@ -24,6 +24,10 @@ class Operation(ABC):
         """Whether the parameter is a factor δ, rather than a shift γ."""
         return isinstance(self, Rescaling)
 
+    @abstractmethod
+    def in_numpy(self, matrix: str, index: int) -> str:
+        """Return a line of NumPy that changes a matrix (R, D) in place, by delta or delta·gamma."""
+
 
 class Rescaling(Operation):
     """Rows are multiplied by δ ≠ 0."""
@@ -62,6 +66,9 @@ class AllRowsTimes(Rescaling):
         changed: Array = M * delta
         return changed
 
+    def in_numpy(self, matrix: str, index: int) -> str:
+        return f"{matrix} *= delta"
+
 
 @final
 class AllRowsPlus(Shift):
@@ -72,6 +79,9 @@ class AllRowsPlus(Shift):
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
         changed: Array = M + gamma[..., None, :]
         return changed
+
+    def in_numpy(self, matrix: str, index: int) -> str:
+        return f"{matrix} += delta * gamma"
 
     def gamma_shape(self, M: Array) -> tuple[int]:
         return (M.shape[-1],)
@@ -86,6 +96,9 @@ class OneRowTimes(Rescaling):
     def rescale(self, M: Array, delta: Factor, index: int) -> Array:
         return _with_row(M, index, M[..., index, :] * delta)
 
+    def in_numpy(self, matrix: str, index: int) -> str:
+        return f"{matrix}[{index}] *= delta"
+
 
 @final
 class OneRowPlus(Shift):
@@ -95,6 +108,9 @@ class OneRowPlus(Shift):
 
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
         return _with_row(M, index, M[..., index, :] + gamma)
+
+    def in_numpy(self, matrix: str, index: int) -> str:
+        return f"{matrix}[{index}] += delta * gamma"
 
     def gamma_shape(self, M: Array) -> tuple[int]:
         return (M.shape[-1],)
@@ -109,6 +125,9 @@ class OwnRowsPlus(Shift):
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
         changed: Array = M + gamma[..., None]
         return changed
+
+    def in_numpy(self, matrix: str, index: int) -> str:
+        return f"{matrix} += delta * gamma[:, None]"
 
     def gamma_shape(self, M: Array) -> tuple[int]:
         return (M.shape[-2],)

@@ -149,6 +149,19 @@ class Center(Statistic):
         mean = self.mean_case(X)
         return None if mean is None else mean @ self.project_weights(W, groups).mT
 
+    def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
+        """Return μ as an expression of NumPy that broadcasts against (N, H); "" for none.
+
+        Args:
+            summed: the name of A. batch: of what is averaged over the cases, another A where
+                that is frozen. groups: G; where it is not 1, `P` has the means of groups, (H, H).
+        """
+        return ""
+
+    def weights_in_numpy(self, groups: int = 1) -> str:
+        """Return W̃ (H, D) as an expression of NumPy, of `W`; "" for none."""
+        return "" if self.projects_weights else "W"
+
     def _mean_row(self, W: Array, groups: int) -> Array | None:
         rows = self.mean_neuron(W, groups)
         return None if rows is None else _to_neurons(rows, W.shape[-2])
@@ -181,6 +194,9 @@ class NoCenter(Center):
     key, title, over, dual = "none", text("nothing"), text("nothing"), "none"
     subtracts = False
 
+    def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
+        return "0.0"
+
 
 @final
 class BatchCenter(Center):
@@ -191,6 +207,9 @@ class BatchCenter(Center):
 
     def mean_case(self, X: Array) -> Array | None:
         return mean_along(X, -2)
+
+    def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
+        return f"{batch}.mean(axis=0)"
 
 
 @final
@@ -203,6 +222,12 @@ class LayerCenter(Center):
 
     def mean_neuron(self, W: Array, groups: int = 1) -> Array | None:
         return group_means(W, groups)
+
+    def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
+        return f"{summed}.mean(axis=1, keepdims=True)" if groups == 1 else f"{summed} @ P"
+
+    def weights_in_numpy(self, groups: int = 1) -> str:
+        return "W - W.mean(axis=0)" if groups == 1 else "W - P @ W"
 
 
 @final
@@ -217,6 +242,12 @@ class WeightCenter(Center):
 
     def mean_feature(self, W: Array) -> Array | None:
         return mean_along(W, -1)
+
+    def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
+        return "X.sum(axis=1, keepdims=True) * W.mean(axis=1)"
+
+    def weights_in_numpy(self, groups: int = 1) -> str:
+        return "W - W.mean(axis=1, keepdims=True)"
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
         if features > 1:

@@ -116,6 +116,15 @@ class Scale(Statistic):
             )
         return self
 
+    def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
+        """Return σ as an expression of NumPy that broadcasts against (N, H); "" for none.
+
+        Args:
+            centered, weights: C and W̃ as expressions. added: " + ε", or nothing at ε = 0.
+            groups: G; where it is not 1, `P` has the means of groups, (H, H).
+        """
+        return ""
+
     def zero_place(self, zero: Array) -> str:
         """Where σ vanishes, within a sentence; `zero` is true there, with the shape of v."""
         if self.shared_by_cases:
@@ -143,6 +152,9 @@ class NoScale(Scale):
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
         return None
+
+    def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
+        return "1.0"
 
 
 class AveragingScale(Scale):
@@ -193,6 +205,9 @@ class BatchScale(AveragingScale):
         correlation: Array = at.z.T @ X_centered / len(at.z)
         return correlation
 
+    def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
+        return f"np.sqrt((({centered}) ** 2).mean(axis=0){added})"
+
 
 @final
 class LayerScale(AveragingScale):
@@ -210,6 +225,10 @@ class LayerScale(AveragingScale):
 
     def own_neuron(self, dimensions_lost: int) -> Scale:
         return OwnNeuronLayerScale(dimensions_lost)
+
+    def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
+        mean = ".mean(axis=1, keepdims=True)" if groups == 1 else " @ P"
+        return f"np.sqrt((({centered}) ** 2){mean}{added})"
 
 
 @final
@@ -241,6 +260,9 @@ class WeightScale(Scale):
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
         return self.unit_rows(at)
+
+    def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
+        return f"np.linalg.norm({weights}, axis=1)"
 
     def zero_place(self, zero: Array) -> str:
         neuron = np.argwhere(zero)[0][-1]

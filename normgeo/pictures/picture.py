@@ -62,10 +62,18 @@ class Study:
 @final
 @dataclass(frozen=True)
 class Picture:
-    """A study with its figure, (result, theme) → plotly figure."""
+    """A study with its figure.
+
+    Attributes:
+        study: without plotly. draw: (result, theme) → plotly figure.
+        write: (settings, result) → a script in plain NumPy that prints the numbers on the screen,
+            "" where none is both short and true; None where no state has one.
+
+    """
 
     study: Study
     draw: Callable[[Any, str], Any]
+    write: Callable[[Settings, Any], str] | None = None
 
     @property
     def name(self) -> str:
@@ -141,6 +149,10 @@ class Picture:
             f"picture = PICTURES[{self.name!r}]\n"
             "picture.figure(picture.compute(settings), settings.theme).show()\n"
         )
+
+    def in_numpy(self, settings: Settings, result: Any) -> str:
+        """Return a script in plain NumPy that prints the numbers of a result; "" for none."""
+        return self.write(settings, result) if self.write else ""
 
 
 def _differs(settings: Settings, name: str) -> bool:

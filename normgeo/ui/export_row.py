@@ -48,6 +48,9 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
         download(name, text("Recipe"), "json", recipe, file=file)
         with st.popover(str(text("Code")), type="tertiary"):
             st.code(picture.code(settings), language="python")
+            if lines := picture.in_numpy(settings, result):
+                st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))
+                st.code(lines, language="python")
 
 
 def download(

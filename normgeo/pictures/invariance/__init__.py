@@ -2,6 +2,7 @@
 
 from normgeo.pictures.invariance import (
     effect,
+    effect_code,
     effect_figure,
     floating_point,
     floating_point_figure,
@@ -11,7 +12,7 @@ from normgeo.pictures.invariance import (
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
-    Picture(effect.STUDY, effect_figure.figure),
+    Picture(effect.STUDY, effect_figure.figure, effect_code.script),
     Picture(floating_point.STUDY, floating_point_figure.figure),
     Picture(where_z_lives.STUDY, where_z_lives_figure.figure),
 )

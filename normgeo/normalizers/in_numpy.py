@@ -1,0 +1,57 @@
+"""A normalizer as the lines of NumPy that a student would write: μ, σ and z of A = X Wᵀ.
+
+They are text, for people. Each center and each scale says its own expression; where one says
+none, there are no lines.
+"""
+
+from __future__ import annotations
+
+from normgeo.normalizers.normalizer import Normalizer
+
+
+def in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
+    r"""Return the lines that make mu, sigma and z of A = X @ W.T; () for none.
+
+    They come after those of `prepared`; frozen statistics are of the W and X of there.
+
+    >>> print(*in_numpy(Normalizer("layer", "layer")), sep="\n")
+    mu = A.mean(axis=1, keepdims=True)
+    sigma = np.sqrt(((A - mu) ** 2).mean(axis=1, keepdims=True))
+    z = (A - mu) / sigma
+
+    """
+    center, scale, groups = normalizer.centering, normalizer.scaling, normalizer.groups
+    frozen = normalizer.statistics == "frozen"
+    eps = float(normalizer.added_eps)
+    mu = center.in_numpy("A", "A0" if frozen else "A", groups)
+    sigma = scale.in_numpy(
+        "A0 - mu0" if frozen and scale.shared_by_cases else "A - mu",
+        center.weights_in_numpy(groups),
+        f" + {eps!r}" if eps else "",
+        groups,
+    )
+    if not (mu and sigma and center.weights_in_numpy(groups)):
+        return ()
+    return f"mu = {mu}", f"sigma = {sigma}", "z = (A - mu) / sigma"
+
+
+def prepared(normalizer: Normalizer, neurons: int) -> tuple[str, ...]:
+    r"""Return the lines that stand before those of `in_numpy`, once: groups, frozen statistics.
+
+    >>> print(*prepared(Normalizer("layer", "layer", groups=2), 6))
+    P = np.kron(np.eye(2), np.full((3, 3), 1 / 3))  # takes the means of groups
+    >>> print(*prepared(Normalizer("batch", "batch", statistics="frozen"), 6), sep="\n")
+    A0 = X @ W.T  # the batch whose statistics are frozen
+    mu0 = A0.mean(axis=0)
+
+    """
+    lines, groups = [], normalizer.groups
+    if groups > 1:
+        K = neurons // groups
+        mean = f"np.kron(np.eye({groups}), np.full(({K}, {K}), 1 / {K}))"
+        lines.append(f"P = {mean}  # takes the means of groups")
+    if normalizer.statistics == "frozen":
+        lines.append("A0 = X @ W.T  # the batch whose statistics are frozen")
+        if normalizer.scaling.shared_by_cases:
+            lines.append(f"mu0 = {normalizer.centering.in_numpy('A0', 'A0', groups)}")
+    return tuple(lines)

@@ -1,0 +1,43 @@
+"""The lines of NumPy that a normalizer is written in make the μ, σ and z of the library."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from normgeo.normalizers.in_numpy import in_numpy, prepared
+from normgeo.normalizers.named import GRID
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.scales import SCALES
+
+VARIANTS = [
+    replace(method, groups=groups, eps=eps, statistics=statistics)
+    for method in GRID.values()
+    for groups in ((1, 2, 3) if method.shared_by_neurons else (1,))
+    for eps in (0.0, 0.1)
+    for statistics in (("current", "frozen") if method.shared_by_cases else ("current",))
+]
+
+
+def written(method: Normalizer, W, X, reference):
+    """μ, σ and z by the lines, those that stand first at a reference."""
+    names = {"np": np, "W": reference[0], "X": reference[1]}
+    exec("\n".join(prepared(method, len(W))), names)
+    names |= {"W": W, "X": X, "A": X @ W.T}
+    exec("\n".join(in_numpy(method)), names)
+    return [np.broadcast_to(names[name], names["z"].shape) for name in ("mu", "sigma", "z")]
+
+
+@pytest.mark.parametrize("method", VARIANTS, ids=str)
+def test_lines_make_the_numbers_of_the_library(method, rng):
+    W, W0 = rng.standard_normal((2, 6, 5))
+    X, X0 = rng.standard_normal((2, 7, 5)) + 1
+    right = method.normalize(W, X, (W0, X0))
+    expected = [np.broadcast_to(M, right.z.shape) for M in (right.mu, right.sigma, right.z)]
+    np.testing.assert_allclose(written(method, W, X, (W0, X0)), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_where_a_word_says_nothing_there_are_no_lines(monkeypatch):
+    monkeypatch.setattr(type(SCALES["layer"]), "in_numpy", lambda self, *rest: "")
+    assert in_numpy(Normalizer("layer", "layer")) == ()
+    assert in_numpy(Normalizer("layer", "batch"))

@@ -1,0 +1,44 @@
+"""The code beside a picture: what a page shows, and what it does not show before the reveal."""
+
+import pytest
+
+from normgeo.normalizers.centers import CENTERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+
+def scripts(page) -> list[str]:
+    """The lines of NumPy that stand on a page."""
+    return [code.value for code in page.app.code if code.value.startswith("import numpy")]
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "query"),
+    [
+        ("home", "averages", {"place": "2.0"}),
+        ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
+    ],
+)
+def test_page_shows_the_script_of_its_settings(shown, page, name, query):
+    found = shown(page, dataset="iris", **query)
+    settings, _ = Settings.from_query({"dataset": "iris", **query})
+    picture = PICTURES[name]
+    assert scripts(found) == [picture.in_numpy(settings, picture.compute(settings)).strip()]
+    assert "**In NumPy**" in found.words
+
+
+def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
+    monkeypatch.setattr(type(CENTERS["layer"]), "in_numpy", lambda self, *rest: "")
+    page = shown("invariance", dataset="iris", cell="layer.case_rescaling")
+    assert len(page.app.code) == 1
+    assert "**In NumPy**" not in page.words
+
+
+def test_no_code_before_the_reveal(shown):
+    page = shown("invariance", dataset="iris", predict="1")
+    assert not page.app.code
+    for method in ("batch", "layer", "weight"):
+        page.open("invariance", dataset="iris", predict="1", cell=f"{method}.case_rescaling")
+        assert not page.app.code
+        page.app.button(key="predict_✗").click().run()
+    assert len(scripts(page)) == 1, "all that the picture shows is predicted now"

@@ -1,0 +1,157 @@
+"""The scripts in plain NumPy print the numbers on the screen to their last digit.
+
+A script runs in a namespace of its own; what it prints is compared with the words of the figure.
+"""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from normgeo.datasets.datasets import DATASETS
+from normgeo.invariance.transforms import TRANSFORMS
+from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.pictures import PICTURES
+from normgeo.settings import Settings
+
+NUMBER = re.compile(r"[−-]?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+| · 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|nan|–)")
+LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+
+
+def numbers(words: str) -> list[Decimal]:
+    """The numbers in words, whatever signs they are written with."""
+    found = (word.translate(LOWERED) for word in NUMBER.findall(words))
+    return [Decimal(word.replace(",", "").replace(" · 10", "e")) for word in found]
+
+
+def printed(script: str) -> list[str]:
+    """What a script prints, in lines."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), np.printoptions(), np.errstate(invalid="ignore"):
+        exec(script, {})
+    return out.getvalue().splitlines()
+
+
+def written(name: str, **chosen: object):
+    """The script of a picture, its result and the words in its figure, "" for no script."""
+    picture, settings = PICTURES[name], Settings(**chosen)
+    result = picture.compute(settings)
+    notes = picture.figure(result, "light").layout.annotations
+    words = [note.text.replace("\N{NO-BREAK SPACE}", " ") for note in notes]
+    script = picture.in_numpy(settings, result)
+    assert all(len(line) <= 80 for line in script.splitlines())
+    return script, result, words
+
+
+# Home.
+
+EXAMPLES = {
+    "start": Settings.example,
+    "edited": "4.-2.0_0.7.5_2.1.3_0.1.-3_2.2.1_1.6.0",
+    "large": "99.-98.97_0.7.-5_2.1.93_0.91.-3_82.2.1_1.6.77",
+    "small": "1.1.1_1.1.1_1.1.1_0.0.0_1.2.1_1.0.0",
+}
+
+
+def arrays(lines: str) -> list[np.ndarray]:
+    """The arrays μ, σ and z that are printed, as they broadcast."""
+    listed = re.sub(r"\s+", ",", lines.replace(",", "").replace("nan", "NaN").strip())
+    return list(np.broadcast_arrays(*map(np.array, json.loads(f"[{listed}]"))))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("place", ["0.0", "1.1", "2.1"])
+@pytest.mark.parametrize("method", ["batch", "rms", "mean_only_batch_weight", "centered_weight"])
+def test_home(example, place, method):
+    chosen = {"example": EXAMPLES[example], "place": place, "method": method}
+    script, result, words = written("averages", **chosen)
+    blocks = re.split(r".*: μ, σ, z\n", "\n".join(printed(script)))[1:]
+    lasts = [word.rpartition("<br>")[2] for word in words if "<br>" in word]
+    lasts = [word for word in lasts if "z = " in word or "no z" in word]
+    assert len(blocks) == len(lasts) == len(result.numbers) == 3
+    n, h = map(int, place.split("."))
+    for block, last, worked in zip(blocks, lasts, result.numbers.values(), strict=True):
+        mu, sigma, z = (M[n, h] for M in arrays(block))
+        assert f"{mu:g}" == f"{float(f'{float(worked.mu):.3g}'):g}"
+        assert f"{sigma:g}" == f"{float(f'{float(worked.variance) ** 0.5:.3g}'):g}"
+        if "no z" in last:
+            assert np.isnan(z)
+        else:
+            assert [Decimal(str(float(z)))] == numbers(last.rpartition("= ")[2])
+
+
+# Invariance.
+
+PAIRS = ["-".join(pair) for pair, method in GRID.items() if not method.name]
+
+
+def numbers_of_effect(words: list[str], title: str) -> tuple[str, list[Decimal]]:
+    """What the figure says of a method: how far z moves, and its μ and σ before and after."""
+    place = [i for i, word in enumerate(words) if word.startswith(f"<b>{title}")][-1]
+    moves, statistics = words[place + 2].split("<br>")
+    return moves, numbers(statistics)[1:]
+
+
+def check_effect(**chosen: object) -> bool:
+    """Whether there is a script; what it prints is what stands in the figure."""
+    script, result, words = written("effect", **chosen)
+    if not script:
+        return False
+    title = result.effect.methods[result.chosen].normalizer.title
+    moves, statistics = numbers_of_effect(words, title)
+    said, mu, sigma = printed(script)
+    assert (said == moves) if "stays" in moves else (numbers(said) == numbers(moves))
+    assert [*numbers(mu)[1:], *numbers(sigma)[1:]] == statistics
+    return True
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("method", NORMALIZERS)
+def test_effect_of_every_method_and_change(method, transform):
+    assert check_effect(cell=f"{method}.{transform}", dataset="wine", neurons=6, delta=-2.5)
+
+
+@pytest.mark.parametrize("transform", ["weight_vector_rescaling", "case_offsets"])
+@pytest.mark.parametrize("method", [*NORMALIZERS, *PAIRS])
+def test_effect_with_eps_frozen_and_in_groups(method, transform):
+    cell = f"{method}.{transform}"
+    assert check_effect(cell=cell, dataset="iris", eps=0.01, index=1, seed=3)
+    check_effect(cell=cell, dataset="iris", statistics="frozen", delta=0.3, neurons=6, groups=3)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("cell", ["batch.case_recentering", "layer.weight_vector_rescaling"])
+@pytest.mark.parametrize("features", ["raw", "standardized"])
+def test_effect_on_every_data_set(dataset, cell, features):
+    assert check_effect(cell=cell, dataset=dataset, features=features)
+
+
+@pytest.mark.parametrize("cell", ["own.weight_vector_rescaling", "weight.dataset_recentering"])
+def test_effect_of_fitted_weights(cell):
+    chosen = {"weights": "fitted", "ridge": 0.1, "center": "weight", "scale": "batch"}
+    assert check_effect(cell=cell, dataset="wine", **chosen)
+
+
+def test_digits_that_are_nothing_but_rounding_are_not_printed():
+    """Layer norm with a tiny ε is not invariant, and z moves by the last bits."""
+    chosen = {"cell": "layer.case_rescaling", "dataset": "iris", "eps": 1e-14}
+    script, result, _ = written("effect", **chosen)
+    assert 0 < result.effect.methods["layer"].after[result.opening].change < 1e-9
+    assert script == ""
+
+
+def test_a_script_runs_in_a_process_of_its_own():
+    script, _, words = written("effect", cell="batch.case_rescaling", dataset="iris")
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    moves, statistics = numbers_of_effect(words, "batch norm")
+    said, *others = done.stdout.splitlines()
+    assert numbers(said) == numbers(moves)
+    assert [number for line in others for number in numbers(line)[1:]] == statistics
