@@ -185,7 +185,7 @@ class Settings:
         ),
         text("batch statistics"),
     )
-    cell: str = _setting("layer.case_rescaling", Cell())
+    cell: str = _setting("layer.case_rescaling", Cell(), text("cell"))
     rows: str = _setting(
         "paper",
         Choice(
@@ -261,10 +261,12 @@ class Settings:
     example: str = _setting(
         written(EXAMPLE_X, EXAMPLE_W),
         Matrix(written(EXAMPLE_X, EXAMPLE_W), -LARGEST_ENTRY, LARGEST_ENTRY),
+        text("example"),
     )
     place: str = _setting(
         written(np.array([EXAMPLE_PLACE])),
         Matrix(written(np.array([EXAMPLE_PLACE])), 0, len(EXAMPLE_X) - 1),
+        text("place in the example"),
     )
     kind: str = _setting(
         "all", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})

@@ -10,7 +10,7 @@ from typing import Any, final
 from normgeo.base.budget import SMALL, Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress, Report
-from normgeo.base.rules import Choice
+from normgeo.base.rules import OPEN, Choice
 from normgeo.base.text import marking, text
 from normgeo.settings import SETTINGS, Settings
 from normgeo.tables.table import Table
@@ -123,10 +123,15 @@ class Picture:
         used = {key: value for key, value in settings.to_recipe().items() if key in names}
         return {"view": self.name, "settings": used}
 
+    def told(self, settings: Settings) -> list[str]:
+        """Return the names of the settings that tell a state of the picture from others."""
+        return [name for name in self.uses if name in MAIN or _differs(settings, name)]
+
     def about(self, settings: Settings) -> list[str]:
         """Return the settings of a picture in words, and its source, in the language in use."""
-        used = [name for name in self.uses if name in MAIN or _differs(settings, name)]
-        words = ", ".join(f"{SETTINGS[name].label}: {_shown(settings, name)}" for name in used)
+        words = ", ".join(
+            f"{SETTINGS[name].label}: {in_words(settings, name)}" for name in self.told(settings)
+        )
         source = [text("Source: {source}.", source=self.study.source)] if self.study.source else []
         return [text("Settings: {words}.", words=words), *source]
 
@@ -159,8 +164,14 @@ def _differs(settings: Settings, name: str) -> bool:
     return bool(getattr(settings, name) != getattr(Settings, name))
 
 
-def _shown(settings: Settings, name: str) -> str:
+def in_words(settings: Settings, name: str) -> str:
+    """Return the value of a setting, in the language in use."""
     value, rule = getattr(settings, name), SETTINGS[name].rule
+    if name == "cell":
+        normalizer, transform = settings.selected
+        return f"{text(normalizer.title)}, {text(transform.label)}"
     if isinstance(rule, Choice):
         return rule.title(value)
-    return number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, str):
+        return str(text("{value!s}", value=value))
+    return OPEN if value is None else number(value) if isinstance(value, float) else str(value)

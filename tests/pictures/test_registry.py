@@ -83,6 +83,7 @@ def test_a_file_is_named_by_its_cell_or_method_and_tells_its_settings() -> None:
     assert effect.file_name(cell) == "normgeo-effect-batch-dataset_recentering"
     (told, *_) = effect.about(cell)
     assert told.startswith("Settings: data: Digits")
+    assert "cell: batch norm, dataset re-centering" in told
     assert "ε: 0.1" in told
     assert PICTURES["turn"].file_name(Settings(method="layer")) == "normgeo-turn-layer"
     names = [picture.file_name(Settings()) for picture in PICTURES.values()]
