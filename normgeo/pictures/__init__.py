@@ -4,7 +4,7 @@ from importlib import import_module
 
 from normgeo.pictures.picture import Picture
 
-__all__ = ["PICTURES", "Picture"]
+__all__ = ["PAGE_OF", "PICTURES", "Picture"]
 
 # Each has a folder here, whose pictures are in their order on the page.
 _PAGES = (
@@ -17,8 +17,10 @@ _PAGES = (
     "fisher",
 )
 
-PICTURES: dict[str, Picture] = {
-    picture.name: picture
+_FOUND = [
+    (page, picture)
     for page in _PAGES
     for picture in import_module(f"normgeo.pictures.{page}").PICTURES
-}
+]
+PICTURES: dict[str, Picture] = {picture.name: picture for _, picture in _FOUND}
+PAGE_OF: dict[str, str] = {picture.name: page for page, picture in _FOUND}

@@ -166,7 +166,7 @@ def _open(key: str) -> Callable[[], None]:
 
     def go() -> None:
         page, query = CLAIMS[st.session_state[key].opened].destination
-        st.switch_page(f"pages/{page}.py", query_params=query)
+        st.switch_page(f"pages/{page}.py", query_params={**url.view_elsewhere(), **query})
 
     return go
 

@@ -18,6 +18,7 @@ from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.ui import url
+from normgeo.ui.teaching import pin
 
 MIME = {
     "html": "text/html",
@@ -51,6 +52,7 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
             if lines := picture.in_numpy(settings, result):
                 st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))
                 st.code(lines, language="python")
+        pin.button(name, settings)
 
 
 def download(

@@ -20,7 +20,7 @@ from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.teaching import glossary, menu, present, qr, tours
+from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 
 _INSIDE, _OPEN = "_inside_app", "_settings_open"
 _HERE = Path(__file__).parent
@@ -51,8 +51,11 @@ def run() -> None:
         page = _navigation()
         st.session_state[_INSIDE] = True
         try:
-            with each_once(), Explained():
-                page.run()
+            with each_once(), pin.places() as places:
+                with Explained():
+                    page.run()
+                for place in places:
+                    beside.draw(place)
         finally:
             st.session_state[_INSIDE] = False
 
@@ -111,6 +114,7 @@ def begin(
             draw_controls(settings, more, one_method="method" in controls)
     if not url.bare():
         glossary.draw(page)
+    pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     return settings
 

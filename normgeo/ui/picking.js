@@ -4,7 +4,7 @@
 // What lies under the pointer, as [setting, value]; plotly lays its own covers over a figure.
 function picked(event) {
   for (const part of document.elementsFromPoint(event.clientX, event.clientY)) {
-    const plot = part.closest(".js-plotly-plot");
+    const plot = part.closest(PINNED) ? null : part.closest(".js-plotly-plot");
     const frame = plot?.querySelector(".main-svg")?.getBoundingClientRect();
     for (const { setting, axes, boxes } of plot?.layout?.meta?.picks ?? []) {
       const [x, y] = [event.clientX - frame.left, event.clientY - frame.top].map((at, i) => {

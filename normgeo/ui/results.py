@@ -8,6 +8,7 @@ anew, and it finds the run again. Whole results, refusals and figures are kept.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -30,7 +31,7 @@ from normgeo.pictures.style.player import CONFIG
 from normgeo.settings import Settings
 from normgeo.ui import export_row, waiting
 from normgeo.ui.defects import Explained
-from normgeo.ui.teaching import break_it
+from normgeo.ui.teaching import break_it, pin
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
@@ -102,12 +103,14 @@ class _Asked:
     """What a session asked for, as its scripts share it.
 
     Attributes:
+        slot: that it was asked for. stopped: whether this session stopped it.
         run: its run by a worker; None before it begins, and where the script itself computes.
-        stopped: whether this session stopped it. part: what there is then.
+        part: what there is when it was stopped.
 
     """
 
     key: Key
+    slot: str
     run: Run | None = None
     stopped: bool = False
     part: Found | None = None
@@ -140,7 +143,7 @@ def show(
     """
     above = st.container() if break_it.is_broken(name, settings) else None
     there, part = None, None
-    with Explained():
+    with pin.pair(name, settings), Explained():
         there = of_picture(name, settings, start=start, again=again)
         if there is not None:
             part = seen(there.result) if seen is not None else None
@@ -168,20 +171,24 @@ def _draw(name: str, settings: Settings, there: Found, part: Part | None) -> Non
 
 
 def of_picture(
-    name: str, settings: Settings, *, start: str = "", again: str = AGAIN
+    name: str, settings: Settings, *, start: str = "", again: str = AGAIN, slot: str = ""
 ) -> Found | None:
-    """The result of a picture, for its numbers; says why where there is none."""
+    """The result of a picture, for its numbers; says why where there is none.
+
+    `slot` is the name of its widgets where another state of it is on the page.
+    """
     picture = PICTURES[name]
     with Explained():
         # Pictures of one computation share its result.
         return found(
-            name,
+            slot or name,
             picture.study.compute,
             used(name, settings),
             what=picture.title,
             cost=picture.cost,
             start=start,
             again=again,
+            slot=slot,
         )
     return None
 
@@ -189,6 +196,13 @@ def of_picture(
 def used(name: str, settings: Settings) -> Settings:
     """The settings that a picture uses; the others as by default."""
     return Settings(**{use: getattr(settings, use) for use in PICTURES[name].uses})
+
+
+def kept(name: str, settings: Settings) -> Found | None:
+    """The whole result of a picture, where it is there already."""
+    with suppress(Refusal):
+        return KEPT.get((PICTURES[name].study.compute, used(name, settings), in_use()))
+    return None
 
 
 def found(
@@ -201,6 +215,7 @@ def found(
     words: str = STEP,
     start: str = "",
     again: str = AGAIN,
+    slot: str = "",
 ) -> Found | None:
     """What a computation gives, kept or computed now.
 
@@ -212,20 +227,21 @@ def found(
         words: beside the bar, of {done} and {steps}.
         start: the label of a button that starts it; without one it starts by itself.
         again: the label of the button that starts over what was stopped; "" for none.
+        slot: keeps apart what a page asks of one computation with several settings.
 
     Raises:
         Refusal: there is no result for these settings, or it would take too much.
 
     """
     key = compute, settings, in_use()
-    there, asked, why = KEPT.get(key), _asked_for(key), ""
+    there, asked, why = KEPT.get(key), _asked_for(key, slot), ""
     if there is not None:
-        _all_asked().pop(compute, None)
+        _all_asked(slot).pop(compute, None)
     elif asked is not None:
         there, why = _left_of(asked)
     elif not start:
-        _ask(key)
-        asked = _asked_for(key)
+        _ask(key, slot)
+        asked = _asked_for(key, slot)
     waits = there is None and asked is not None and not why
     label = start if there is None and start and not why else again
     if label and (there is None or there.stopped) and (start or not waits):
@@ -233,7 +249,7 @@ def found(
             str(text(label)),
             key=f"start_{name}",
             on_click=_ask,
-            args=(key,),
+            args=(key, slot),
             disabled=waits,
             type="primary",
         )
@@ -284,7 +300,7 @@ def _left_of(asked: _Asked) -> tuple[Found | None, str]:
             )
         run.wait(POOL.limits.patience)
     if run.error is not None:
-        _all_asked().pop(asked.key[0], None)
+        _all_asked(asked.slot).pop(asked.key[0], None)
         raise run.error
     if run.result is not None:
         asked.part = asked.part or Found(run.result, stopped=not run.whole)
@@ -302,20 +318,20 @@ def _visitor() -> str:
     return name
 
 
-def _all_asked() -> dict[Compute, _Asked]:
-    """What this session asked for last, one of each kind."""
-    asked: dict[Compute, _Asked] = st.session_state.setdefault(_ASKED, {})
-    return asked
+def _all_asked(slot: str) -> dict[Compute, _Asked]:
+    """What this session asked for last, one of each kind in each slot."""
+    slots: dict[str, dict[Compute, _Asked]] = st.session_state.setdefault(_ASKED, {})
+    return slots.setdefault(slot, {})
 
 
-def _asked_for(key: Key) -> _Asked | None:
-    asked = _all_asked().get(key[0])
+def _asked_for(key: Key, slot: str) -> _Asked | None:
+    asked = _all_asked(slot).get(key[0])
     return asked if asked is not None and asked.key == key else None
 
 
-def _ask(key: Key) -> None:
+def _ask(key: Key, slot: str) -> None:
     """Begin to ask, and wait no more for the same with other settings."""
-    before = _all_asked().get(key[0])
+    before = _all_asked(slot).get(key[0])
     if before is not None:
         before.stop()
-    _all_asked()[key[0]] = _Asked(key)
+    _all_asked(slot)[key[0]] = _Asked(key, slot)

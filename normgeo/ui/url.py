@@ -20,7 +20,13 @@ _VIEW, _RESETS = "_last_view", "_resets"
 OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
 LEFT = "left"  # in the query of a page that another one is left for: the address of that one
 NONE: Mapping[str, Any] = MappingProxyType({})
-VIEW: Mapping[str, bool] = {"tour": False, "stop": False, "present": True}
+VIEW: Mapping[str, bool] = {
+    "tour": False,
+    "stop": False,
+    "present": True,
+    "pin": True,
+    "beside": True,
+}
 """What an address says of how a page is shown, which no picture depends on, and whether that goes
 along from page to page."""
 
@@ -28,6 +34,11 @@ along from page to page."""
 def view() -> dict[str, str]:
     """What the address says of how the page is shown."""
     return {name: word for name, word in st.query_params.items() if name in VIEW}
+
+
+def view_elsewhere() -> dict[str, str]:
+    """What of it goes along to another page."""
+    return {name: word for name, word in view().items() if VIEW[name]}
 
 
 def show(**words: str | None) -> None:
@@ -89,7 +100,7 @@ def read(
         problems = *problems, replaced(refused, Settings.tab)
         settings = replace(settings, tab=Settings.tab)
     state[_PAGE], state[_LAST] = page, _query(settings)
-    state[_VIEW] = {name: word for name, word in view().items() if VIEW[name]}
+    state[_VIEW] = view_elsewhere()
     if "theme" not in st.query_params:
         settings = replace(settings, theme=st.context.theme.type or "light")
     if _REFUSED in state:
@@ -151,9 +162,21 @@ def resets() -> int:
     return count
 
 
+def state() -> dict[str, str]:
+    """What the address says of settings now, sliders included, with the page's own defaults."""
+    defaults = st.session_state.get(_DEFAULTS, NONE)
+    settings, _ = Settings.from_query(_settings(), defaults)
+    return settings.to_query(defaults)
+
+
+def set_state(settings: Settings) -> None:
+    """Show the page in another state, in the same theme."""
+    defaults = st.session_state.get(_DEFAULTS, NONE)
+    theme = {name: word for name, word in st.query_params.items() if name == "theme"}
+    st.query_params.from_dict({**view(), **settings.to_query(defaults), **theme})
+
+
 def leave_tour() -> None:
     """Stay on the page in its state, without the tour."""
-    defaults = st.session_state[_DEFAULTS]
-    settings, _ = Settings.from_query(_settings(), defaults)
     kept = {name: word for name, word in view().items() if name not in ("tour", "stop")}
-    st.query_params.from_dict({**kept, **settings.to_query(defaults)})
+    st.query_params.from_dict({**kept, **state()})

@@ -29,6 +29,17 @@ class Chart(BaseFigure):  # type: ignore[misc]
         """Return the kept data, which nobody may change."""
         return {**self._plain, "data": [{**trace} for trace in self._plain["data"]]}
 
+    @property
+    def slider(self) -> str:
+        """The setting that the slider of the figure moves; "" without one."""
+        steps = self._plain["layout"]["meta"].get("steps") or {}
+        return str(steps.get("setting") or "")
+
+    def has_scales_of(self, other: Chart) -> bool:
+        """Whether lengths in two figures can be compared: no axis fits its own data."""
+        one, two = (chart._plain["layout"]["meta"]["axes"] for chart in (self, other))
+        return one == two and all("range" in axis for axis in one.values())
+
     def __repr__(self) -> str:
         """Name the kind: plotly would list everything."""
         return "Chart()"

@@ -16,6 +16,7 @@ const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
 const REST = 150; // milliseconds without a move before plotly draws what a copy shows
 const KEPT = 128; // copies of a figure, at most: each is some 600 nodes
+const PINNED = ".st-key-figure_pinned"; // a figure that a page keeps beside another one
 const HANDS = ["pointerdown", "keydown"];
 const LABEL = 56; // pixels between two labels of the scale, at least
 
@@ -93,12 +94,13 @@ function room(plot) {
 
 // How large type is, and how much higher a figure, on this screen.
 function fit(width, plot) {
-  if (width < NARROW) {
-    return { narrow: true, scale: 1, height: 1 };
-  }
-  const shown = room(plot);
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
   const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
+  const larger = Math.max(scale, 1);
+  if (width < NARROW * larger) {
+    return { narrow: true, scale: larger, height: larger };
+  }
+  const shown = room(plot);
   if (shown) {
     return { narrow: false, scale: scale * shown.larger, height: 1, whole: shown.height };
   }
@@ -196,11 +198,11 @@ class Player {
     const { meta, template, ...own } = this.base.layout;
     const { meta: more, ...changes } = frame.layout ?? {};
     let layout = over(structuredClone(own), changes);
-    layout.height = whole ?? meta.height * height;
+    layout.height = whole ?? meta.height;
     if (narrow) {
-      layout.height = meta.height;
       layout = over(over(layout, meta.narrow ?? {}), more?.narrow ?? {});
     }
+    layout.height *= whole ? 1 : height;
     if (scale !== 1) {
       const { height: whole } = layout;
       layout = { ...scaled({ ...layout, width: undefined }, scale), height: whole };
@@ -406,6 +408,11 @@ class Player {
     });
   }
 
+  // A figure that is pinned moves alone, and the address is not about it.
+  pinned() {
+    return this.plot.closest(PINNED) !== null;
+  }
+
   tell() {
     const { labels, prefix } = this.steps;
     const words = `${plain(prefix)}${plain(labels[this.place])}`;
@@ -433,7 +440,7 @@ class Player {
 
   // A copied link, another tab of the page and a reload keep the frame; no rerun is needed for it.
   address() {
-    if (this.follow && this.steps.setting) {
+    if (this.follow && this.steps.setting && !this.pinned()) {
       clearTimeout(this.following);
       this.following = setTimeout(() => this.settle(), QUIET);
     }
@@ -452,7 +459,8 @@ class Player {
     url.searchParams.set(setting, values[this.place]);
     window.history.replaceState(window.history.state, "", url);
     for (const other of window.framePlayers.values()) {
-      const place = other.steps?.setting === setting ? other.steps.values.indexOf(values[this.place]) : -1;
+      const follows = other.steps?.setting === setting && !other.pinned();
+      const place = follows ? other.steps.values.indexOf(values[this.place]) : -1;
       if (place >= 0) {
         other.move(place);
       }

@@ -6,7 +6,7 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.ui import results, verdict_table
+from normgeo.ui import results, url, verdict_table
 from normgeo.ui.home import linked_example
 from normgeo.ui.home.ways import draw_ways
 
@@ -27,7 +27,8 @@ def draw_table(settings: Settings) -> None:
         "paper",
         "paper",
         on_pick=lambda cell: st.switch_page(
-            "pages/invariance.py", query_params={**settings.to_query(), "cell": cell}
+            "pages/invariance.py",
+            query_params={**url.view_elsewhere(), **settings.to_query(), "cell": cell},
         ),
     )
 

@@ -21,7 +21,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, final
@@ -29,6 +28,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.pictures import PAGE_OF
 from normgeo.settings import Settings
 
 ELEMENTS: Mapping[str, tuple[str, ...]] = {"home": ("example", "table"), "invariance": ("table",)}
@@ -185,10 +185,7 @@ def _list(names: Collection[str]) -> str:
 
 def pictures(page: str) -> tuple[str, ...]:
     """The names of a page's pictures."""
-    package = f"normgeo.pictures.{page}"
-    if find_spec(package) is None:
-        return ()
-    return tuple(picture.name for picture in import_module(package).PICTURES)
+    return tuple(name for name, of in PAGE_OF.items() if of == page)
 
 
 def _tabs(page: str) -> tuple[str, ...]:

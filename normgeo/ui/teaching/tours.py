@@ -105,8 +105,7 @@ def _place(name: str, stop: str, pages: Collection[str]) -> Place:
 
 def link(place: Place) -> dict[str, str]:
     """What the address of a stop says; the rest of its state is in the tour's file."""
-    kept = {name: word for name, word in url.view().items() if url.VIEW[name]}
-    return {**kept, "tour": place.tour.name, "stop": str(place.number)}
+    return {**url.view_elsewhere(), "tour": place.tour.name, "stop": str(place.number)}
 
 
 def bar(place: Place, *, asks: bool = False) -> None:

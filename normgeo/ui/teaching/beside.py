@@ -1,0 +1,42 @@
+"""The pinned picture beside another one, drawn when all else is on the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.pictures import PICTURES
+from normgeo.pictures.style.chart import Chart
+from normgeo.pictures.style.player import CONFIG
+from normgeo.ui import results
+from normgeo.ui.defects import Explained
+from normgeo.ui.teaching.pin import Place, difference
+
+
+def draw(place: Place) -> None:
+    """Draw the pinned picture in its place, and above both what differs."""
+    pin = place.pin
+    with place.column, Explained():
+        st.markdown(f"**{text('Pinned')}**")
+        there = results.of_picture(pin.name, pin.settings, slot="pinned")
+        if there is None:
+            return
+        chart = there.chart(pin.name, place.settings.theme)
+        st.plotly_chart(
+            chart,
+            key="figure_pinned",
+            theme=None,
+            alt=PICTURES[pin.name].description(there.result),
+            config=CONFIG,
+        )
+        if pin.name == place.name:
+            _compare(place, chart)
+
+
+def _compare(place: Place, pinned: Chart) -> None:
+    """Say what differs, and whether lengths can be compared."""
+    sentences = [difference(place.pin, place.settings, pinned.slider)]
+    now = results.kept(place.name, place.settings)
+    if now and not pinned.has_scales_of(now.chart(place.name, place.settings.theme)):
+        sentences.append(text("Each picture has scales of its own."))
+    place.above.markdown(" ".join(map(str, sentences)))

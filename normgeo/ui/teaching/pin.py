@@ -1,0 +1,260 @@
+"""Pin: a picture in a state that is kept, to see the next one beside it.
+
+The address holds it, as the picture's name and the query of its page: `pin=turn?method%3Dlayer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import final
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.pictures import PAGE_OF, PICTURES
+from normgeo.pictures.picture import MAIN, in_words
+from normgeo.settings import SETTINGS, Settings
+from normgeo.ui import url
+from normgeo.ui.teaching import break_it
+
+LONGEST = 2000  # characters of a pin in an address
+OF_THE_PAGE = "predict", "theme"  # settings that a pin leaves to the page which shows it
+
+
+@final
+@dataclass(frozen=True)
+class Pin:
+    """A picture and the state of its page."""
+
+    name: str
+    settings: Settings
+
+    @property
+    def page(self) -> str:
+        """The page that the picture is on."""
+        return PAGE_OF[self.name]
+
+
+def read(words: str) -> Pin:
+    """Return the pin that an address holds.
+
+    Raises:
+        Refusal: its first mistake.
+
+    """
+    if len(words) > LONGEST:
+        rule = text("A pin has at most {n:,} characters; got {m:,}.", n=LONGEST, m=len(words))
+        raise Refusal(rule)
+    name, _, query = words.partition("?")
+    if name not in PICTURES:
+        raise Refusal(text("There is no picture {name!r} that could be pinned.", name=name[:60]))
+    try:
+        values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=len(SETTINGS)))
+    except ValueError:
+        rule = text("A pin names at most {n} settings; got more.", n=len(SETTINGS))
+        raise Refusal(rule) from None
+    for setting, value in values.items():
+        Settings.from_recipe({setting: value})  # a sentence for the first mistake alone
+    kept = {setting: value for setting, value in values.items() if setting not in OF_THE_PAGE}
+    return Pin(name, Settings.from_recipe(kept))
+
+
+def written(name: str, state: Mapping[str, str]) -> str:
+    """Return what an address holds of a picture and the query of its page."""
+    kept = {setting: value for setting, value in state.items() if setting not in OF_THE_PAGE}
+    return f"{name}?{urlencode(kept)}"
+
+
+def pinned() -> Pin | None:
+    """The pin of the address.
+
+    Raises:
+        Refusal: it cannot be read.
+
+    """
+    words = st.query_params.get("pin")
+    return None if words is None else read(words)
+
+
+def button(name: str, settings: Settings) -> None:
+    """Draw the button that pins a picture, but not where answers are hidden."""
+    if settings.predict or url.bare():
+        return
+    st.button(
+        str(text("Pin")),
+        key=f"{name}_pin",
+        type="tertiary",
+        on_click=_pin,
+        args=(name,),
+        help=str(text("Keeps this picture as it is now, to see the next one beside it.")),
+    )
+
+
+def bar(page: str, titles: Mapping[str, str], settings: Settings) -> None:
+    """Draw what is pinned, and what can be done with it; nothing where nothing is pinned.
+
+    Args:
+        page: that is shown. titles: of all pages. settings: of the page.
+
+    """
+    if "pin" not in st.query_params or url.bare():
+        return
+    with st.container(key="pin", horizontal=True, vertical_alignment="center", gap="small"):
+        try:
+            pin = pinned()
+        except Refusal as error:
+            st.warning(text("{error} Nothing is pinned.", error=error), icon=":material/link_off:")
+        else:
+            if pin is not None:
+                _tell(pin, page, titles, settings)
+        st.button(str(text("Unpin")), key="unpin", on_click=_unpin)
+
+
+def _tell(pin: Pin, page: str, titles: Mapping[str, str], settings: Settings) -> None:
+    """Say what is pinned, and offer the ways to it."""
+    place = [] if pin.page == page else [str(text(titles[pin.page]))]
+    words = " · ".join([*place, *label(pin)])
+    if settings.predict:
+        # To go there would be to see what this page hides.
+        hidden = text("**Pinned:** {words}. It is shown again with the answers.", words=words)
+        st.markdown(hidden)
+        return
+    st.markdown(text("**Pinned:** {words}", words=words))
+    if pin.page == page:
+        swap = text("Goes to the pinned state, and pins this one.")
+        st.button(str(text("Swap")), key="pin_swap", on_click=_swap, args=(pin,), help=str(swap))
+        return
+    if page in break_it.PAGE_OF.values():
+        st.button(
+            str(text("Hide") if _asked_for() else text("Show")),
+            key="pin_show",
+            on_click=url.show,
+            kwargs={"beside": None if _asked_for() else "1"},
+            help=str(text("The pinned picture, beside the first one of this page.")),
+        )
+    # All that the picture uses is named: its page may have a default of its own.
+    query = {**url.view_elsewhere(), **pin.settings.to_query(PICTURES[pin.name].uses)}
+    query.pop("beside", None)
+    st.page_link(f"pages/{pin.page}.py", label=str(text("Go back")), query_params=query)
+
+
+def label(pin: Pin) -> list[str]:
+    """The picture, and what tells its state from others."""
+    picture = PICTURES[pin.name]
+    told = [_told(pin.settings, name) for name in picture.told(pin.settings)]
+    return [picture.title, *told]
+
+
+def _told(settings: Settings, name: str) -> str:
+    words = in_words(settings, name)
+    return words if name in MAIN else f"{SETTINGS[name].label}: {words}"
+
+
+def difference(pin: Pin, now: Settings, slider: str) -> str:
+    """Say in which settings a picture differs from the pinned one.
+
+    Its slider is left out: it tells its own value, and moves while this sentence stands.
+    """
+    changes = [
+        text(
+            "{setting} {pinned} → {now}",
+            setting=SETTINGS[name].label,
+            pinned=in_words(pin.settings, name),
+            now=in_words(now, name),
+        )
+        for name in PICTURES[pin.name].uses
+        if name != slider and getattr(pin.settings, name) != getattr(now, name)
+    ]
+    if changes:
+        return text("Pinned → now: {changes}.", changes=", ".join(map(str, changes)))
+    if slider:
+        return text("Nothing differs, unless a slider was moved.")
+    return text("Nothing differs yet: change a setting.")
+
+
+def _pin(name: str) -> None:
+    url.show(pin=written(name, url.state()), beside=None)
+
+
+def _unpin() -> None:
+    url.show(pin=None, beside=None)
+
+
+def _swap(pin: Pin) -> None:
+    _pin(pin.name)
+    url.set_state(pin.settings)
+
+
+def _asked_for() -> bool:
+    return st.query_params.get("beside") == "1"
+
+
+# Where the pinned picture stands.
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """Beside a picture: where the pinned one is drawn, and above both what differs.
+
+    Attributes:
+        name, settings: of the picture that it is beside.
+
+    """
+
+    pin: Pin
+    name: str
+    settings: Settings
+    above: DeltaGenerator
+    column: DeltaGenerator
+
+
+_PLACES: ContextVar[list[Place] | None] = ContextVar("places", default=None)
+
+
+@contextmanager
+def places() -> Iterator[list[Place]]:
+    """Collect where pinned pictures are to be drawn, as long as the block lasts."""
+    found: list[Place] = []
+    token = _PLACES.set(found)
+    try:
+        yield found
+    finally:
+        _PLACES.reset(token)
+
+
+@contextmanager
+def pair(name: str, settings: Settings) -> Iterator[None]:
+    """Draw a picture in the block, with a place beside it where the pinned one belongs there."""
+    found, pin = _PLACES.get(), _beside(name, settings)
+    if pin is None or found is None:
+        yield
+        return
+    with st.container(key="beside", gap="small"):
+        above = st.container()
+        now, then = st.columns(2, gap="medium")
+        found.append(Place(pin, name, settings, above, then))
+        with now:
+            st.markdown(f"**{text('Now')}**")
+            yield
+
+
+def _beside(name: str, settings: Settings) -> Pin | None:
+    """What is shown beside a picture: the same one as it was pinned; elsewhere where asked for."""
+    if url.bare() or settings.predict:
+        return None
+    try:
+        pin = pinned()
+    except Refusal:
+        return None
+    page = PAGE_OF[name]
+    asked = _asked_for() and break_it.PAGE_OF.get(name) == page
+    if pin is None or pin.name == name or (asked and pin.page != page):
+        return pin
+    return None

@@ -1,0 +1,143 @@
+"""Pin, in a browser: the slider's frame, a reload, keys alone, every screen, light and dark."""
+
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+NOW, PINNED = ".st-key-figure_turn", ".st-key-figure_pinned"
+LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
+
+# Both figures, their sliders included, and what stands above them has no scroll bar.
+SIDEWAYS = "document.querySelector('[data-testid=stMain]').scrollWidth > innerWidth"
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.evaluate("location.href")).query)
+
+
+def pinned(page: Page) -> dict[str, str]:
+    return dict(parse_qsl(query(page)["pin"][0].partition("?")[2]))
+
+
+def place(page: Page, figure: str) -> str:
+    """Where the slider of a figure is, in its words."""
+    return page.locator(f"{figure} input[type=range]").get_attribute("aria-valuetext") or ""
+
+
+def by_keys(page: Page, name: str, wait_settled) -> None:
+    page.get_by_role("button", name=name, exact=True).first.focus()
+    page.keyboard.press("Enter")
+    wait_settled(page)
+
+
+def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wait_settled, axe):
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    assert page.get_by_role("button", name="Unpin").count() == 0
+    page.locator(f"{NOW} input[type=range]").focus()
+    page.keyboard.press("End")
+    page.wait_for_function("location.search.includes('growth=16')")
+    by_keys(page, "Pin", wait_settled)
+    assert pinned(page) == {"method": "layer", "growth": "16"}
+    expect(page.locator(f"{PINNED} input[type=range]")).to_have_count(1)
+    assert place(page, PINNED) == place(page, NOW)
+
+    page.locator(f"{NOW} input[type=range]").focus()
+    page.keyboard.press("Home")
+    page.wait_for_function("location.search.includes('growth=0.5')")
+    before = page.url
+    assert place(page, PINNED) != place(page, NOW)
+    page.locator(f"{PINNED} input[type=range]").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(500)
+    assert page.url == before, "the address is about the picture that is not pinned"
+    assert place(page, NOW).endswith("½")
+    assert axe(page) == []
+
+    page.reload()
+    wait_settled(page)
+    expect(page.locator(f"{PINNED} input[type=range]")).to_have_count(1)
+    assert place(page, PINNED).endswith("16")
+    assert place(page, NOW).endswith("½")
+    by_keys(page, "Swap", wait_settled)
+    assert place(page, PINNED).endswith("½")
+    assert place(page, NOW).endswith("16")
+    assert pinned(page)["growth"] == "0.5"
+    by_keys(page, "Unpin", wait_settled)
+    expect(page.locator(PINNED)).to_have_count(0)
+    assert query(page) == {"method": ["layer"], "growth": ["16"]}
+
+
+def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait_settled, axe):
+    page.goto(f"{server}/learning_rate?dataset=iris&{LAYER}")
+    wait_settled(page)
+    page.get_by_role("link", name="Recurrent").click()
+    expect(page.get_by_role("link", name="Go back")).to_be_visible()
+    wait_settled(page)
+    assert query(page)["pin"] == ["turn?method=layer&growth=4"]
+    expect(page.locator(PINNED)).to_have_count(0)
+    by_keys(page, "Show", wait_settled)
+    expect(page.locator(f"{PINNED} input[type=range]")).to_have_count(1)
+    page.keyboard.press("Tab")  # away from the button, whose help opens where it has the focus
+    expect(page.get_by_role("tooltip")).to_have_count(0)
+    assert axe(page) == []
+    page.reload()
+    wait_settled(page)
+    expect(page.locator(f"{PINNED} input[type=range]")).to_have_count(1)
+    page.get_by_role("link", name="Go back").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(NOW)).to_be_visible()
+    wait_settled(page)
+    assert urlsplit(page.url).path == "/learning_rate"
+    assert place(page, NOW) == place(page, PINNED)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "height", "touch"), [(1280, 720, False), (1920, 1080, False), (390, 844, True)]
+)
+def test_two_pictures_are_legible_on_every_screen(
+    server, open_page, wait_settled, axe, scheme, width, height, touch
+):
+    page = open_page(width, height, touch=touch, scheme=scheme)
+    page.goto(f"{server}/learning_rate?method=batch&{LAYER}")
+    wait_settled(page)
+    boxes = []
+    for figure in (NOW, PINNED):
+        expect(page.locator(f"{figure} input[type=range]")).to_be_visible()
+        boxes.append(page.locator(f"{figure} .js-plotly-plot").bounding_box())
+        sizes = page.locator(f"{figure} text").evaluate_all(
+            """all => all.filter(one => one.textContent.trim())
+                .map(one => parseFloat(getComputedStyle(one).fontSize))"""
+        )
+        assert min(sizes) >= (21 if width == 1920 else 14)
+    now, then = boxes
+    if touch:
+        assert now["y"] + now["height"] <= then["y"]
+    else:
+        assert now["y"] == then["y"]
+        assert now["x"] + now["width"] <= then["x"]
+    assert not page.evaluate(SIDEWAYS)
+    title, buttons = (page.locator(f".st-key-heading {one}").first for one in ("h1", "button"))
+    if width == 1280:
+        assert abs(title.bounding_box()["y"] - buttons.bounding_box()["y"]) < 20, "one line"
+    assert axe(page) == []
+
+
+def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
+    page.goto(f"{server}/invariance?{urlencode({'pin': 'effect?dataset=digits'})}")
+    wait_settled(page)
+
+    def click(figure: str) -> None:
+        box = page.locator(f"{figure} .js-plotly-plot").bounding_box()
+        page.locator(f"{figure} .js-plotly-plot").scroll_into_view_if_needed()
+        box = page.locator(f"{figure} .js-plotly-plot").bounding_box()
+        page.mouse.click(box["x"] + 45, box["y"] + 210)
+        wait_settled(page)
+
+    expect(page.locator(f"{PINNED} input[type=range]")).to_be_visible()
+    click(PINNED)
+    assert "index" not in query(page)
+    click(".st-key-figure_effect")
+    assert "index" in query(page), "as the same click does in the picture of the page"
