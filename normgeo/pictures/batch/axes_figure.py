@@ -18,7 +18,9 @@ from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import THEMES, Theme, dress
 
-HALF, GAP = 0.49, 0.02  # of the width, for the arrays; free between two methods
+HALF, ROOMY_HALF = 0.49, 0.585  # of the width, for the arrays
+ROOMY_HIGH = 0.8  # of the height, for the accuracy beneath one line more
+GAP = 0.02  # of the width, free between two methods
 PHONE_ACCURACY = 430
 MARGIN = {"l": 44, "r": 10, "t": 6, "b": 6}
 
@@ -35,13 +37,19 @@ def figure(result: Axes, theme: str) -> go.Figure:
         drawn.add_traces(list(accuracy_figure.traces(result.accuracy, methods + 1, theme)))
     dress(drawn, theme, height=round(height) + MARGIN["t"] + MARGIN["b"])
     drawn.update_layout(margin=MARGIN, showlegend=False)
-    drawn.update_layout(_layout(result, methods, height))
+    drawn.update_layout(_layout(result, methods, height, HALF))
     states = {m: _state(result, m, places, len(drawn.data), theme) for m in result.panels}
     opening = states[result.start]
     if opening["data"]:
         drawn.add_traces(opening["data"])
     drawn.update_layout(opening["layout"])
-    drawn.update_layout(meta={"narrow": _phone(result, methods, height)})
+    # Larger words need more of the width.
+    drawn.update_layout(
+        meta={
+            "narrow": _phone(result, methods, height),
+            "room": _layout(result, methods, height, ROOMY_HALF),
+        }
+    )
     add_slider(
         drawn,
         [{"name": str(m), **state} for m, state in states.items()],
@@ -100,16 +108,17 @@ def _mosaic(maps: Array) -> Array:
     return laid
 
 
-def _layout(result: Axes, methods: int, height: float) -> dict[str, Any]:
+def _layout(result: Axes, methods: int, height: float, half: float) -> dict[str, Any]:
     """Where the axes stand: the methods beside each other, then the accuracy."""
-    width = HALF if result.accuracy is not None else 1.0
+    width = half if result.accuracy is not None else 1.0
     step = (width + GAP) / methods
     layout: dict[str, Any] = {}
     for place in range(methods):
         domain = [place * step, (place + 1) * step - GAP]
         layout |= _hidden(place + 1, height, domain, [0, 1])
     if result.accuracy is not None:
-        layout |= accuracy_figure.axes(result.accuracy, methods + 1, [width + 0.09, 1], [0, 1])
+        room = [0, 1 if half == HALF else ROOMY_HIGH]
+        layout |= accuracy_figure.axes(result.accuracy, methods + 1, [width + 0.09, 1], room)
     return layout
 
 

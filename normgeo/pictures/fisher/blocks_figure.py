@@ -68,7 +68,10 @@ def figure(result: FisherBlocks, theme: str) -> go.Figure:
         annotations=_heads(result, theme, narrow=False),
         updatemenus=[_buttons(result, narrow=False)],
         shapes=[line for n in _details(result) for line in _borders(models[0], n, theme)],
-        meta={"narrow": _narrow(result, theme)},
+        meta={
+            "narrow": _narrow(result, theme),
+            "room": {"yaxis4": {"title": {"text": text("neuron {h}", h=models[0].blocks.pair[0])}}},
+        },
     )
     return drawn
 

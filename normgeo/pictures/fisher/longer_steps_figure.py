@@ -117,7 +117,7 @@ def _axes(quadratic: Array) -> dict[str, Any]:
             "dtick": 2 if high - low < 16 else 4,
             "title": text("nats per case") if n == 1 else "",
         }
-    layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2, 1], "dtick": 1}
+    layout["yaxis3"] |= {"title": text("KL over ½ δᵀFδ"), "range": [-2.3, 1], "dtick": 1}
     return layout
 
 

@@ -212,7 +212,7 @@ def moving(
             },
             "hoverinfo": "skip",
             "text": [str(text("case {n}", n=case)) for case in result.cases[result.changed]],
-            "textposition": "bottom center",
+            "textposition": "top left",
             "textfont": {"size": SMALL, "color": look.ink},
         },
     ]

@@ -10,7 +10,6 @@
 const NARROW = 640; // pixels of a figure: below, its panels stack
 const DESIGNED = [1280, 720]; // the screen that figures are made for
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
-const EDGE = 8; // pixels beneath a figure that is shown to a room
 const LEAP = 10; // frames of Page Up and Page Down
 const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
@@ -24,12 +23,13 @@ const STYLE = `
 .js-plotly-plot { position: relative; }
 .frames-stage { position: fixed; top: 0; left: 0; visibility: hidden; pointer-events: none; }
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
-  display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; padding: 0 10px;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 2px calc(8px + 0.5em); padding: 0 10px;
   color: var(--ink); font: calc(16px * var(--magnify, 1)) var(--font); }
 .frames button { min-width: 44px; height: 32px; padding: 0 8px; font: inherit; color: inherit;
   background: var(--panel); border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
 .frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); }
-.frames .scale { flex: 1 1 240px; position: relative; height: 52px; }
+.frames .scale { flex: 1 1 240px; position: relative;
+  height: calc(28px + 24px * var(--magnify, 1)); }
 .frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
   touch-action: pan-y; }
 .frames .scale span { position: absolute; top: 28px; transform: translateX(-50%);
@@ -79,19 +79,6 @@ function scaled(value, scale, key = "") {
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// A page shown to a room says how much larger type is than elsewhere; its figures end where the
-// screen does.
-function room(plot) {
-  const larger = getComputedStyle(document.documentElement).getPropertyValue("--magnify");
-  if (!larger) {
-    return null;
-  }
-  const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
-  const top = plot.parentElement.getBoundingClientRect().top + scrolled;
-  const high = window.innerHeight;
-  return { larger: Number(larger), height: Math.round(high - (top < high / 2 ? top : 0) - EDGE) };
-}
-
 // How large type is, and how much higher a figure, on this screen.
 function fit(width, plot) {
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
@@ -102,7 +89,7 @@ function fit(width, plot) {
   }
   const shown = room(plot);
   if (shown) {
-    return { narrow: false, scale: scale * shown.larger, height: 1, whole: shown.height };
+    return { narrow: false, scale: scale * shown.larger, height: 1, ...shown };
   }
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
@@ -188,7 +175,7 @@ class Player {
 
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
-    const { narrow, scale, height, whole } = this.fit();
+    const { narrow, scale, height, whole, larger } = this.fit();
     const frame = this.frames[place] ?? {};
     const data = [...this.base.data];
     (frame.data ?? []).forEach((patch, index) => {
@@ -201,6 +188,8 @@ class Player {
     layout.height = whole ?? meta.height;
     if (narrow) {
       layout = over(over(layout, meta.narrow ?? {}), more?.narrow ?? {});
+    } else if (whole) {
+      layout = over(layout, meta.room ?? {});
     }
     layout.height *= whole ? 1 : height;
     if (scale !== 1) {
@@ -210,7 +199,8 @@ class Player {
     layout.template = scale === 1 ? template : scaled(template, scale);
     layout.meta = { ...meta, shown: true };
     layout.width = this.width();
-    return { data: scale === 1 ? data : data.map((trace) => scaled(trace, scale)), layout };
+    const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
+    return whole ? roomy(traces, layout, this.plot._fullLayout, { scale, larger }) : { data: traces, layout };
   }
 
   async draw() {

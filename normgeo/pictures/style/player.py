@@ -16,7 +16,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
-SCRIPT = Path(__file__).with_name("player.js").read_text("utf-8")
+_HERE = Path(__file__).parent
+SCRIPT = "\n".join((_HERE / name).read_text("utf-8") for name in ("player.js", "room.js"))
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
 HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play

@@ -18,7 +18,7 @@ from normgeo.symmetry.walk import Walk
 HEIGHT, TOP, FOOT = 476, 88, 46  # pixels of the figure, and of its margins
 BODY = HEIGHT - TOP - FOOT
 REASONS = 4  # that are drawn
-LINE = 25  # pixels of a line of words, with room for a lower screen
+LINE, HIGH_LINE = 30, 40  # pixels of a line of words, with room for the type of a presentation
 
 
 def drawn_reasons(result: Walks) -> tuple[Direction, ...]:
@@ -32,8 +32,9 @@ def drawn_reasons(result: Walks) -> tuple[Direction, ...]:
 def slots(result: Walks) -> list[tuple[float, float, float]]:
     """For each reason, in pixels from the top: its slot's top, its pictures' top and height."""
     count = len(drawn_reasons(result))
-    words, head = (2 if count < 4 else 1) * LINE, 1.6 * LINE
-    pitch = min(112.0, (BODY - head) / max(count, 1))
+    line = HIGH_LINE if count < 3 else LINE
+    words, head = (2 if count < 4 else 1) * line, 1.6 * line
+    pitch = min(3.4 * line, (BODY - head) / max(count, 1))
     pictures = min(38.0, pitch - words - 10)
     return [(head + i * pitch, head + i * pitch + words, pictures) for i in range(count)]
 
