@@ -85,8 +85,8 @@ class AdaptiveMoments(Optimizer):
     ) -> Equilibrium | None:
         if not self.decoupled:
             return None
-        # With s = ηλ = 1 − a: 1 − aβ = 1 − β + sβ, 1 − a² = s(2 − s), and of cos θ is lost
-        # 1 − (a + β)/(1 + aβ) = s(1 − β)/(1 + aβ), so that a small s keeps its digits.
+        # With s = ηλ = 1 − c: 1 − cβ = 1 − β + sβ, 1 − c² = s(2 − s), and of cos θ is lost
+        # 1 − (c + β)/(1 + cβ) = s(1 − β)/(1 + cβ), so that a small s keeps its digits.
         lost, beta = np.broadcast_to(rate * decay, np.shape(sphere_gradient)), self.beta1
         kept = 1 - lost
         steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - beta + lost * beta)
@@ -104,14 +104,14 @@ class AdaptiveMoments(Optimizer):
         half = lost * (1 - beta) / (1 + (1 - lost) * beta) / 2
         turn = latex(float(np.degrees(balance.angle)))
         return (
-            rf"a &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
+            rf"c &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
             rf"= {latex(lost)}",
             r"\lVert w^*\rVert^2 &= \frac{\eta KD}{\lambda(2 - \eta\lambda)} \cdot "
-            r"\frac{(1 - \beta_1)(1 + a\beta_1)}{(1 + \beta_1)(1 - a\beta_1)} = "
+            r"\frac{(1 - \beta_1)(1 + c\beta_1)}{(1 + \beta_1)(1 - c\beta_1)} = "
             rf"\frac{{{latex(rate)} \cdot {size}}}{{{latex(decay)} \cdot {latex(2 - lost, 4)}}} "
             rf"\cdot {latex(memory)}, \quad \lVert w^*\rVert = {latex(float(balance.norm))}",
-            r"\theta^* &= \arccos\frac{a + \beta_1}{1 + a\beta_1} "
-            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + a\beta_1)}} "
+            r"\theta^* &= \arccos\frac{c + \beta_1}{1 + c\beta_1} "
+            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + c\beta_1)}} "
             rf"= 2 \arcsin\sqrt{{{latex(half, 4)}}} = {{{turn}}}^\circ",
         )
 
@@ -158,8 +158,8 @@ class AdamW(AdaptiveMoments):
     assumes = text("{adam} At λ = 0 AdamW is Adam.", adam=AdaptiveMoments.assumes)
     equilibrium_assumes = text(
         "With decay apart from the gradient, and for gradients that are uncorrelated from step "
-        "to step, equally large in all coordinates and at all steps: with a = 1 − ηλ, each "
-        "step turns by arccos((a + β₁)/(1 + aβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
+        "to step, equally large in all coordinates and at all steps: with c = 1 − ηλ, each "
+        "step turns by arccos((c + β₁)/(1 + cβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
         "a block."
     )
     decoupled = True

@@ -64,7 +64,7 @@ class Bernoulli(Family):
     key = "bernoulli"
     title = text("Bernoulli")
     support = text("0 or 1")
-    formula = r"\log(1 + e^s)"
+    formula = r"\log(1 + \mathrm{e}^s)"
     has_classes = True
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -104,7 +104,7 @@ class Poisson(Family):
     key = "poisson"
     title = text("Poisson")
     support = text("counts (0, 1, 2, …)")
-    formula = "e^s"
+    formula = r"\mathrm{e}^s"
 
     def _check_natural(self, s: Floats) -> None:
         super()._check_natural(s)

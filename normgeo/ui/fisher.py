@@ -134,7 +134,7 @@ def magnitude(settings: Settings) -> None:
     """Draw the metric along the gains against the scale of the inputs."""
     results.show("magnitude", settings, again=text("Compute all methods"))
     st.latex(
-        r"ds^2 = \tfrac12\, \delta_g^{\mathsf T}\, \mathbb{E}_x\!\left[ "
+        r"\mathit{ds}^2 = \tfrac12\, \delta_g^{\mathsf T}\, \mathbb{E}_x\!\left[ "
         r"\frac{\mathrm{Cov}_{ij}\, z_i z_j}{\phi^2} \right] \delta_g"
     )
     points(
@@ -191,13 +191,13 @@ def equation(settings: Settings) -> None:
     st.latex(
         rf"A(s) = {family.formula}, \quad s = {tex.number(out.s)}: \quad "
         rf"\mathbb{{E}}[y] = A'(s) = {tex.number(out.mean)}, \quad "
-        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)} \qquad "
-        + tex.words(
-            text(
-                "(Eq. 10 and 11, {family}, case 0, neuron {h})",
-                family=text(family.title),
-                h=settings.neuron,
-            )
+        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)}"
+    )
+    st.caption(
+        text(
+            "Eq. 10 and 11, {family}, case 0, neuron {h}.",
+            family=text(family.title),
+            h=settings.neuron,
         )
     )
     st.caption(

@@ -112,7 +112,7 @@ def begin(
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls)
-    if not url.bare():
+    if not url.embedded():
         glossary.draw(page)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))

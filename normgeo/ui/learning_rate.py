@@ -219,9 +219,9 @@ def fisher(settings: Settings, drawn: Any) -> None:
     st.markdown(
         text(
             "The paper says that the curvature along the direction of $w_i$ changes by ½ when its "
-            "norm doubles. The ½ is right for the gradient, for the length $ds$ and for the mixed "
-            "blocks of $F$. The curvature itself, the block of $F$ of the doubled weights, changes "
-            "by ¼; and along $w_i$ there is no curvature, before or after."
+            "norm doubles. The ½ is right for the gradient, for the length $\\mathit{ds}$ and for "
+            "the mixed blocks of $F$. The curvature itself, the block of $F$ of the doubled "
+            "weights, changes by ¼; and along $w_i$ there is no curvature, before or after."
         )
     )
     left, right = st.columns([600, 600], gap="medium")

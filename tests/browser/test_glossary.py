@@ -1,6 +1,9 @@
 """Symbols and terms of a page: their meaning by mouse, keys and touch."""
 
+import pytest
 from playwright.sync_api import expect
+
+from normgeo.ui.teaching import glossary
 
 MEANING = "A small number added to σ² before its root is taken."
 
@@ -38,3 +41,90 @@ def test_meaning_is_a_touch_away_at_the_end_of_a_phone_page(server, phone, wait_
     expect(tip).to_have_text(MEANING)
     expect(tip).to_be_in_viewport(ratio=1)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+# The letters of the formulas of a page, each once, with where they stand.
+LETTERS = """() => {
+    const found = new Map();
+    for (const one of document.querySelectorAll('.katex-html .mathnormal, .katex-html .mathbb, '
+        + '.katex-html .mathit, .katex-html .mathrm')) {
+        const box = one.getBoundingClientRect();
+        const seen = box.width > 0 && box.top > 60 && box.bottom < window.innerHeight;
+        if (seen && one.children.length === 0 && !found.has(one.textContent)) {
+            found.set(one.textContent, [box.left + box.width / 2, box.top + box.height / 2]);
+        }
+    }
+    return [...found];
+}"""
+UPRIGHT = {"e", "id", "ReLU"}  # words and constants
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/invariance?tab=why&eps=0.1&",
+        "/invariance?tab=blackboard&cell=batch.case_recentering&",
+        "/learning_rate?tab=equilibrium&optimizer=adamw&",
+        "/learning_rate?tab=spiral&",
+        "/learning_rate?tab=equation&",
+        "/fisher?tab=magnitude&",
+        "/fisher?tab=labels&",
+        "/fisher?tab=equation&",
+        "/batch?tab=equation&",
+        "/recurrent?tab=why&",
+    ],
+)
+def test_each_symbol_of_a_formula_tells_its_meaning_where_it_stands(look_at, address):
+    page = look_at(f"{address}present=1")
+    page.locator(".katex-html:visible").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    letters = [one for one in page.evaluate(LETTERS) if one[0] not in UPRIGHT]
+    assert len(letters) > 1
+    tip, silent = page.get_by_role("tooltip"), []
+    meanings = set(glossary.entries().values())
+    for letter, (x, y) in letters:
+        page.mouse.move(2, 2)
+        expect(tip).to_be_hidden()
+        page.mouse.move(x, y)
+        try:
+            expect(tip).to_be_visible(timeout=2000)
+        except AssertionError:
+            silent.append(letter)
+        else:
+            assert tip.inner_text() in meanings
+    assert silent == []
+
+
+def test_symbol_in_a_figure_and_a_term_in_a_sentence_tell_their_meaning(look_at):
+    page = look_at("/learning_rate?tab=equation")
+    tip = page.get_by_role("tooltip")
+    title = page.locator(".st-key-figure_turn .ytitle", has_text="against").first
+    expect(title).to_be_visible()
+    words = page.locator(".st-key-figure_turn text", has_text="norm ‖w‖ of the weights").first
+    box = words.bounding_box()
+    page.mouse.move(box["x"] + 0.24 * box["width"], box["y"] + box["height"] / 2)
+    expect(tip).to_have_text("The norm of a weight vector, the root of the sum of its squares.")
+    page.mouse.move(tip.bounding_box()["x"] + 5, tip.bounding_box()["y"] + 5)
+    page.wait_for_timeout(400)
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def test_symbols_of_a_presented_page_come_by_tab_alone(server, page, wait_settled):
+    page.goto(f"{server}/fisher?tab=equation&present=1")
+    wait_settled(page)
+    names = glossary.USED["fisher"].split("|")
+    first = page.get_by_role("button", name=names[0], exact=True)
+    first.focus()
+    told = []
+    for _ in names:
+        expect(page.get_by_role("tooltip")).to_be_in_viewport(ratio=1)
+        told.append(page.get_by_role("tooltip").inner_text())
+        page.keyboard.press("Tab")
+    assert told == [glossary.entries()[name] for name in names]
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Escape")
+    assert "present=1" in page.url, "the meaning is closed, not the presentation"
+    page.keyboard.press("Escape")
+    page.wait_for_function("!location.search.includes('present')")

@@ -9,6 +9,53 @@ from normgeo.ui.teaching import glossary
 
 SYMBOLS = ["μ", "σ", "δ", "γ", "ε", "η", "θ", "λ", "φ", "ρ", "‖w‖", "KL"]
 
+# Letters of TeX by their commands; upright words that are no symbols; what is no letter at all.
+GREEK = {
+    "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
+    "theta": "θ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "phi": "φ",
+}  # fmt: skip
+UPRIGHT = {"e", "id", "ReLU"}
+NO_SYMBOL = re.compile(
+    r"\\text\{[^}]*\}|\\(?:begin|end)\{[^}]*\}(?:\{[lrc]*\})?|\\mathsf\s*\{?T\}?|\[[\d.]+(?:pt|em)\]"
+)
+NAMED = re.compile(r"\\math(?:rm|it)\{(\w+)\}")
+
+# Each page's tabs that write formulas, with states that write others.
+FORMULAS = [
+    ("invariance", {"tab": "why"}),
+    ("invariance", {"tab": "why", "eps": "0.1"}),
+    ("invariance", {"tab": "why", "cell": "layer.weight_matrix_recentering"}),
+    ("invariance", {"tab": "blackboard", "cell": "batch.case_recentering"}),
+    ("invariance", {"tab": "blackboard", "cell": "batch.case_rescaling"}),
+    ("learning_rate", {"tab": "equilibrium", "steps": "60"}),
+    ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "momentum"}),
+    ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "adamw"}),
+    ("learning_rate", {"tab": "twin", "steps": "60"}),
+    ("learning_rate", {"tab": "spiral", "steps": "60"}),
+    ("learning_rate", {"tab": "fisher"}),
+    ("learning_rate", {"tab": "equation"}),
+    ("fisher", {"tab": "magnitude"}),
+    ("fisher", {"tab": "labels"}),
+    ("fisher", {"tab": "equation"}),
+    ("fisher", {"tab": "equation", "family": "poisson"}),
+    ("batch", {"tab": "equation"}),
+    ("recurrent", {"tab": "why"}),
+    ("recurrent", {"tab": "why", "activation": "relu"}),
+]
+
+
+def symbols(tex: str) -> set[str]:
+    """The symbols of a formula: its single letters, and what is set as one name."""
+    plain = NO_SYMBOL.sub(" ", tex)
+    named = set(NAMED.findall(plain)) - UPRIGHT
+    plain = NAMED.sub(" ", plain)
+    greek = {GREEK[name] for name in re.findall(r"\\([a-zA-Z]+)", plain) if name in GREEK}
+    return named | greek | set(re.findall("[a-zA-Zα-ωΑ-Ω]", re.sub(r"\\[a-zA-Z]+", " ", plain)))
+
+
+def listed(found) -> list[str]:
+    return [name for name, _ in found.table("glossary")["entries"]]
+
 
 def test_every_entry_of_a_page_is_in_the_glossary():
     assert set(glossary.USED) == set(PAGES)
@@ -23,5 +70,26 @@ def test_page_shows_the_meaning_of_each_symbol_in_its_words(shown, page):
     found = shown(page)
     words = found.words + "".join(map(found.captions, found.figures))
     used = {symbol for symbol in SYMBOLS if symbol in re.sub("<[^>]*>", "", words)}
-    listed = [name for name, _ in found.table("glossary")["entries"]]
-    assert used - set(listed) == set()
+    assert used - set(listed(found)) == set()
+
+
+def test_symbols_of_a_formula_are_its_letters():
+    tex = r"\mathrm{KL} &\approx \tfrac12\, \delta_g^{\mathsf T} F\,\text{in words} + \mathit{ds}"
+    assert symbols(tex) == {"KL", "δ", "g", "F", "ds"}
+
+
+@pytest.mark.parametrize(("page", "query"), FORMULAS)
+def test_page_shows_the_meaning_of_each_symbol_of_its_formulas(shown, page, query):
+    found = shown(page, **query)
+    formulas = [formula.value for formula in found.app.latex]
+    words = [e.value for kind in (found.app.markdown, found.app.caption) for e in kind]
+    formulas += [inline for each in words for inline in re.findall(r"\$([^$]+)\$", each)]
+    used = set().union(*map(symbols, formulas))
+    assert len(used) > 1
+    assert used - {form for name in listed(found) for form in name.split(", ")} == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_symbols_go_along_to_a_room_but_not_with_one_figure(shown, page):
+    if page != "audit":
+        assert listed(shown(page, present="1")) == listed(shown(page))

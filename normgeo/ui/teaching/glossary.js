@@ -1,42 +1,157 @@
-// A line of symbols and terms; each tells its meaning on hover, focus and touch. Escape closes it.
+// Symbols and terms tell their meaning where they stand: in words, formulas and figures where a
+// pointer rests on one or a finger touches it, in a line of all of them for keys. Escape closes it.
 
-export default function ({ data, parentElement }) {
+const REST = 150; // milliseconds without a move before the symbol under a pointer tells
+const NEAR = 2; // pixels around a word that still are on it
+const LETTER = "[\\p{L}\\p{N}]";
+const SYMBOLS = ".mathnormal, .mathrm, .mathit, .mathbb";
+const ACTS = "button, a, input, textarea, select, [role=button], [role=tab], [role=option]";
+
+// KaTeX has its own code points for some letters.
+const usual = (letters) => letters.replace(/[∥ϕϵ]/g, (one) => ({ "∥": "‖", "ϕ": "φ", "ϵ": "ε" })[one]);
+
+// The names of an entry as they may stand on a page; a term also begins a sentence, or is a plural.
+function forms(name) {
+  return name.split(", ").map((form) => {
+    const exact = form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return /[a-z]{3}/.test(form)
+      ? `[${form[0].toUpperCase()}${form[0]}]${exact.slice(1).replace(/y$/, "(?:y|ies)")}(?:s|es)?`
+      : exact;
+  });
+}
+
+// What finds the entries: their places, and patterns with a group for each, one for words and one for
+// formulas, where letters stand close together.
+function finder(entries) {
+  const all = entries.flatMap(([name], place) => forms(name).map((form) => [form, place]));
+  all.sort(([one], [other]) => other.length - one.length);
+  const groups = all.map(([form]) => `(${form})`).join("|");
+  return {
+    places: all.map(([, place]) => place),
+    inWords: new RegExp(`(?<!${LETTER})(?:${groups})(?!${LETTER})`, "gu"),
+    inFormulas: new RegExp(groups, "gu"),
+  };
+}
+
+// In a formula a letter stands alone; with a hat, or between bars, it is another symbol.
+function symbol(letter) {
+  const whole = letter.parentElement.closest(".mord") ?? letter;
+  const barred = [letter, whole].some((one) => usual(one.previousElementSibling?.textContent ?? "") === "‖");
+  return letter.closest(".accent") ? "ŵ" : barred ? "‖w‖" : "w";
+}
+
+// The ranges of a text that have a meaning, with it.
+function* found({ entries, places, inWords, inFormulas }, text) {
+  const parent = text.parentElement;
+  const formula = parent.closest(".katex");
+  const words = usual(text.data);
+  const letters = parent.matches(".mathnormal");
+  for (const match of words.matchAll(letters ? inFormulas : inWords)) {
+    let entry = entries[places[match.slice(1).findIndex(Boolean)]];
+    if (letters && match[0] === "w") {
+      entry = entries.find(([name]) => name === symbol(parent)) ?? entry;
+    }
+    // Among words "a" is an article; in a formula some letters are a word, or a sign as T for transposed.
+    const stands = formula ? parent.matches(SYMBOLS) : !/^a$/i.test(match[0]);
+    if (stands || words.trim() === match[0]) {
+      const range = document.createRange();
+      range.setStart(text, match.index);
+      range.setEnd(text, match.index + match[0].length);
+      yield [range, entry[1]];
+    }
+  }
+}
+
+// Where a symbol stands at a point of the screen, and its meaning.
+function at(shown, path, x, y) {
+  const near = ({ left, right, top, bottom }) =>
+    x >= left - NEAR && x <= right + NEAR && y >= top - NEAR && y <= bottom + NEAR;
+  const button = path.find((one) => one instanceof Element && one.matches("button") && shown.list.contains(one));
+  if (button) {
+    return [button, shown.entries[button.value][1]];
+  }
+  if (!(path[0] instanceof Element) || path.some((one) => one.matches?.(ACTS))) {
+    return null;
+  }
+  // In a figure its axes take the pointer, in a formula the signs around letters or the next line.
+  const inPage = path.some((one) => one.matches?.("[data-testid=stMain]"));
+  const under = inPage ? document.elementsFromPoint(x, y) : [path[0]];
+  const drawn = new Set(under.map((one) => one.closest(".js-plotly-plot, .katex")).filter(Boolean));
+  const parts = [...drawn].flatMap((one) => [...one.querySelectorAll(`text, tspan, ${SYMBOLS}`)]);
+  for (const part of [path[0], ...parts]) {
+    for (const text of near(part.getBoundingClientRect()) ? part.childNodes : []) {
+      for (const [range, meaning] of text.nodeType === Node.TEXT_NODE ? found(shown, text) : []) {
+        if ([...range.getClientRects()].some(near)) {
+          return [range, meaning];
+        }
+      }
+    }
+  }
+  return null;
+}
+
+function tell(tip, where, meaning) {
+  tip.textContent = meaning;
+  tip.hidden = false;
+  const { left, bottom, top } = where.getBoundingClientRect();
+  const { width, height } = tip.getBoundingClientRect();
+  const below = bottom + height + 8 < window.innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(left, window.innerWidth - width - 8))}px`;
+  tip.style.top = `${below ? bottom + 4 : top - height - 4}px`;
+}
+
+let shown, resting;
+
+// A pointer may go from a symbol to its meaning; away from both, the meaning goes.
+function point(event) {
+  clearTimeout(resting);
+  const path = event.composedPath();
+  const look = () => {
+    const there = at(shown, path, event.clientX, event.clientY);
+    if (there) {
+      tell(shown.tip, ...there);
+    } else if (!path.includes(shown.tip)) {
+      shown.tip.hidden = true;
+    }
+  };
+  resting = setTimeout(look, event.type === "click" ? 0 : REST);
+}
+
+function press(event) {
+  if (event.key === "Escape" && shown.tip.isConnected && !shown.tip.hidden) {
+    event.stopPropagation();
+    shown.tip.hidden = true;
+  }
+}
+
+export default function ({ data: { label, entries }, parentElement }) {
   const list = parentElement.querySelector("ul");
   const tip = parentElement.querySelector("[role=tooltip]");
-  const content = JSON.stringify(data);
-  if (list.dataset.content === content) {
-    return;
+  shown = { list, tip, entries, ...finder(entries) };
+  // The same functions are added once.
+  document.addEventListener("pointermove", point);
+  document.addEventListener("click", point);
+  window.addEventListener("keydown", press, true);
+  const content = JSON.stringify([label, entries]);
+  if (list.dataset.content !== content) {
+    list.dataset.content = content;
+    list.setAttribute("aria-label", label);
+    list.replaceChildren(...entries.map(([name, meaning], place) => {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", textContent: name, value: place });
+      button.setAttribute("aria-describedby", "meaning");
+      button.addEventListener("focus", () => tell(tip, button, meaning));
+      button.addEventListener("blur", () => { tip.hidden = true; });
+      const item = document.createElement("li");
+      item.append(button);
+      return item;
+    }));
   }
-  const hide = () => { tip.hidden = true; };
-  const show = (button, meaning) => {
-    tip.textContent = meaning;
-    tip.hidden = false;
-    const { left, bottom, top } = button.getBoundingClientRect();
-    const { width, height } = tip.getBoundingClientRect();
-    const below = bottom + height + 8 < window.innerHeight;
-    tip.style.left = `${Math.max(8, Math.min(left, window.innerWidth - width - 8))}px`;
-    tip.style.top = `${below ? bottom + 4 : top - height - 4}px`;
-  };
-  list.setAttribute("aria-label", data.label);
-  list.replaceChildren(...data.entries.map(([name, meaning]) => {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: name });
-    button.setAttribute("aria-describedby", "meaning");
-    for (const event of ["pointerenter", "focus", "click"]) {
-      button.addEventListener(event, () => show(button, meaning));
-    }
-    for (const event of ["pointerleave", "blur"]) {
-      button.addEventListener(event, hide);
-    }
-    const item = document.createElement("li");
-    item.append(button);
-    return item;
-  }));
-  list.onkeydown = (event) => {
-    if (event.key === "Escape" && !tip.hidden) {
-      event.stopPropagation();
-      hide();
+  return () => {
+    if (shown.list === list) {
+      document.removeEventListener("pointermove", point);
+      document.removeEventListener("click", point);
+      window.removeEventListener("keydown", press, true);
     }
   };
-  list.dataset.content = content;
 }

@@ -14,12 +14,15 @@ _HERE = Path(__file__).parent
 
 USED = dict(  # noqa: C408 - a page is no key of a registry
     home="X, x|W, w|a|μ|σ|z|‖w‖|neuron|case|γ|δ|ε|re-centering, re-scaling",
-    invariance="a|z|μ|σ|W, w|X, x|δ|γ|ε|case|neuron|re-centering, re-scaling|certificate|witness",
-    learning_rate="‖w‖|ŵ|G|η|θ|λ|ε|F|KL|neuron|block|angular update|equilibrium",
-    symmetry="W, w|F|KL|N, H, D|δ|γ|null direction|tangent|neuron|case",
-    fisher="F|KL|‖w‖|ŵ|δ|φ|N, H, D|block|base point|coupling|empirical Fisher",
-    batch="z|μ|σ|m|η|case|neuron|frozen statistics",
-    recurrent="ρ|f|T|μ|σ|neuron",
+    invariance="a|z|μ|σ|s|v|W, w|X, x|δ|γ|ε|case|neuron|re-centering, re-scaling"
+    "|certificate|witness",
+    learning_rate="W, w|‖w‖|ŵ|G|Γ|η|θ|λ|β|c|L|z|ε|F|KL|ds|K|N, H, D|g, b|t, i, j|neuron|block"
+    "|angular update|equilibrium",
+    symmetry="W, w|F|KL|N, H, D|K|δ|γ|null direction|tangent|neuron|case",
+    fisher="F|KL|W, w|‖w‖|ŵ|δ|θ|P|A|J|E|Var, Cov|O|ds|φ|s|a|z|y|X, x|g, b|t, i, j|N, H, D|block"
+    "|base point|coupling|empirical Fisher",
+    batch="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
+    recurrent="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|neuron",
     audit="z|F|‖w‖|δ|ε|Fisher information|effective learning rate|null direction",
 )
 """The entries that a page shows, in their order there."""
