@@ -84,3 +84,44 @@ def test_question_and_picture_fit_a_projector(server, page, wait_settled, path, 
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 1280
         assert box["y"] + box["height"] <= 720
+
+
+@pytest.mark.parametrize("path", ["/invariance", "/learning_rate"])
+def test_hidden_picture_on_a_phone_is_whole_and_short(server, phone, wait_settled, path):
+    phone.goto(f"{server}{path}?predict=1")
+    wait_settled(phone)
+    plot = phone.locator(".js-plotly-plot").first
+    edges = plot.locator("text").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
+    )
+    assert all(left >= 0 and right <= 390 for left, right in edges)
+    hidden = plot.bounding_box()["height"]
+    phone.get_by_role("button", name="Show the answers").tap()
+    wait_settled(phone)
+    phone.wait_for_timeout(300)
+    assert hidden < phone.locator(".js-plotly-plot").first.bounding_box()["height"] - 200
+
+
+@pytest.mark.parametrize("path", ["/invariance", "/learning_rate", "/audit"])
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)], ids=str)
+def test_score_is_told_and_stands_with_the_answer_on_a_screen(
+    server, open_page, wait_settled, path, size
+):
+    width, height = size
+    page = open_page(width, height, scheme="dark")
+    page.goto(f"{server}{path}?predict=1")
+    wait_settled(page)
+    score = page.locator(".st-key-score [role=status]")
+    expect(score).to_have_text("")
+    score.evaluate("one => { one.dataset.seen = 'before' }")
+    page.locator(".st-key-question button").first.click()
+    expect(score).to_have_text(re.compile(r"Score: [01] of 1"))
+    assert score.get_attribute("data-seen") == "before", (
+        "the place that tells stays, its words change"
+    )
+    answer = page.locator(".st-key-question").get_by_test_id("stAlertContainer")
+    expect(answer).to_have_role("status")
+    for part in (answer, score):
+        box = part.bounding_box()
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height

@@ -132,7 +132,7 @@ def test_predicted_cell_is_shown_with_its_reason_and_no_other(shown):
     assert words.count("<b>?</b>") == 2
     assert "not invariant" not in words
     assert {t["yaxis"] for t in dots(page.figure("effect"))} == {"y3"}
-    assert "Score: 0 of 1" in page.words
+    assert page.table("score") == {"words": "Score: 0 of 1"}
     assert [tab.label for tab in page.app.tabs][:2] == ["Why", "Certificate"]
     assert "Build your own" not in received(page)
 
@@ -145,7 +145,7 @@ def test_whole_table_can_be_predicted(shown):
         page.app.query_params["cell"] = f"{row}.{column}"
         page.app.run()
         press(page, f"predict_{truth[row, column]}")
-        assert f"Score: {n + 1} of {n + 1}" in page.words
+        assert page.table("score") == {"words": f"Score: {n + 1} of {n + 1}"}
     assert set("".join(page.signs().values())) == {"✓", "✗"}
     assert page.app.get("download_button"), "nothing is hidden in this picture any more"
     press(page, "predict_anew")
@@ -193,9 +193,12 @@ def test_button_hides_and_another_one_shows_and_another_page_is_not_hidden(shown
 def test_tour_does_not_tell_what_the_page_asks(shown):
     tour = {"tour": "ten-minutes", "stop": "1"}
     told = "where a method does not notice", "Layer norm averages"
-    assert all(words in shown("invariance", **tour).words for words in told)
+    page = shown("invariance", **tour)
+    page.app.button(key="tour_notice").click().run()
+    assert all(words in page.words for words in told)
     page = shown("invariance", **tour, predict="1")
     assert "Which methods do not notice?" in page.words
+    assert "tour_notice" not in [button.key for button in page.app.button]
     assert not any(words in received(page) for words in told)
     assert page.table()["marks"] == {}
 
@@ -285,7 +288,7 @@ def test_statements_are_asked_one_by_one(shown, keep_audit):
     assert [s.value for s in page.app.subheader] == [str(second.claim.statement)]
     press(page, f"predict_{HOLDS}")
     assert "Right: **It holds.**" in said(page)
-    assert "Score: 1 of 2" in page.words
+    assert page.table("score") == {"words": "Score: 1 of 2"}
     press(page, "claim_back")
     press(page, "claim_back")
     assert [s.value for s in page.app.subheader] == [str([*CLAIMS.values()][-1].statement)]

@@ -14,8 +14,8 @@ from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import (
     DOTS,
-    NARROW_ROW,
     NARROW_WORDS,
+    narrow_row,
     shapes,
     words,
 )
@@ -60,7 +60,7 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     for trace, values in zip(moving, states[opening][0], strict=True):
         drawn.data[trace].update(values)
     drawn.update_layout(states[opening][1])
-    drawn.layout.meta["narrow"] |= _narrow(len(rows))
+    drawn.layout.meta["narrow"] |= _narrow(result)
     drawn.layout.meta["picks"] = [grid.picks(result.names)]
     frames = [
         {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
@@ -251,10 +251,10 @@ def _domain(place: int, methods: int) -> list[float]:
     return [max(0.0, top - ROW / whole), top]
 
 
-def _narrow(methods: int) -> Layout:
+def _narrow(result: EffectOnData) -> Layout:
     """Return the layout of a narrow figure: pictures, and below them words and dots by turns."""
-    step = NARROW_WORDS + NARROW_ROW
-    whole = NARROW_PICTURES + methods * step
+    rows = [narrow_row(result, key) for key in result.rows]
+    whole = NARROW_PICTURES + sum(rows) + len(rows) * NARROW_WORDS
     layout: Layout = {
         "height": TOP + HEAD + FOOT + whole + STRIP,
         "margin": {"t": TOP + HEAD},
@@ -262,7 +262,9 @@ def _narrow(methods: int) -> Layout:
         "yaxis": {"domain": [1 - NARROW_PICTURES / whole, 1.0]},
         "xaxis2": {"domain": [0.14, 1.0]},
     }
-    for place in range(methods):
-        top = 1 - (NARROW_PICTURES + place * step + NARROW_WORDS) / whole
-        layout[f"yaxis{place + 2}"] = {"domain": [max(0.0, top - NARROW_ROW / whole), top]}
+    foot = NARROW_PICTURES
+    for place, row in enumerate(rows):
+        foot += NARROW_WORDS + row
+        domain = [max(0.0, 1 - foot / whole), 1 - (foot - row) / whole]
+        layout[f"yaxis{place + 2}"] = {"domain": domain}
     return layout

@@ -18,6 +18,7 @@ from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 DOTS, WORDS = (0.305, 0.585), 0.615  # from left to right, in widths of the figure
 MARK = 34  # pixels
 NARROW_ROW, NARROW_WORDS = 100, 92  # heights of a method's dots, and of its words above them
+HIDDEN_ROW = 8  # height, on a phone, of dots that are still to be predicted
 
 
 def words(
@@ -82,6 +83,11 @@ def words(
     return found
 
 
+def narrow_row(result: EffectOnData, key: str) -> int:
+    """Return the height of a method's dots on a phone."""
+    return HIDDEN_ROW if key in result.hidden else NARROW_ROW
+
+
 def shapes(
     result: EffectOnData, step: int, theme: str, narrow: bool = False
 ) -> list[dict[str, Any]]:
@@ -99,7 +105,7 @@ def shapes(
                     "x0": 0 if narrow else DOTS[0] - 0.055,
                     "x1": 1,
                     "y0": -0.05,
-                    "y1": 1 + NARROW_WORDS / NARROW_ROW if narrow else 1.05,
+                    "y1": 1 + NARROW_WORDS / narrow_row(result, key) if narrow else 1.05,
                     "line": {"color": look.muted, "width": 2},
                 }
             )

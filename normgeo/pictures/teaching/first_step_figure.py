@@ -12,8 +12,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import LARGE, THEMES, dress
 
 HEIGHT = 400  # pixels
@@ -41,32 +42,36 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
     symbol, here = result.symbol, result.curve.here
     angle = number(float(np.degrees(here.angle)))
     at = {"xref": "x", "yref": "y", "font": {"size": LARGE}}
+    about = text(
+        "<b>{method}</b>, {name}: one gradient step, η = {rate}",
+        method=result.normalizer.title,
+        name=result.name,
+        rate=number(result.curve.rate),
+    )
+    angles = [
+        note(f"θ = {angle}°", 1 + along, up, yshift=8, **{**at, "xanchor": "center"}),
+        note(f"{symbol} = 1", 1, 0, **{**at, "xanchor": "center", "yanchor": "top"}, yshift=-6),
+        note("<b>θ = ?</b>", 2, 0, yshift=8, **{**at, "xanchor": "center"}),
+        note(
+            f"<b>{symbol} = 2</b>",
+            2,
+            0,
+            **{**at, "xanchor": "center", "yanchor": "top"},
+            yshift=-6,
+        ),
+    ]
     drawn.update_layout(
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
         showlegend=False,
         xaxis={"visible": False, "range": [-0.1, 2.4]},
         yaxis={"visible": False, "range": [-0.22, max(0.6, 1.4 * up)]},
-        annotations=[
-            note(
-                text(
-                    "<b>{method}</b>, {name}: one gradient step, η = {rate}",
-                    method=result.normalizer.title,
-                    name=result.name,
-                    rate=number(result.curve.rate),
-                ),
-                yshift=6,
-            ),
-            note(f"θ = {angle}°", 1 + along, up, yshift=8, **{**at, "xanchor": "center"}),
-            note(f"{symbol} = 1", 1, 0, **{**at, "xanchor": "center", "yanchor": "top"}, yshift=-6),
-            note("<b>θ = ?</b>", 2, 0, yshift=8, **{**at, "xanchor": "center"}),
-            note(
-                f"<b>{symbol} = 2</b>",
-                2,
-                0,
-                **{**at, "xanchor": "center", "yanchor": "top"},
-                yshift=-6,
-            ),
-        ],
+        annotations=[note(about, yshift=6), *angles],
+        meta={
+            "narrow": {
+                "margin": {"t": 54},
+                "annotations": [note(wrapped(about, NARROW), yshift=6), *angles],
+            }
+        },
     )
     return drawn
 

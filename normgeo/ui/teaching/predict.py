@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 import streamlit as st
@@ -16,6 +17,7 @@ from normgeo.base.text import text
 from normgeo.settings import Settings
 from normgeo.ui import url
 
+_HERE = Path(__file__).parent
 _MADE = "_predictions"
 PAGES = "invariance", "learning_rate", "audit"
 """The pages that ask."""
@@ -85,12 +87,21 @@ def ask(
 def _score(page: str) -> None:
     """Draw how many predictions were right, and the buttons that start anew and show everything."""
     found = made(page)
+    right = sum(one.right for one in found.values())
+    words = str(text("Score: {right} of {all}", right=right, all=len(found))) if found else ""
+    _told(key="score", data={"words": words}, width="content")
     if found:
-        right = sum(one.right for one in found.values())
-        words = text("Score: {right} of {all}", right=right, all=len(found))
-        st.markdown(words, width="content")
         st.button(str(text("Start anew")), key="predict_anew", on_click=found.clear)
     st.button(str(text("Show the answers")), key="predict_end", on_click=_end, type="tertiary")
+
+
+_told = st.components.v2.component(
+    "normgeo_score",
+    html='<span role="status"></span>',
+    css=(_HERE / "predict.css").read_text("utf-8"),
+    js=(_HERE / "predict.js").read_text("utf-8"),
+)
+"""A score that a screen reader tells when it changes: its place is there before its words are."""
 
 
 def _predict(page: str, question: Hashable, said: str, answer: Callable[[], str]) -> None:
