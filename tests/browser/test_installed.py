@@ -17,6 +17,7 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Page, expect
 
+from normgeo.ui.teaching import tours
 from tools.server import answering
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,16 @@ def test_wheel_holds_every_file_of_the_application_and_no_other(
         if name.startswith(tuple(f"{part}/" for part in INSTALLED)) or name in INSTALLED
     }
     assert {name for name in found if ".dist-info/" not in name} == expected
+
+
+def test_wheel_holds_what_pages_read_beside_their_modules(installation: Installation) -> None:
+    found = set(ZipFile(installation.wheel).namelist())
+    read = {file.relative_to(ROOT) for file in (ROOT / "normgeo").rglob("*") if file.is_file()}
+    read = {file for file in read if file.suffix not in {".py", ".pyc"}}
+    kinds = {".css", ".js", ".json", ".md"}
+    assert {file.suffix for file in read} >= kinds
+    assert {f"normgeo/ui/teaching/tours/{name}.md" for name in tours.names()} <= found
+    assert {file.as_posix() for file in read} - found == set()
 
 
 def test_help_tells_of_the_explorer(installation: Installation) -> None:
