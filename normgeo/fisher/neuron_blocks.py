@@ -57,7 +57,8 @@ class NeuronBlocks:
                 )
             )
         dense = F.to_dense()
-        roots = np.sqrt(dense.diagonal().reshape(H, p))
+        # Where a parameter changes nothing, rounding may leave its entry below 0.
+        roots = np.sqrt(np.maximum(dense.diagonal(), 0)).reshape(H, p)
         block = dense.reshape(H, p, H, p)[i, :, j].copy()
         return cls(block_norms(dense, H), (i, j), block, roots[i], roots[j], float(dense.trace()))
 

@@ -104,6 +104,8 @@ class NullChain:
         """
         if not S.shape[1] or (of is self.outputs and self.null.dimension == of.columns):
             return S
+        if of is self.outputs:
+            return mapped_to_zero(S, of.effects(S), of.rounding)
         change = self.outputs.unpack(S)
         if of is self.normalized_inputs:
             change = of.of_centered(change.weights, change.offsets)

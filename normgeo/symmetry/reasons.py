@@ -23,11 +23,15 @@ def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
     shift, and every group by itself where it is of all rows.
     """
     one_row = change.operation.one_row
-    rows = range(len(W)) if one_row else range(1)
-    shifts = [None] if change.rescales else list(np.eye(change.gamma_shape(W, X)[0]))
-    at = W if change.rescales else np.zeros_like(W)  # a shift has no rounding errors from 0
-    all_tangents = np.stack(
-        [change.tangent(at, X, gamma=gamma, index=h)[0] for h in rows for gamma in shifts]
+    shifts, at = None, W[None]
+    if not change.rescales:
+        shifts = np.eye(change.gamma_shape(W, X)[0])
+        at = np.zeros((len(shifts), *W.shape))  # a shift has no rounding errors from 0
+    all_tangents = np.concatenate(
+        [
+            change.tangent(at, X, gamma=shifts, index=h)[0]
+            for h in (range(len(W)) if one_row else range(1))
+        ]
     )
     if groups == 1 or one_row:
         return all_tangents

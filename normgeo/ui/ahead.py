@@ -1,8 +1,8 @@
 """What visitors open first, computed before they come.
 
-When the server has its first visitor, a worker computes what every page shows at its defaults, and
-then with each other method and each other data set: what a class opens is there already. It stands
-in line as one more visitor, with one wish at a time.
+When the server has its first visitor, a worker computes what every page shows at its defaults,
+then with each other method and each other data set, and then with both: what a class opens is there
+already. It stands in line as one more visitor, with one wish at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import copy_context
 from functools import partial
+from itertools import product
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -54,6 +55,8 @@ def start() -> None:
 def _compute() -> None:
     for name, settings in (*defaults(), *neighbors()):
         _keep(name, settings)
+    for name, settings in pairs():
+        _keep(name, settings, drawn=False)
     while True:
         sleep(AGAIN)
         for name, settings in defaults():
@@ -75,8 +78,18 @@ def neighbors() -> Iterator[tuple[str, Settings]]:
             yield name, Settings(**{**own, **change})
 
 
-def _keep(name: str, settings: Settings) -> None:
-    """Let a worker compute a picture with its figure, unless it is kept."""
+def pairs() -> Iterator[tuple[str, Settings]]:
+    """The same with any method and any data."""
+    for method, dataset in product(NORMALIZERS, DATASETS):
+        for name, own in OPENED.items():
+            yield name, Settings(**{**own, "method": method, "dataset": dataset})
+
+
+def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
+    """Let a worker compute a picture, unless it is kept, and draw it.
+
+    Drawing takes this process's time, from those who are here.
+    """
     try:
         compute: Callable[..., Any] = checked
         used = settings
@@ -93,5 +106,5 @@ def _keep(name: str, settings: Settings) -> None:
     while not run.wait(1.0):
         run.stay(_SELF)
     there = None if run.error else results.KEPT.get(key)
-    if picture and there is not None:
+    if picture and drawn and there is not None:
         there.chart(name, Settings.theme)

@@ -1,13 +1,12 @@
 """The stated margins of figures hold the labels of their axes: plotly does not make them larger."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
@@ -71,14 +70,16 @@ LOOK = """async ({figure, width}) => {
 }"""
 
 
-@pytest.fixture
-def page(open_file: Callable[[Path], Page], tmp_path: Path) -> Page:
-    """A page with plotly and the player, as an exported figure has them."""
-    view = PICTURES["effect"]
-    write(view.figure(view.compute(Settings()), "light"), tmp_path / "any.html")
-    page = open_file(tmp_path / "any.html")
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page with plotly and the player, as an exported figure has them, for all pictures."""
+    view, file = PICTURES["effect"], tmp_path_factory.mktemp("margins") / "any.html"
+    write(view.figure(view.compute(Settings()), "light"), file)
+    page = browser.new_page(offline=True)
+    page.goto(file.as_uri())
     page.locator(".frames input").wait_for()
-    return page
+    yield page
+    page.close()
 
 
 def plain(figure: Any, key: str) -> dict[str, Any]:

@@ -77,6 +77,15 @@ def test_parameter_that_changes_nothing_is_a_gap_over_its_diagonal():
     )
 
 
+def test_diagonal_that_rounding_leaves_below_zero_is_zero() -> None:
+    """Of two features, what a center over them leaves is a sign: no weight changes z."""
+    F = draw("centered_weight", "gaussian", H=16, D=2, N=400)
+    below = F.to_dense().diagonal().reshape(16, -1)[:, :2] < 0
+    assert below.any(), "else this says nothing"
+    for h in range(16):
+        assert (NeuronBlocks.of(F, h, h).rows[:2][below[h]] == 0).all()
+
+
 def test_large_matrix_is_seen_by_the_largest_of_each_tile(rng):
     values = rng.standard_normal((300, 1000))
     values[7, 501], values[150, 3] = -50, np.nan

@@ -88,6 +88,24 @@ def test_pages_with_another_method_or_other_data_are_there_too(
             assert shown(page, dataset="iris").figures
 
 
+def test_any_method_with_any_data_needs_to_be_drawn_only(
+    shown: Any,
+    nothing_kept: Cache[Any, results.Found],
+    pool: Here,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as drawing:
+        drawing.setattr(results, "Chart", lambda figure: pytest.fail("It is drawn for nobody."))
+        for name, settings in ahead.pairs():
+            if (settings.dataset, settings.method) == ("iris", "rms"):
+                ahead._keep(name, settings, drawn=False)
+    monkeypatch.setattr(results, "_computed_here", lambda *given: pytest.fail(str(given)))
+    monkeypatch.setattr(results, "_wait", lambda *given: pytest.fail(str(given)))
+    for page in PAGES:
+        if page != "audit":
+            assert shown(page, dataset="iris", method="rms").figures
+
+
 def test_what_is_kept_or_refused_is_not_computed_again(
     nothing_kept: Cache[Any, results.Found], pool: Here
 ) -> None:

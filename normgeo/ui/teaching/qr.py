@@ -30,26 +30,35 @@ def code(link: str) -> str:
 
 
 def draw() -> None:
-    """Draw a button that opens on the QR code of the page as it is now, and its link."""
-    with st.popover("QR", key="qr"):
-        link = _link()
-        fits = len(link) <= LONGEST
-        _qr(
-            key="qr_code",
-            data={"link": link, "image": code(link) if fits else ""},
-            on_seen_change=_seen,
-        )
-        if not fits:
-            st.info(str(text("The address is too long for a QR code; Copy link has it.")))
-        elif urlsplit(link).hostname in ("localhost", "127.0.0.1"):
-            st.caption(
-                str(
-                    text(
-                        "Only this computer can open this address: `normgeo open --classroom` "
-                        "lets phones in."
-                    )
+    """Draw a button that opens on the QR code of the page as it is now, and its link.
+
+    Closed, it holds nothing: every run of every page would make the code and send it.
+    """
+    opened = st.popover("QR", key="qr", on_change="rerun")
+    if opened.open:
+        with opened:
+            _code()
+
+
+def _code() -> None:
+    link = _link()
+    fits = len(link) <= LONGEST
+    _qr(
+        key="qr_code",
+        data={"link": link, "image": code(link) if fits else ""},
+        on_seen_change=_seen,
+    )
+    if not fits:
+        st.info(str(text("The address is too long for a QR code; Copy link has it.")))
+    elif urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        st.caption(
+            str(
+                text(
+                    "Only this computer can open this address: `normgeo open --classroom` "
+                    "lets phones in."
                 )
             )
+        )
 
 
 def _link() -> str:
