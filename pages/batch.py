@@ -8,6 +8,7 @@ settings = frame.begin(
     controls=("dataset",),
     more=("method", "groups", "seed", "epochs", "rate", "neurons", "weights"),
     tabs=batch.TABS,
+    picture="axes",
 )
 
 picture = results.show("axes", settings)

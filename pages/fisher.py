@@ -21,6 +21,7 @@ settings = frame.begin(
     ),
     tabs=(*fisher.TABS, *fisher.OLD_TABS),
     defaults={"method": "layer"},
+    picture="equal_kl",
 )
 
 fisher.main(settings)

@@ -14,6 +14,7 @@ settings = frame.begin(
     controls=("dataset",),
     more=("delta", "index", "neurons", "weights", "seed", "eps", "statistics", "groups"),
     tabs=invariance.TABS,
+    picture="effect",
 )
 
 left, right = st.columns([540, 700], gap="medium")

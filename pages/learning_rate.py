@@ -24,6 +24,7 @@ settings = frame.begin(
         "groups",
     ),
     tabs=learning_rate.TABS,
+    picture="turn",
 )
 
 question = st.container()

@@ -9,6 +9,7 @@ settings = frame.begin(
     text("What keeps a recurrent state from exploding or dying?"),
     more=("method", "length", "neurons", "seed"),
     tabs=(*recurrent.TABS, *recurrent.OLD_TABS),
+    picture="radii",
 )
 
 picture = results.show("radii", settings)

@@ -22,6 +22,7 @@ settings = frame.begin(
         "index",
     ),
     tabs=symmetry.TABS,
+    picture="walk",
 )
 
 choices = st.container(key="along_row")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -124,6 +124,7 @@ class Dataset:
         part = table._replace(features=table.features[rows], targets=table.targets[rows])
         return _prepare(source, part, self.standardized)
 
+    @lru_cache(maxsize=16)  # noqa: B019 - data sets are few, and loaded once
     def one_against_rest(self) -> Dataset:
         """Turn labels into H independent Bernoulli targets (N, H), one for each class.
 

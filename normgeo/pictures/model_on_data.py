@@ -65,7 +65,7 @@ def model_on_data(
                 names=", ".join(dataset.dropped),
             )
         )
-    family, y = _targets(dataset, settings)
+    family, y = targets_of(dataset, settings)
     H = neurons_of(dataset, settings)
     if not FAMILIES[family].coupled and y.shape[1] != H:
         notes.append(_shared_outputs(H, y.shape[1]))
@@ -88,18 +88,6 @@ def model_on_data(
     return ModelOnData(dataset, dataset.X, y, model, tuple(notes))
 
 
-def families_of(dataset: Dataset) -> tuple[str, ...]:
-    """Return the keys of the families that take the targets of a data set."""
-    takes = []
-    for key in FAMILIES:
-        try:
-            _targets(dataset, Settings(family=key))
-        except Refusal:
-            continue
-        takes.append(key)
-    return tuple(takes)
-
-
 def independent(settings: Settings) -> Settings:
     """Return the settings with classes one against the rest, where the family is left open."""
     dataset = DATASETS[settings.dataset].load()
@@ -108,8 +96,8 @@ def independent(settings: Settings) -> Settings:
     return settings
 
 
-def _targets(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
-    """Return the family's key and the targets it takes."""
+def targets_of(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
+    """Return the family's key and the targets it takes; raises where it takes none of these."""
     key = dataset.family if settings.family == "auto" else settings.family
     family = FAMILIES[key]
     if dataset.labelled and not family.coupled:
@@ -146,7 +134,7 @@ def neurons_of(dataset: Dataset, settings: Settings) -> int:
         if settings.neurons not in (0, outputs):
             raise Refusal(
                 text(
-                    "Fitted weights have one neuron for each of the {outputs} outputs of {data!s}; "
+                    "Fitted weights have one neuron for each output of {data!s}, {outputs} in all; "
                     "got neurons={neurons}. Use random weights to choose.",
                     outputs=outputs,
                     data=dataset.title,
@@ -162,7 +150,7 @@ def _fitted(
     key: str, kind: str, family: str, normalizer: Normalizer, *, ridge: float, seed: int
 ) -> NormalizedGLM:
     dataset = DATASETS[key].load(standardize=kind == "standardized")
-    _, y = _targets(dataset, Settings(dataset=key, family=family))
+    _, y = targets_of(dataset, Settings(dataset=key, family=family))
     rng = np.random.default_rng(seed)
     start = NormalizedGLM.random(normalizer, family, dataset.H, dataset.D, rng)
     return fit(start, dataset.X, y, ridge=ridge).model

@@ -6,12 +6,16 @@ one processor of a small rented server of 2020, about half of what an ordinary l
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Self, final
 
 from normgeo.base.budget import MEGABYTE, Cost
+from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
-from normgeo.pictures.model_on_data import independent, neurons_of
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.statistic import group_size
+from normgeo.pictures.model_on_data import independent, neurons_of, targets_of
 from normgeo.settings import Settings
 
 PRODUCTS = 4e9  # multiplications with an addition in matrix products, a second
@@ -34,15 +38,29 @@ class Sizes(NamedTuple):
     coupled: bool
 
     @classmethod
-    def of(cls, settings: Settings, apart: bool = False) -> Self:
+    def of(
+        cls, settings: Settings, apart: bool = False, normalizer: Normalizer | None = None
+    ) -> Self:
         """The sizes that settings ask for; raises as `model_on_data` does.
 
-        `apart` stands for outputs that are taken one against the rest where the family is open.
+        Args:
+            settings: of the picture. normalizer: whose groups must divide the neurons.
+            apart: whether outputs are taken one against the rest where the family is open.
+
         """
         chosen = independent(settings) if apart else settings
         data = DATASETS[chosen.dataset].load()
-        family = FAMILIES[data.family if chosen.family == "auto" else chosen.family]
-        return cls(data.N, data.D, neurons_of(data, chosen), family.coupled)
+        family, _ = targets_of(data, chosen)
+        H = neurons_of(data, chosen)
+        group_size(H, normalizer.groups if normalizer else 1)
+        return cls(data.N, data.D, H, FAMILIES[family].coupled)
+
+    def require_z(self, normalizer: Normalizer) -> None:
+        """Raise where a normalizer has no z at these sizes, whatever the weights."""
+        # What is frozen is of all cases.
+        current = replace(normalizer, statistics="current")
+        if reason := current.undefined(self.N, self.H, self.D):
+            raise Refusal(reason)
 
     @property
     def parameters(self) -> int:

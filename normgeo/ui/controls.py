@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -15,9 +14,10 @@ from normgeo.base.rules import Choice, Number, Open, Whole
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.pictures.model_on_data import families_of, neurons_of
+from normgeo.pictures.model_on_data import neurons_of
 from normgeo.settings import RULES, SETTINGS, Settings
 from normgeo.ui import url
+from normgeo.ui.possible import left_out, possible, whole
 
 WIDTH = 168  # pixels of a widget: seven in a line of a projector, two in one of a phone
 LETTER, BESIDE = 7, 48  # pixels: of a letter of what is chosen, and of what stands beside it
@@ -30,6 +30,7 @@ def controls(
     labels: bool = True,
     prefix: str = "",
     one_method: bool = False,
+    picture: str = "",
     width: int = WIDTH,
 ) -> None:
     """Draw a widget for each named setting, in a horizontal container or any other.
@@ -42,11 +43,27 @@ def controls(
         width: of a widget, in pixels.
         one_method: whether the page is about the settings' method alone: what cannot change
             anything there is disabled, and says why.
+        picture: whose settings these are; values that it refuses cannot be chosen.
 
     """
     for name in () if url.bare() else names:
         why = useless(settings, name) if one_method else ""
-        _control(settings, name, prefix + name, labels, why, width)
+        _control(settings, name, prefix + name, labels, why, picture, width)
+
+
+def tell_left_out(
+    settings: Settings, names: Iterable[str], picture: str, *, one_method: bool = False
+) -> None:
+    """Say beneath widgets which values cannot be chosen, and why."""
+    lines = [
+        line
+        for name in names
+        if not (one_method and useless(settings, name))
+        for line in left_out(picture, settings, name)
+    ]
+    if lines:
+        with st.container(key=f"left_out_{picture}"):
+            st.caption("  \n".join(map(str, lines)))
 
 
 def differing(settings: Settings, names: Iterable[str]) -> list[str]:
@@ -55,9 +72,15 @@ def differing(settings: Settings, names: Iterable[str]) -> list[str]:
 
 
 def _control(
-    settings: Settings, name: str, key: str, label_visible: bool, why: str, width: int
+    settings: Settings,
+    name: str,
+    key: str,
+    label_visible: bool,
+    why: str,
+    picture: str,
+    width: int,
 ) -> None:
-    st.session_state[key] = getattr(settings, name)
+    value = st.session_state[key] = getattr(settings, name)
     setting, rule = SETTINGS[name], RULES[name]
     label, help = str(setting.label), str(why or setting.help)
     common: dict[str, Any] = {
@@ -73,10 +96,9 @@ def _control(
         # Without a value of its own a field can be emptied again.
         common |= {"value": None, "placeholder": str(text("automatic"))}
         rule = rule.rule
-    titles = offered(settings, name)
+    titles = offered(settings, name, picture)
     if label_visible and (isinstance(rule, Choice) or titles is not None):
         # What is chosen is read whole; in the line of a heading there is no room for it.
-        value = getattr(settings, name)
         chosen = str((titles or {}).get(value) or title(name, value))
         common["width"] = max(WIDTH, BESIDE + LETTER * len(chosen))
     if titles is not None:
@@ -88,10 +110,10 @@ def _control(
             accept_new_options=isinstance(rule, Number),
             **common,
         )
-    elif isinstance(rule, Choice):
-        st.selectbox(label, rule.options, format_func=rule.title, **common)
     elif isinstance(rule, Whole):
-        st.number_input(label, rule.low, rule.high, step=1, **common)
+        most = whole(picture, settings, name, rule)[-1] if picture else rule.high
+        # What the address holds is shown all the same.
+        st.number_input(label, rule.low, max(most, value or 0), step=1, **common)
     elif isinstance(rule, Number):
         low, high = float(rule.low), float(rule.high)
         st.number_input(label, low, high, step=setting.step, format="%g", **common)
@@ -110,15 +132,24 @@ def _changed(name: str, key: str) -> None:
 EPSILONS = (0.0, 1e-8, 1e-5, 1e-3, 0.1, 1.0)  # in use, and one that nobody can overlook
 
 
-def offered(settings: Settings, name: str) -> Mapping[Any, str] | None:
+def offered(settings: Settings, name: str, picture: str = "") -> Mapping[Any, str] | None:
     """The values that a list shows for a setting, with their titles; None where any number may be.
 
-    What the address holds is always among them.
+    What the address holds is always among them, and else nothing that the picture refuses.
     """
-    find = _OFFERED.get(name)
-    if find is None:
+    find, rule, value = _OFFERED.get(name), SETTINGS[name].rule, getattr(settings, name)
+    if find is not None:
+        titles = dict(find(settings))
+    elif isinstance(rule, Choice):
+        there = possible(picture, settings, name, rule.options) if picture else rule.options
+        titles = {option: rule.title(option) for option in there}
+    elif picture and isinstance(rule, Whole):
+        numbers = whole(picture, settings, name, rule)
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return None
+        titles = {one: str(one) for one in numbers}
+    else:
         return None
-    titles, value = dict(find(settings)), getattr(settings, name)
     return titles if value in titles else {**titles, value: title(name, value)}
 
 
@@ -159,15 +190,8 @@ def _epsilons(settings: Settings) -> dict[float, str]:
     return {eps: text("ε = {eps}", eps=number(eps) if eps else "0") for eps in EPSILONS}
 
 
-@cache
-def _families(dataset: str) -> tuple[str, ...]:
-    """Keys, not titles: the language may change."""
-    return ("auto", *families_of(DATASETS[dataset].load()))
-
-
 _OFFERED: dict[str, Callable[[Settings], Mapping[Any, str]]] = {
     "neuron": _neurons,
     "other": _neurons,
     "eps": _epsilons,
-    "family": lambda settings: {key: title("family", key) for key in _families(settings.dataset)},
 }

@@ -18,7 +18,7 @@ from normgeo.pictures.style.player import SCRIPT
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
-from normgeo.ui.controls import differing
+from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 
@@ -67,6 +67,7 @@ def begin(
     more: Sequence[str] = (),
     tabs: Iterable[str] = (),
     defaults: Mapping[str, Any] = url.NONE,
+    picture: str = "",
 ) -> Settings:
     """Open a page: heading, controls, warnings about the URL; return its settings.
 
@@ -75,6 +76,7 @@ def begin(
         controls: settings in the line of the heading. more: settings behind "Settings".
         tabs: the words that the setting `tab` may be here.
         defaults: values of the page's own for settings that the URL does not name.
+        picture: the main one; settings that it refuses cannot be chosen.
 
     """
     _require_app()
@@ -90,7 +92,7 @@ def begin(
         if url.bare():
             present.leave()
         else:
-            draw_controls(settings, controls, labels=False, width=NARROW)
+            draw_controls(settings, controls, labels=False, picture=picture, width=NARROW)
             if more:
                 _settings_toggle(settings, more)
             menu.draw(page, settings)
@@ -108,10 +110,13 @@ def begin(
             on_theme_change=lambda: None,
             on_picked_change=_picked,
         )
-    if more and not url.bare() and st.session_state[_OPEN]:
+    opened = more if st.session_state.get(_OPEN) else ()
+    if opened and not url.bare():
         # A strip, not a window over the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
-            draw_controls(settings, more, one_method="method" in controls)
+            draw_controls(settings, more, one_method="method" in controls, picture=picture)
+    if picture and not url.bare():
+        tell_left_out(settings, (*controls, *opened), picture, one_method="method" in controls)
     if not url.embedded():
         glossary.draw(page)
     pin.bar(page, PAGES, settings)

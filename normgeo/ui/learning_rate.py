@@ -22,7 +22,7 @@ from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
 from normgeo.ui import results, tex
-from normgeo.ui.controls import controls
+from normgeo.ui.controls import controls, tell_left_out
 from normgeo.ui.tabs import Tabs, points
 
 
@@ -192,7 +192,8 @@ def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenera
     Returns: a place below it where the automatic η is told; None where η is set.
     """
     with st.container(horizontal=True, key=f"{tab}_controls", gap="small"):
-        controls(settings, names, prefix=f"{tab}_")
+        controls(settings, names, prefix=f"{tab}_", picture=tab)
+    tell_left_out(settings, names, tab)
     return None if settings.rate else st.empty()
 
 

@@ -1,13 +1,19 @@
 """The strip of settings: what differs, what works with the data, what can do nothing and why."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from normgeo.base.text import translated
+from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
+from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.pictures.model_on_data import model_on_data
-from normgeo.settings import Settings
+from normgeo.pictures.model_on_data import independent, model_on_data
+from normgeo.settings import RULES, Settings
 from normgeo.ui.controls import EPSILONS, offered, useless
+from normgeo.ui.possible import whole
 
 
 def button(page):
@@ -21,7 +27,7 @@ def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     button(page).click().run()
     assert "neurons" not in [one.key for one in page.app.number_input], "the strip is closed"
     button(page).click().run()
-    assert page.app.number_input(key="neurons").value == 5
+    assert page.app.selectbox(key="neurons").value == 5
     assert "[" not in button(shown("learning_rate", dataset="wine")).label
 
 
@@ -40,23 +46,101 @@ def test_epsilon_is_a_choice_with_the_value_of_the_address_in_it(shown):
     assert field.value == 0.002
 
 
-@pytest.mark.parametrize("dataset", ["digits", "iris", "linnerud"])
-def test_families_offered_are_those_that_take_the_targets(dataset):
-    given = set(offered(Settings(dataset=dataset), "family")) - {"auto"}
-    for family in FAMILIES:
-        settings = Settings(dataset=dataset, family=family, neurons=4)
-        if family in given:
-            model_on_data(settings, "standardized")
-        else:
-            with pytest.raises(ValueError):  # noqa: PT011 - a sentence for each family
-                model_on_data(settings, "standardized")
+TRIED = {
+    "family": [*FAMILIES],
+    "weights": ["random", "fitted"],
+    "method": ["batch", "layer", "group"],
+    "neurons": [0, 1, 3, 10, 17, 256],
+    "groups": [1, 2, 3, 4],
+}
+STATES = [{}, {"method": "group"}, {"neurons": 6, "family": "bernoulli"}, {"weights": "fitted"}]
+LARGEST = {
+    "turn": lambda H, D: True,
+    "walk": lambda H, D: H * D <= 1024,
+    "equal_kl": lambda H, D: H * (D + 2) <= 2048,
+}
+
+
+def untrained(dataset, kind, family, normalizer, **_):
+    """In place of a fit, which takes seconds."""
+    data = DATASETS[dataset].load()
+    return NormalizedGLM.random(normalizer, family, data.H, data.D, np.random.default_rng(0))
+
+
+def works(picture: str, settings: Settings) -> bool:
+    """Whether there is a model, with groups that divide its neurons, which is not too large."""
+    chosen = settings if picture == "turn" else independent(settings)
+    try:
+        it = model_on_data(chosen, "standardized")
+    except ValueError:
+        return False
+    H, D = it.model.W.shape
+    classes = picture != "turn" or not it.model.family.coupled or it.dataset.H <= H
+    size, rest = divmod(H, settings.normalizer.groups)
+    # A layer mean of one neuron leaves nothing of it.
+    some = size > 1 or not settings.normalizer.shared_by_neurons
+    return LARGEST[picture](H, D) and classes and rest == 0 and some
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("picture", LARGEST)
+def test_what_is_offered_is_what_the_model_does_not_refuse(picture, dataset, monkeypatch):
+    """For each data set with each family and weights, and some numbers and methods.
+
+    Where nothing works, another setting is at fault, and all is offered.
+    """
+    monkeypatch.setattr("normgeo.pictures.model_on_data._fitted", untrained)
+    for state in STATES:
+        settings = Settings(**{"dataset": dataset, "method": "layer", **state})
+        for name, values in TRIED.items():
+            asked = {value: replace(settings, **{name: value}) for value in values}
+            right = {value for value, one in asked.items() if works(picture, one)} or {*values}
+            there = offered(settings, name, picture)
+            if there is None:
+                there = whole(picture, settings, name, RULES[name])
+            given = {value for value in values if value in there}
+            now = {getattr(settings, name)} & {*values}
+            assert given == right | now, (state, name)
+
+
+def test_what_is_left_out_is_told_with_the_reason(shown):
+    page = shown("symmetry", dataset="linnerud")
+    assert page.app.selectbox(key="family").options == ["automatic", "Gaussian"]
+    assert "output family: not Poisson here. Targets of the Poisson family must be counts" in (
+        page.words
+    )
+    assert "output family: not categorical here. A categorical family needs class labels" in (
+        page.words
+    )
+
+
+def test_address_with_what_is_left_out_opens_with_a_sentence_and_the_list(shown):
+    page = shown("symmetry", dataset="linnerud", family="poisson")
+    assert "Targets of the Poisson family must be counts" in "".join(
+        one.value for one in page.app.info
+    )
+    assert page.app.selectbox(key="family").value == "poisson"
+    assert "Linnerud" in page.app.selectbox(key="dataset").options, "as the address says"
+
+
+def test_number_that_no_picture_takes_cannot_be_typed(shown):
+    page = shown("symmetry", dataset="digits")
+    assert page.app.number_input(key="neurons").max == 16
+    assert "neurons H (0: automatic): not 17 to 256 here. A spectrum" in page.words
+    assert page.app.number_input(key="index").max == 1796
+
+
+def test_only_groups_that_divide_the_neurons_are_offered(shown):
+    page = shown("learning_rate", dataset="digits", method="group")
+    assert page.app.selectbox(key="groups").options == ["1", "2", "5"]
 
 
 def test_families_are_offered_in_the_language_in_use():
-    settings = Settings(dataset="wine")
-    before = offered(settings, "family")
+    settings = Settings(dataset="linnerud")
+    before = offered(settings, "family", "turn")
     with translated(str.upper):
-        assert [*offered(settings, "family").values()] == [*map(str.upper, before.values())]
+        there = offered(settings, "family", "turn")
+        assert [*there.values()] == [*map(str.upper, before.values())]
 
 
 @pytest.mark.parametrize("method", NORMALIZERS)
@@ -78,7 +162,7 @@ def test_disabled_setting_says_why(shown):
     assert groups.disabled
     assert groups.help == "There are no groups in batch norm."
     assert (
-        not shown("learning_rate", dataset="wine", method="group", neurons="4")
-        .app.number_input(key="groups")
+        not shown("learning_rate", dataset="wine", method="group", neurons="8")
+        .app.selectbox(key="groups")
         .disabled
     )

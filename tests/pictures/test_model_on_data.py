@@ -100,7 +100,7 @@ def test_normalizer_of_the_picture_comes_before_the_method_of_the_settings():
 
 def test_fitted_weights_refuse_another_number_of_neurons():
     sentence = (
-        "Fitted weights have one neuron for each of the 3 outputs of Iris; got neurons=5. "
+        "Fitted weights have one neuron for each output of Iris, 3 in all; got neurons=5. "
         "Use random weights to choose."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):

@@ -12,7 +12,7 @@ from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.captions import caption
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
-from normgeo.pictures.work import BASE, Sizes, times, weights
+from normgeo.pictures.work import Sizes, times, weights
 from normgeo.settings import Settings
 
 LARGEST = 2048  # parameters: the matrix and its eigenvectors in about a second
@@ -39,22 +39,11 @@ class BesideStandard:
             ValueError: settings that fit no model, or more parameters than can be drawn at once.
 
         """
+        _sizes(settings)
         chosen = independent(settings)
         # By their words: a standard model of the method's own ε and statistics stands alone.
         methods = {each.words: each for each in (NORMALIZERS["standard"], settings.normalizer)}
         models = tuple(model_on_data(chosen, "standardized", each) for each in methods.values())
-        model = models[-1].model
-        if model.layout.size > LARGEST:
-            raise Refusal(
-                text(
-                    "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
-                    "neurons with D = {D} features have {count:,}. Use fewer neurons.",
-                    most=LARGEST,
-                    H=len(model.W),
-                    D=model.W.shape[1],
-                    count=model.layout.size,
-                )
-            )
         notes = list(models[-1].notes)
         if chosen is not settings:
             notes.insert(
@@ -83,11 +72,29 @@ class BesideStandard:
         return caption(self.normalized)
 
 
+def _sizes(settings: Settings) -> Sizes:
+    """The sizes of both models; raises where they have too many parameters."""
+    sizes = Sizes.of(settings, apart=True, normalizer=settings.normalizer)
+    sizes.require_z(settings.normalizer)
+    without_gain = sizes.H if settings.normalizer.is_standard else 0
+    parameters = sizes.parameters - without_gain
+    if parameters > LARGEST:
+        raise Refusal(
+            text(
+                "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
+                "neurons with D = {D} features have {count:,}. Use fewer neurons.",
+                most=LARGEST,
+                H=sizes.H,
+                D=sizes.D,
+                count=parameters,
+            )
+        )
+    return sizes
+
+
 def cost_beside_standard(settings: Settings, matrices: int, evaluations: float) -> Cost:
-    """What matrices of the method and evaluations of each model take; little where refused."""
-    sizes = Sizes.of(settings, apart=True)
-    if sizes.parameters > LARGEST + 2 * sizes.H:
-        return BASE
+    """What matrices of the method and evaluations of each model take."""
+    sizes = _sizes(settings)
     plain, mixed = sizes.fisher(False), sizes.fisher(settings.normalizer.shared_by_neurons)
     return (
         weights(settings, sizes, models=2)

@@ -257,12 +257,16 @@ def _table(result: EffectOnData) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """Every method at every strength, and a certificate for each."""
-    sizes, methods = Sizes.of(settings).of_cases(SHOWN), len(COMPARED) + 1
+    chosen, transform = settings.selected
+    whole, methods = Sizes.of(settings, normalizer=chosen), len(COMPARED) + 1
+    transform.require_row(np.empty((whole.H, 0)), np.empty((whole.N, 0)), settings.index)
+    sizes = whole.of_cases(SHOWN)
     strengths = len(FACTORS) + 1
     changed = Cost(8 * strengths * (sizes.N * sizes.D + sizes.H * sizes.D))
-    groups = settings.selected[0].groups
-    certified = Cost(seconds=len(COMPARED) * certificate_seconds(1) + certificate_seconds(groups))
-    fitted = weights(settings, Sizes.of(settings))
+    certified = Cost(
+        seconds=len(COMPARED) * certificate_seconds(1) + certificate_seconds(chosen.groups)
+    )
+    fitted = weights(settings, whole)
     return fitted + sizes.evaluations(methods * strengths) + changed + certified
 
 

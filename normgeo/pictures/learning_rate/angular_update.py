@@ -15,10 +15,10 @@ from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data, sizes_of_block
 from normgeo.pictures.learning_rate.runs import rate_for_run
 from normgeo.pictures.picture import DATA, Study
-from normgeo.pictures.work import Sizes, weights
+from normgeo.pictures.work import weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -234,7 +234,7 @@ def _observed(result: AngularUpdate) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Evaluations at the norms of the slider and the angles of the planes."""
-    sizes = Sizes.of(settings)
+    sizes = sizes_of_block(settings)
     has_law = bool(settings.normalizer.homogeneous_blocks(sizes.H))
     plane = len(AROUND) if _wedges(settings, has_law) else len(RADII) * len(AHEAD)
     return weights(settings, sizes) + sizes.evaluations(plane + len(NORMS) + 3)

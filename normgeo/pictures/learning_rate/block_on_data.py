@@ -7,11 +7,13 @@ from typing import NamedTuple
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.model_on_data import model_on_data
+from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
 
 BLOCK = ("method", "groups", "eps", "statistics", "neuron")  # the settings that choose it
@@ -52,18 +54,9 @@ def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnDat
         ValueError: no such neuron, no homogeneous block, or a block that nothing can turn.
 
     """
+    sizes_of_block(settings)
     here = model_on_data(settings, "standardized")
     method, H = here.model.normalizer, len(here.model.W)
-    if here.model.family.coupled and here.dataset.H > H:
-        raise Refusal(
-            text(
-                "{data!s} has {outputs} classes, so its model needs as many neurons; got "
-                "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
-                data=here.dataset.title,
-                outputs=here.dataset.H,
-                H=H,
-            )
-        )
     blocks = Blocks.of(method, H)
     block = blocks.holding(settings.neuron)
     if homogeneous and not blocks.homogeneous:
@@ -85,6 +78,25 @@ def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnDat
         blocks.symbol,
         here.notes,
     )
+
+
+def sizes_of_block(settings: Settings) -> Sizes:
+    """The sizes of its model; raises where there are too few neurons, or not the one asked for."""
+    sizes = Sizes.of(settings, normalizer=settings.normalizer)
+    dataset = DATASETS[settings.dataset].load()
+    if sizes.coupled and dataset.H > sizes.H:
+        raise Refusal(
+            text(
+                "{data!s} has {outputs} classes, so its model needs as many neurons; got "
+                "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
+                data=dataset.title,
+                outputs=dataset.H,
+                H=sizes.H,
+            )
+        )
+    sizes.require_z(settings.normalizer)
+    Blocks.of(settings.normalizer, sizes.H).holding(settings.neuron)
+    return sizes
 
 
 def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:

@@ -12,9 +12,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data, sizes_of_block
 from normgeo.pictures.picture import DATA, Study
-from normgeo.pictures.work import BYTES, Sizes, weights
+from normgeo.pictures.work import BYTES, weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -76,7 +76,7 @@ def _table(result: Doubling) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """F in 32 directions three times, with their changes of the outputs held at once."""
-    sizes = Sizes.of(settings)
+    sizes = sizes_of_block(settings)
     held = Cost(BYTES * (40 * sizes.N * sizes.H + 160 * sizes.parameters))
     return weights(settings, sizes) + held + sizes.evaluations(90)
 

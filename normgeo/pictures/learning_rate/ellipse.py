@@ -13,9 +13,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm, equal_kl
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data, sizes_of_block
 from normgeo.pictures.picture import DATA, Study
-from normgeo.pictures.work import Sizes, weights
+from normgeo.pictures.work import weights
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -94,7 +94,7 @@ def _observed(result: Ellipse) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Some four values of the KL on each ray, at both norms."""
-    sizes = Sizes.of(settings)
+    sizes = sizes_of_block(settings)
     # Where outputs do not meet, only that of the block moves.
     every = sizes.coupled or settings.normalizer.shared_by_neurons
     held = Cost(32 * sizes.N * sizes.H)

@@ -28,7 +28,7 @@ from normgeo.dynamics.equilibrium import (
 from normgeo.dynamics.optimizer import Equilibrium
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
-from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data
+from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data, sizes_of_block
 from normgeo.pictures.learning_rate.runs import (
     MINI_BATCH,
     ONLY,
@@ -43,7 +43,7 @@ from normgeo.pictures.learning_rate.runs import (
     train_from,
 )
 from normgeo.pictures.picture import DATA, Study
-from normgeo.pictures.work import CALLS, ENTRIES, Sizes
+from normgeo.pictures.work import CALLS, ENTRIES
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -245,7 +245,7 @@ def _observed(result: Equilibria) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """A run from each norm, real and simulated."""
-    sizes = Sizes.of(settings)
+    sizes = sizes_of_block(settings)
     weights_of_block = sizes.D * (sizes.H if settings.normalizer.shared_by_neurons else 1)
     steps = len(STARTS) * max(settings.steps, FEWEST)
     simulated = Cost(seconds=steps * (CALLS + 20 * weights_of_block / ENTRIES))

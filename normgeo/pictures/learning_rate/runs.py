@@ -18,8 +18,8 @@ from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import Blocks
-from normgeo.pictures.learning_rate.block_on_data import BlockOnData, at_norm
-from normgeo.pictures.work import BYTES, ENTRIES, Sizes, weights
+from normgeo.pictures.learning_rate.block_on_data import BlockOnData, at_norm, sizes_of_block
+from normgeo.pictures.work import BYTES, ENTRIES, weights
 from normgeo.settings import Settings
 
 RUN = ("rate", "steps", "mini_batch")  # the settings of a run, whatever its optimizer
@@ -159,7 +159,7 @@ def cost_of_runs(
     settings: Settings, runs: int, suggested: int = 0, checkpoint_bytes: float = 0
 ) -> Cost:
     """What so many runs take, each of the settings' steps in batches as of `batch_for_run`."""
-    sizes = Sizes.of(settings)
+    sizes = sizes_of_block(settings)
     batch = batch_for_run(settings, sizes.N, suggested)
     kept = min(BYTES * settings.steps * sizes.parameters, checkpoint_bytes)
     # An optimizer goes through all parameters some 20 times; a step is some 40 numbers.

@@ -212,7 +212,7 @@ def cost(settings: Settings) -> Cost:
     """Products of Jacobians of all radii at once; of a method that sees weights, one by one."""
     H = settings.neurons or NEURONS
     if not 1 < H <= LARGEST:
-        return BASE
+        recurrences(settings, RADII[0])  # which says why there are none
     cases = len(RADII) * SEQUENCES
     step = cases * H * H * ((H + 8) / PRODUCTS + 3 / ENTRIES)
     scales = [normalizer.scaling for normalizer in compared(settings).values()]

@@ -20,7 +20,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.picture import Study
-from normgeo.pictures.work import BASE, BYTES, ENTRIES, HELD, PRODUCTS, Sizes, weights
+from normgeo.pictures.work import BYTES, ENTRIES, HELD, PRODUCTS, Sizes, weights
 from normgeo.settings import Settings
 from normgeo.symmetry.dimension import expected_dimension, expected_terms
 from normgeo.symmetry.explanation import Explanation, explain
@@ -128,9 +128,8 @@ def model_of(settings: Settings) -> ModelOnData:
         Refusal: it has too many weights.
 
     """
-    it = model_on_data(independent(settings), "standardized")
-    _check_size(it.model)
-    return it
+    _sizes(settings)
+    return model_on_data(independent(settings), "standardized")
 
 
 @cached(bytes=24 * MEGABYTE)
@@ -182,8 +181,10 @@ def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int
     return found
 
 
-def _check_size(model: NormalizedGLM) -> None:
-    H, D = model.W.shape
+def _sizes(settings: Settings) -> Sizes:
+    """The sizes of the model; raises where it has too many weights."""
+    sizes = Sizes.of(settings, apart=True, normalizer=settings.normalizer)
+    _, D, H, _ = sizes
     if H * D > LARGEST:
         raise Refusal(
             text(
@@ -195,6 +196,7 @@ def _check_size(model: NormalizedGLM) -> None:
                 count=H * D,
             )
         )
+    return sizes
 
 
 def table(result: NullDirections) -> Table:
@@ -237,16 +239,13 @@ def table(result: NullDirections) -> Table:
 
 def cost(settings: Settings) -> Cost:
     """Eigenvectors of F_WW, spans of all tangents, and the null directions along the maps."""
-    sizes = Sizes.of(settings, apart=True)
+    sizes = _sizes(settings)
     N, D, H, _ = sizes
-    if H * D > LARGEST:
-        return BASE
-    method, null, often = settings.normalizer, H * D, 8
-    if H % method.groups == 0:
-        family = "categorical" if sizes.coupled else "gaussian"
-        null = min(null, expected_dimension(method, H, D, family) + max(0, D - N))
-        if method.leaves_only_signs(H):  # all is null, so few changes are followed
-            often, null = 6, null - method.groups * D * method.centering.neuron_dimensions_lost
+    method, often = settings.normalizer, 8
+    family = "categorical" if sizes.coupled else "gaussian"
+    null = min(H * D, expected_dimension(method, H, D, family) + max(0, D - N))
+    if method.leaves_only_signs(H):  # all is null, so few changes are followed
+        often, null = 6, null - method.groups * D * method.centering.neuron_dimensions_lost
     along = 2 * N * D * H / PRODUCTS + 4 * N * H / ENTRIES
     triangles = often * N * H * null**2 / PRODUCTS
     return (

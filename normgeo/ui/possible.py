@@ -1,0 +1,111 @@
+"""Which values of a setting a page can show: those that its main picture does not refuse.
+
+A picture's estimate of its cost refuses what does not fit together before anything is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from normgeo.base.budget import PAGES
+from normgeo.base.refusal import Refusal
+from normgeo.base.rules import Choice, Whole
+from normgeo.base.text import text
+from normgeo.pictures import PICTURES
+from normgeo.settings import RULES, SETTINGS, Settings
+
+EACH = "neurons", "groups"
+"""Whole numbers of which each is tried; of others, only some that are too large are refused."""
+TOLD = 3  # ranges of numbers
+
+
+def why_not(picture: str, settings: Settings, name: str, value: Any) -> str:
+    """Why a picture refuses a value of a setting, in a sentence; "" where it does not."""
+    try:
+        cost = PICTURES[picture].cost(replace(settings, **{name: value}))
+        PAGES.require(cost, PICTURES[picture].title)
+    except Refusal as refusal:
+        return str(refusal)
+    return ""
+
+
+def possible(picture: str, settings: Settings, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Those of some values of a setting that a picture does not refuse.
+
+    All of them where it refuses each: another setting is at fault then.
+    """
+    uses = PICTURES[picture].uses
+    if name not in uses:
+        return tuple(values)
+    # What no refusal depends on is left out of the key.
+    used = {use: getattr(settings, use) for use in uses if use != "seed"}
+    return _possible(picture, Settings(**used), name, tuple(values)) or tuple(values)
+
+
+@lru_cache(maxsize=256)
+def _possible(
+    picture: str, settings: Settings, name: str, values: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    return tuple(value for value in values if not why_not(picture, settings, name, value))
+
+
+def whole(picture: str, settings: Settings, name: str, rule: Whole) -> Sequence[int]:
+    """The whole numbers that a picture does not refuse, in their order."""
+    if name in EACH:
+        return possible(picture, settings, name, range(rule.low, rule.high + 1))
+
+    def works(value: int) -> bool:
+        return not why_not(picture, settings, name, value)
+
+    low, high = rule.low, rule.high
+    if works(high) or not works(low):
+        return range(low, high + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return range(rule.low, high)
+
+
+def left_out(picture: str, settings: Settings, name: str) -> list[str]:
+    """Which values of a setting are left out, and why, in a sentence for each reason.
+
+    What is too large for a field, the field itself says.
+    """
+    label, rule = SETTINGS[name].label, RULES[name]
+    reasons: dict[str, list[str]] = {}
+    if isinstance(rule, Choice):
+        there = possible(picture, settings, name, rule.options)
+        for value in rule.options:
+            if value not in there:
+                why = why_not(picture, settings, name, value)
+                reasons.setdefault(why, []).append(rule.title(value))
+    elif isinstance(rule, Whole) and name == "neurons":
+        numbers = range(rule.low, rule.high + 1)
+        out = set(numbers) - set(whole(picture, settings, name, rule))
+        if out:
+            why = why_not(picture, settings, name, min(out))
+            reasons[why] = _ranges(sorted(out))
+    return [
+        text("{label}: not {words} here. {why}", label=label, words=", ".join(words), why=why)
+        for why, words in reasons.items()
+    ]
+
+
+def _ranges(numbers: Sequence[int]) -> list[str]:
+    """Whole numbers in words, the first few ranges of many.
+
+    >>> _ranges([1, 2, 4, 6, 7, 8]), _ranges([1, 3, 5, 7])
+    (['1 to 2', '4', '6 to 8'], ['1', '3', '5', '…'])
+
+    """
+    there = set(numbers)
+    starts = [n for n in numbers if n - 1 not in there]
+    ends = [n for n in numbers if n + 1 not in there]
+    words = [
+        str(a) if a == b else text("{a} to {b}", a=a, b=b)
+        for a, b in zip(starts, ends, strict=True)
+    ]
+    return words if len(words) <= TOLD else [*words[:TOLD], "…"]
