@@ -112,6 +112,10 @@ def test_two_pictures_are_legible_on_every_screen(
                 .map(one => parseFloat(getComputedStyle(one).fontSize))"""
         )
         assert min(sizes) >= (21 if width == 1920 else 14)
+        plane, angles = page.locator(f"{figure} .js-plotly-plot").evaluate(
+            "({ _fullLayout: { yaxis, yaxis2 } }) => [yaxis.domain, yaxis2.domain]"
+        )
+        assert plane[0] > angles[1], "half a screen has its panels one above the other"
     now, then = boxes
     if touch:
         assert now["y"] + now["height"] <= then["y"]

@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from normgeo.pictures import PICTURES
-from normgeo.pictures.style.chart import Chart
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import results
 from normgeo.ui.teaching.pin import LONGEST, difference, label, read
@@ -158,14 +157,22 @@ def test_a_pin_is_told_by_its_picture_and_what_differs_from_the_defaults():
     assert label(pin)[-1].endswith(": own_word")
 
 
-def test_scales_that_differ_are_told(shown):
-    """Wine's μ and σ are not those of Iris; the same picture twice has one scale."""
-    page = shown("learning_rate", dataset="wine", pin="turn?dataset=iris")
-    assert "Each picture has scales of its own." in page.words
-    page = shown("learning_rate", dataset="wine", pin="turn?dataset=wine")
-    assert "Nothing differs, unless a slider was moved." in page.words
-    one = Chart(PICTURES["turn"].figure(PICTURES["turn"].compute(Settings()), "light"))
-    assert one.has_scales_of(one) == ("Each picture" not in page.words)
+@pytest.mark.parametrize(
+    ("page", "pin", "own"),
+    [
+        ("learning_rate", "turn?method=layer", True),
+        ("learning_rate", "turn?seed=0", False),
+        ("recurrent", "radii?method=layer", False),
+        ("learning_rate", "spiral?seed=1", True),
+    ],
+)
+def test_pictures_of_other_scales_say_so(shown, page, pin, own):
+    """Angles of another model are on other axes, radii of all methods on the same."""
+    found = shown(page, pin=pin, tab="spiral")
+    name = pin.partition("?")[0]
+    one, two = (found.figure(which)["layout"]["meta"]["axes"] for which in (name, "pinned"))
+    assert own == (one != two or any("range" not in axis for axis in one.values()))
+    assert ("Each picture has scales of its own." in found.words) == own
 
 
 @pytest.mark.parametrize(
@@ -173,7 +180,7 @@ def test_scales_that_differ_are_told(shown):
     [
         ("", "There is no picture `''` that could be pinned."),
         ("learning_rate?method=layer", "There is no picture `'learning_rate'` that"),
-        ("turn?speed=3", "There is no setting `'speed'`."),
+        ("turn?speed=3&power=2", "There is no setting `'speed'`. Nothing is pinned."),
         ("turn?method=quantum", "`method` must be one of"),
         ("turn?seed=-1", "`seed` must be a whole number from 0 to 2147483647; got `'-1'`."),
         ("turn?pin=turn", "There is no setting `'pin'`."),

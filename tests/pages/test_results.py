@@ -196,6 +196,32 @@ def test_part_of_one_session_is_not_kept_for_another(pool, bars, asked, nothing_
     assert len(asked) == 2
 
 
+def both(compute, cost):
+    import streamlit as st
+
+    from normgeo.settings import Settings
+    from normgeo.ui import results
+
+    first, other = (
+        results.found(name, compute, Settings(seed=seed), what="", cost=lambda _: cost, slot=slot)
+        for seed, (name, slot) in enumerate((("sum", ""), ("beside", "beside")))
+    )
+    st.markdown(f"{first.stopped}, {other.result}")
+
+
+def count_first(settings, progress):
+    return settings.seed or count(settings, progress)
+
+
+def test_two_states_of_one_computation_do_not_take_the_place_of_each_other(pool, bars, asked):
+    bars.at_word = lambda words: bars.click()
+    options = {"compute": count_first, "cost": LONG}
+    app = AppTest.from_function(both, kwargs=options, default_timeout=60).run()
+    assert said(app) == ["True, 1"]
+    assert said(app.run()) == ["True, 1"]
+    assert len(asked) == 2
+
+
 def test_script_that_is_started_anew_finds_its_run(pool, bars, asked):
     def click_elsewhere(words):
         if len(bars.told) == 2:
