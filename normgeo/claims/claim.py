@@ -287,7 +287,8 @@ class Audited:
             each.value
             for finding in self.findings
             for each in finding.measured
-            if each.label == measured.label and not isinstance(each.value, bool)
+            if (each.quantity, each.of) == (measured.quantity, measured.of)
+            and not isinstance(each.value, bool)
         ]
         if len(values) < 2 or max(values) - min(values) <= ROUNDING:
             return None
