@@ -1,0 +1,18 @@
+"""The styles of pages, as text."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from normgeo import ui
+
+FILES = sorted(Path(ui.__file__).parent.rglob("*.css"))
+# `:has` of no element by name: at the beginning of a selector, or of its descendants' at large.
+AT_LARGE = re.compile(r"^\s*:has\(|:not\(:has\([^()]*\)\s+\*", re.MULTILINE)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_no_style_asks_of_any_element_whether_it_holds_another(file: Path) -> None:
+    """The browser would look through all of a page at each change: 0.1 s of a key press."""
+    assert AT_LARGE.findall(file.read_text("utf-8")) == []
