@@ -30,6 +30,9 @@ class Gaussian(Family):
     title = text("Gaussian")
     support = text("real numbers")
     formula = "s^2/2"
+    mean_in_numpy = "s"
+    partition_in_numpy = "(s**2).sum(axis=1) / 2"
+    loss_in_numpy = "((Y - s) ** 2 + np.log(2 * np.pi)).sum(axis=1) / 2"
     has_dispersion = True
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -65,6 +68,9 @@ class Bernoulli(Family):
     title = text("Bernoulli")
     support = text("0 or 1")
     formula = r"\log(1 + \mathrm{e}^s)"
+    mean_in_numpy = "1 / (1 + np.exp(-s))"
+    partition_in_numpy = "np.logaddexp(0, s).sum(axis=1)"
+    loss_in_numpy = "(np.logaddexp(0, s) - Y * s).sum(axis=1)"
     has_classes = True
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -105,6 +111,8 @@ class Poisson(Family):
     title = text("Poisson")
     support = text("counts (0, 1, 2, …)")
     formula = r"\mathrm{e}^s"
+    mean_in_numpy = "np.exp(s)"
+    partition_in_numpy = "np.exp(s).sum(axis=1)"
 
     def _check_natural(self, s: Floats) -> None:
         super()._check_natural(s)
@@ -161,6 +169,9 @@ class Categorical(Family):
     title = text("categorical")
     support = text("class labels")
     formula = r"\log \textstyle\sum_h e^{s_h}"
+    mean_in_numpy = "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)"
+    partition_in_numpy = "np.log(np.exp(s).sum(axis=1))"
+    loss_in_numpy = "np.log(np.exp(s).sum(axis=1)) - (Y * s).sum(axis=1)"
     coupled = True
     has_classes = True
 

@@ -43,6 +43,8 @@ class Family(ABC):
         coupled: whether A is one of all outputs of a case, which are then one class of H.
         has_dispersion: whether φ may be other than 1.
         has_classes: whether y names a class, so that the likeliest one is right or wrong.
+        mean_in_numpy, partition_in_numpy, loss_in_numpy: f(s), and of each case A(s) and
+            −log P(y|s) at φ = 1, as expressions of NumPy in s and Y (N, H); "" for none.
 
     """
 
@@ -53,6 +55,9 @@ class Family(ABC):
     coupled: ClassVar[bool] = False
     has_dispersion: ClassVar[bool] = False
     has_classes: ClassVar[bool] = False
+    mean_in_numpy: ClassVar[str] = ""
+    partition_in_numpy: ClassVar[str] = ""
+    loss_in_numpy: ClassVar[str] = ""
 
     # What a family states, for s that has been checked.
 

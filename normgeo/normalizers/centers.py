@@ -158,9 +158,13 @@ class Center(Statistic):
         """
         return ""
 
-    def weights_in_numpy(self, groups: int = 1) -> str:
-        """Return W̃ (H, D) as an expression of NumPy, of `W`; "" for none."""
-        return "" if self.projects_weights else "W"
+    def weights_in_numpy(self, weights: str, groups: int = 1) -> str:
+        """Return the projection of weights, W or G by name, as an expression; "" for none."""
+        return "" if self.projects_weights else weights
+
+    def inputs_in_numpy(self) -> str:
+        """Return X̃ (N, D) as an expression of NumPy; "" for none."""
+        return "" if self.shared_by_cases else "X"
 
     def _mean_row(self, W: Array, groups: int) -> Array | None:
         rows = self.mean_neuron(W, groups)
@@ -211,6 +215,9 @@ class BatchCenter(Center):
     def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
         return f"{batch}.mean(axis=0)"
 
+    def inputs_in_numpy(self) -> str:
+        return "X - X.mean(axis=0)"
+
 
 @final
 class LayerCenter(Center):
@@ -226,8 +233,9 @@ class LayerCenter(Center):
     def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
         return f"{summed}.mean(axis=1, keepdims=True)" if groups == 1 else f"{summed} @ P"
 
-    def weights_in_numpy(self, groups: int = 1) -> str:
-        return "W - W.mean(axis=0)" if groups == 1 else "W - P @ W"
+    def weights_in_numpy(self, weights: str, groups: int = 1) -> str:
+        mean = f"{weights}.mean(axis=0)" if groups == 1 else f"P @ {weights}"
+        return f"{weights} - {mean}"
 
 
 @final
@@ -246,8 +254,8 @@ class WeightCenter(Center):
     def in_numpy(self, summed: str, batch: str, groups: int = 1) -> str:
         return "X.sum(axis=1, keepdims=True) * W.mean(axis=1)"
 
-    def weights_in_numpy(self, groups: int = 1) -> str:
-        return "W - W.mean(axis=1, keepdims=True)"
+    def weights_in_numpy(self, weights: str, groups: int = 1) -> str:
+        return f"{weights} - {weights}.mean(axis=1, keepdims=True)"
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
         if features > 1:

@@ -26,16 +26,44 @@ def in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
     mu = center.in_numpy("A", "A0" if frozen else "A", groups)
     sigma = scale.in_numpy(
         "A0 - mu0" if frozen and scale.shared_by_cases else "A - mu",
-        center.weights_in_numpy(groups),
+        center.weights_in_numpy("W", groups),
         f" + {eps!r}" if eps else "",
         groups,
     )
-    if not (mu and sigma and center.weights_in_numpy(groups)):
+    if not (mu and sigma and center.weights_in_numpy("W", groups)):
         return ()
     return f"mu = {mu}", f"sigma = {sigma}", "z = (A - mu) / sigma"
 
 
-def prepared(normalizer: Normalizer, neurons: int) -> tuple[str, ...]:
+def gradient_in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
+    r"""Return the lines that make G, the gradient in W̃, of U, that in z (N, H); () for none.
+
+    They come after those of `in_numpy`.
+
+    >>> print(*gradient_in_numpy(Normalizer("batch", "batch")), sep="\n")
+    V = U / sigma
+    V = V - z * (z * V).mean(axis=0)
+    G = V.T @ (X - X.mean(axis=0))
+
+    """
+    center, scale, groups = normalizer.centering, normalizer.scaling, normalizer.groups
+    frozen = normalizer.statistics == "frozen"
+    inputs = "X" if frozen and center.shared_by_cases else center.inputs_in_numpy()
+    weights, gradient = (center.weights_in_numpy(M, groups) for M in ("W", "G"))
+    frozen_scale = frozen and scale.shared_by_cases
+    of_summed, radial = ("V", "") if frozen_scale else scale.adjoint_in_numpy(groups)
+    if not (inputs and weights and of_summed):
+        return ()
+    return (
+        "V = U / sigma",
+        *((f"V = {of_summed}",) if of_summed != "V" else ()),
+        f"G = V.T @ {_grouped(inputs)}",
+        *((f"r = {radial}", f"G = G - r[:, None] * {_grouped(weights)}") if radial else ()),
+        *((f"G = {gradient}",) if center.projects_weights else ()),
+    )
+
+
+def prepared(normalizer: Normalizer, neurons: int, batch: str = "X @ W.T") -> tuple[str, ...]:
     r"""Return the lines that stand before those of `in_numpy`, once: groups, frozen statistics.
 
     >>> print(*prepared(Normalizer("layer", "layer", groups=2), 6))
@@ -51,7 +79,12 @@ def prepared(normalizer: Normalizer, neurons: int) -> tuple[str, ...]:
         mean = f"np.kron(np.eye({groups}), np.full(({K}, {K}), 1 / {K}))"
         lines.append(f"P = {mean}  # takes the means of groups")
     if normalizer.statistics == "frozen":
-        lines.append("A0 = X @ W.T  # the batch whose statistics are frozen")
+        lines.append(f"A0 = {batch}  # the batch whose statistics are frozen")
         if normalizer.scaling.shared_by_cases:
             lines.append(f"mu0 = {normalizer.centering.in_numpy('A0', 'A0', groups)}")
     return tuple(lines)
+
+
+def _grouped(expression: str) -> str:
+    """An expression as a factor: in brackets, where it is more than a name."""
+    return expression if expression.isidentifier() else f"({expression})"

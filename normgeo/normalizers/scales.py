@@ -125,6 +125,14 @@ class Scale(Statistic):
         """
         return ""
 
+    def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
+        """Return the parts of `adjoint` at U as expressions of NumPy in V = U/σ and z.
+
+        The first is that for C, "" where the class says none. The second is the r (H,) of a part
+        −r_h w̃_h for W̃, "" where there is none.
+        """
+        return "", ""
+
     def zero_place(self, zero: Array) -> str:
         """Where σ vanishes, within a sentence; `zero` is true there, with the shape of v."""
         if self.shared_by_cases:
@@ -155,6 +163,9 @@ class NoScale(Scale):
 
     def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
         return "1.0"
+
+    def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
+        return "V", ""
 
 
 class AveragingScale(Scale):
@@ -208,6 +219,9 @@ class BatchScale(AveragingScale):
     def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
         return f"np.sqrt((({centered}) ** 2).mean(axis=0){added})"
 
+    def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
+        return "V - z * (z * V).mean(axis=0)", ""
+
 
 @final
 class LayerScale(AveragingScale):
@@ -229,6 +243,10 @@ class LayerScale(AveragingScale):
     def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
         mean = ".mean(axis=1, keepdims=True)" if groups == 1 else " @ P"
         return f"np.sqrt((({centered}) ** 2){mean}{added})"
+
+    def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
+        mean = ".mean(axis=1, keepdims=True)" if groups == 1 else " @ P"
+        return f"V - z * ((z * V){mean})", ""
 
 
 @final
@@ -263,6 +281,9 @@ class WeightScale(Scale):
 
     def in_numpy(self, centered: str, weights: str, added: str, groups: int = 1) -> str:
         return f"np.linalg.norm({weights}, axis=1)"
+
+    def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
+        return "V", "(z * V).sum(axis=0) / sigma"
 
     def zero_place(self, zero: Array) -> str:
         neuron = np.argwhere(zero)[0][-1]

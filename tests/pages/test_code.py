@@ -17,6 +17,9 @@ def scripts(page) -> list[str]:
     [
         ("home", "averages", {"place": "2.0"}),
         ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
+        ("learning_rate", "turn", {"method": "layer", "growth": "4"}),
+        ("fisher", "equal_kl", {"method": "batch"}),
+        ("batch", "axes", {"batch_size": "4"}),
     ],
 )
 def test_page_shows_the_script_of_its_settings(shown, page, name, query):
@@ -34,7 +37,14 @@ def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
     assert "**In NumPy**" not in page.words
 
 
-def test_no_code_before_the_reveal(shown):
+def test_no_code_of_a_turn_before_the_reveal(shown):
+    page = shown("learning_rate", dataset="iris", predict="1")
+    assert not page.app.code
+    page.app.button(key="predict_0.25").click().run()
+    assert scripts(page)
+
+
+def test_no_code_of_a_change_before_the_reveal(shown):
     page = shown("invariance", dataset="iris", predict="1")
     assert not page.app.code
     for method in ("batch", "layer", "weight"):

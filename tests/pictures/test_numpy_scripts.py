@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -136,6 +137,100 @@ def test_effect_on_every_data_set(dataset, cell, features):
 def test_effect_of_fitted_weights(cell):
     chosen = {"weights": "fitted", "ridge": 0.1, "center": "weight", "scale": "batch"}
     assert check_effect(cell=cell, dataset="wine", **chosen)
+
+
+# Learning rate.
+
+FRACTIONS = {"½": "1/2", "¼": "1/4", "⅛": "1/8"}
+
+
+def tile(words: list[str], quantity: str) -> list[Decimal]:
+    """What the figure says of a quantity: before, after, and the factor between."""
+    (found,) = [word for word in words if f"</span>  {quantity}" in word]
+    factor, moved = found.split("</b>")[0], found.rpartition('px">')[2].partition(", predicted")[0]
+    factor = FRACTIONS.get(factor.rpartition(" ")[2], factor.rpartition(" ")[2])
+    if "/" in factor:
+        factor = f"{float(Fraction(factor)):.3g}"
+    return numbers(f"{moved} {factor}".replace("</span>", ""))
+
+
+TURNS = [
+    *({"method": method, "dataset": "wine", "neurons": 6} for method in NORMALIZERS),
+    *({"method": method, "dataset": "iris", "eps": 0.1, "neuron": 2} for method in NORMALIZERS),
+    *(
+        {
+            "method": method,
+            "growth": 4.0,
+            "seed": 2,
+            "family": "bernoulli",
+            "dataset": "breast_cancer",
+            "neurons": 8,
+        }
+        for method in NORMALIZERS
+    ),
+    *(
+        {"method": method, "dataset": "wine", "statistics": "frozen", "growth": 0.5}
+        for method in ("batch", "mean_only_batch_weight")
+    ),
+    *(
+        {"method": "group", "groups": groups, "neurons": 12, "neuron": 5, "dataset": "wine"}
+        for groups in (3, 4)
+    ),
+    *({"method": method, "dataset": "wine", "weights": "fitted"} for method in ("rms", "standard")),
+    *({"dataset": dataset} for dataset in DATASETS),
+    {"dataset": "wine", "rate": 0.3, "growth": 16.0},
+]
+
+
+@pytest.mark.parametrize("chosen", TURNS, ids=str)
+def test_angular_update(chosen):
+    script, _, words = written("turn", **chosen)
+    gradient, turn, tangent, *loss = map(numbers, printed(script))
+    assert gradient == tile(words, "gradient ‖G‖")
+    assert [*turn, *tangent] == tile(words, "turn per step")
+    # A Poisson family has the logarithm of y!, which is no short line of NumPy.
+    assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
+
+
+# Fisher.
+
+DOUBLED = [
+    *({"method": method, "dataset": "wine", "neurons": 6} for method in NORMALIZERS),
+    *({"method": method, "dataset": "iris", "eps": 0.1, "neuron": 2} for method in NORMALIZERS),
+    *({"method": m, "dataset": "wine", "statistics": "frozen"} for m in ("batch", "layer")),
+    *({"method": m, "dataset": "wine", "family": "categorical"} for m in ("batch", "standard")),
+    *({"method": "weight", "dataset": dataset, "seed": 4} for dataset in DATASETS),
+    {"method": "group", "groups": 3, "neurons": 12, "neuron": 5, "dataset": "wine"},
+    {"method": "layer", "dataset": "wine", "weights": "fitted", "eps": 1e-6},
+]
+
+
+@pytest.mark.parametrize("chosen", DOUBLED, ids=str)
+def test_equal_kl(chosen):
+    script, _, words = written("equal_kl", **chosen)
+    shown = [re.sub("<[^>]*>", "", word) for word in words if "w → 2w: KL" in word]
+    shown = [word.partition("½")[0].rpartition("KL = ")[2] for word in shown]
+    said = [line.rpartition("KL = ")[2] for line in printed(script)]
+    assert [numbers(word) for word in said] == [numbers(word) for word in shown]
+    assert len(said) == (1 if chosen["method"] == "standard" else 2)
+
+
+# Batch.
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("batch_size", [1, 2, 16, 128])
+@pytest.mark.parametrize(
+    ("groups", "features", "seed"), [(2, "auto", 0), (4, "raw", 5), (3, "standardized", 1)]
+)
+def test_axes(dataset, batch_size, groups, features, seed):
+    chosen = {"groups": groups, "features": features, "seed": seed, "batch_size": batch_size}
+    script, _, words = written("axes", dataset=dataset, **chosen)
+    shown = [re.search("z = ([^<]+)", word) for word in words]
+    said = [line.rpartition("z = ")[2] for line in printed(script)]
+    expected = [numbers(found[1]) for found in shown if found]
+    assert [numbers(word) for word in said] == expected
+    assert expected
 
 
 def test_digits_that_are_nothing_but_rounding_are_not_printed():

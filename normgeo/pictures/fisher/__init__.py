@@ -16,10 +16,11 @@ from normgeo.pictures.fisher import (
     spectra,
     spectra_figure,
 )
+from normgeo.pictures.in_numpy import equal_kl as equal_kl_in_numpy
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
-    Picture(equal_kl.STUDY, equal_kl_figure.figure),
+    Picture(equal_kl.STUDY, equal_kl_figure.figure, equal_kl_in_numpy.script),
     Picture(blocks.STUDY, blocks_figure.figure),
     Picture(equal_kl.ACROSS, equal_kl_figure.figure),
     Picture(longer_steps.STUDY, longer_steps_figure.figure),

@@ -1,5 +1,6 @@
 """The pictures of the page Learning rate, in their order there."""
 
+from normgeo.pictures.in_numpy import angular_update as turn_in_numpy
 from normgeo.pictures.learning_rate import (
     angular_update,
     angular_update_figure,
@@ -19,7 +20,7 @@ from normgeo.pictures.learning_rate import (
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
-    Picture(angular_update.STUDY, angular_update_figure.figure),
+    Picture(angular_update.STUDY, angular_update_figure.figure, turn_in_numpy.script),
     Picture(descent.STUDY, descent_figure.figure),
     Picture(equilibrium.STUDY, equilibrium_figure.figure),
     Picture(exponential_schedule.STUDY, exponential_schedule_figure.figure),

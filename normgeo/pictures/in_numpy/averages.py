@@ -7,7 +7,7 @@ import json
 from normgeo.normalizers.example import read
 from normgeo.normalizers.in_numpy import in_numpy
 from normgeo.pictures.home.averages import Averages
-from normgeo.pictures.numpy_script import number_of
+from normgeo.pictures.in_numpy.script import number_of
 from normgeo.settings import Settings
 
 START = """\

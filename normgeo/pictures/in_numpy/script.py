@@ -9,12 +9,20 @@ from normgeo.settings import Settings
 WIDTH = 80
 """Characters of a line that is read beside a page."""
 
-IMPORTS = """\
-import numpy as np
 
-from normgeo.pictures.model_on_data import model_on_data
-from normgeo.settings import Settings
-"""
+def imports(*lines: str, settings: bool = True) -> str:
+    """Return the lines that import NumPy, more that `lines` name, and the settings if asked to.
+
+    >>> print(imports("from normgeo.pictures.model_on_data import model_on_data"))
+    import numpy as np
+    <BLANKLINE>
+    from normgeo.pictures.model_on_data import model_on_data
+    from normgeo.settings import Settings
+    <BLANKLINE>
+
+    """
+    own = "\n".join((*lines, *(("from normgeo.settings import Settings",) if settings else ())))
+    return f"import numpy as np\n\n{own}\n"
 
 
 def chosen(settings: Settings, names: Iterable[str]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from normgeo.base.text import text
 from normgeo.normalizers.in_numpy import in_numpy, prepared
+from normgeo.pictures.in_numpy.script import chosen, imports, number_of
 from normgeo.pictures.invariance.effect import ROUNDING, EffectOnData
-from normgeo.pictures.numpy_script import IMPORTS, chosen, number_of
 from normgeo.pictures.picture import DATA
 from normgeo.settings import Settings
 
 USES = (*DATA, "cell", "center", "scale", "groups", "eps", "statistics")
 
+MODEL = "from normgeo.pictures.model_on_data import model_on_data"
 GAMMA = "from normgeo.pictures.invariance.effect import shift"
 
 
@@ -33,10 +34,9 @@ def script(settings: Settings, result: EffectOnData) -> str:
     moved = '"z moves by", number(moved), "× the largest |z|"'
     if stays:
         moved = f'"z stays where it was" if moved < {ROUNDING} else moved'
-    imports = IMPORTS if transform.rescales else IMPORTS.replace("\n\n", f"\n\n{GAMMA}\n")
     return "\n".join(
         (
-            imports,
+            imports(*(() if transform.rescales else (GAMMA,)), MODEL),
             chosen(settings, USES),
             'here = model_on_data(settings, "raw", settings.selected[0])',
             f"W, X = here.model.W, here.X[{result.cases.tolist()}]",
