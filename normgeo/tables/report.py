@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
 from normgeo import __version__
+from normgeo.base import marks
 from normgeo.base.text import text
 from normgeo.claims import SIGNS, Audited, Claim
 from normgeo.tables.audit import (
@@ -96,6 +98,11 @@ def _page(claim: Claim) -> str:
     return text(page.replace("_", " ").capitalize())
 
 
+def _mark(sign: str) -> str:
+    """Return the sign as a drawing, where there is one of it."""
+    return Markup(marks.drawn(sign)) if sign in marks.MARKS else sign
+
+
 def _is_rounded(value: float | bool) -> bool:
     """Return whether fewer digits are shown than there are."""
     return value != float(f"{value:.{DIGITS}g}") and value == value  # noqa: PLR0124 - not NaN
@@ -109,6 +116,7 @@ _TEMPLATES.globals.update(
     address=_address,
     by_quantity=by_quantity,
     is_rounded=_is_rounded,
+    mark=_mark,
     name=name,
     page=_page,
     remarks=remarks,

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from normgeo.base.marks import in_markdown
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.trajectory import Trajectory
@@ -231,7 +232,8 @@ def fisher(settings: Settings, drawn: Any) -> None:
     if picture is None:
         return
     with right:
-        st.markdown(render(_short(PICTURES["doubling"].table(picture)), "markdown"))
+        table = render(_short(PICTURES["doubling"].table(picture)), "markdown")
+        st.markdown(in_markdown(table, settings.theme))
     results.show("ellipse", settings)
 
 

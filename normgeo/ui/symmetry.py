@@ -6,6 +6,7 @@ from math import degrees
 
 import streamlit as st
 
+from normgeo.base.marks import in_markdown
 from normgeo.base.numbers import number
 from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
@@ -63,22 +64,20 @@ def angles(settings: Settings, picture: NullDirections) -> None:
         if reason.angle is not None
     )
     names = (text("change of Table 1"), text("null tangents"), text("largest angle"))
-    st.markdown(render(Table(names, rows), "markdown"))
+    theme = settings.theme
+    st.markdown(in_markdown(render(Table(names, rows), "markdown"), theme))
     points(
-        text(
-            "{sign} {change}: {sentence}", sign=sign, change=reason.title, sentence=reason.sentence
-        )
+        in_markdown(f"{sign} {text(reason.title)}: {text(reason.sentence)}", theme)
         for sign, reason in zip(signs, changes, strict=True)
     )
-    st.caption(
-        text(
-            "A change that z ignores is a curve along which the KL stays 0, so its tangent is "
-            "a null direction: the largest principal angle between all its tangents and the "
-            "null space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not "
-            "all. Each weight is measured in units of 1/(the size of its feature), so that the "
-            "angles do not depend on the units of the data. Section 5.2.2 with Table 1."
-        )
+    legend = text(
+        "A change that z ignores is a curve along which the KL stays 0, so its tangent is "
+        "a null direction: the largest principal angle between all its tangents and the "
+        "null space is 0, up to rounding. ✓ all of its tangents are null directions, ✗ not "
+        "all. Each weight is measured in units of 1/(the size of its feature), so that the "
+        "angles do not depend on the units of the data. Section 5.2.2 with Table 1."
     )
+    st.caption(in_markdown(str(legend), theme))
 
 
 def formula(settings: Settings, picture: NullDirections) -> None:

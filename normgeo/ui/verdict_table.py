@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from normgeo.base import marks
 from normgeo.base.budget import MEGABYTE
 from normgeo.base.cache import cached
 from normgeo.base.text import text
@@ -17,7 +18,6 @@ from normgeo.claims.table_1 import compare_with_table_1
 from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style import marks
 from normgeo.settings import OWN, Settings
 from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 

@@ -65,3 +65,12 @@ def test_click_on_a_template_chooses_the_neuron_that_moves(server, page, wait_se
     page.wait_for_url("**neuron=6*")
     wait_settled(page)
     expect(figure.get_by_text("w of neuron 6 ×")).to_be_visible()
+
+
+def test_signs_of_the_angles_are_drawn_and_named(server, page, wait_settled):
+    page.goto(f"{server}/symmetry?dataset=iris&tab=angles")
+    wait_settled(page)
+    signs = page.locator("[role=tabpanel] img")
+    expect(signs.first).to_be_visible()
+    names = signs.evaluate_all("all => all.map((one) => one.naturalWidth && one.alt)")
+    assert set(names) == {"✓", "✗"}

@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 
 from normgeo import tables
+from normgeo.base import marks
 from normgeo.claims import (
     CLAIMS,
     FAILS,
@@ -58,7 +59,8 @@ def test_every_claim_is_listed_with_its_verdict(shown):
     assert page.app.title[0].value == QUESTION
     assert len(rows(page)) == len(CLAIMS)
     for verdict, sign in SIGNS.items():
-        assert table(page).count(f'aria-hidden="true">{sign}<') == COUNTS[verdict]
+        drawn = f'd="{marks.path(sign)}"' if sign in marks.MARKS else f">{sign}<"
+        assert table(page).count(drawn) == COUNTS[verdict]
     assert page.query == {}
 
 

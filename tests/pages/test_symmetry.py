@@ -2,9 +2,12 @@
 
 import pytest
 
+from normgeo.base.marks import in_markdown
 from normgeo.datasets.datasets import DATASETS
 
 QUESTION = "Which directions in weight space does the model not see?"
+
+YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")  # drawn, as everywhere
 
 
 def bars(page) -> list[float]:
@@ -86,8 +89,8 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
     assert "<b>62 of 610 directions change nothing</b>" in head(page)
     assert "by formula GD + G = 61 + 1 = 62 ✓" in head(page)
     assert "<b>61</b> · weight matrix re-centering" in page.captions("walk")
-    assert row(page, "✓ weight matrix re-centering")[1:] == ["61 of 61", "0°"]
-    assert row(page, "✗ weight vector re-scaling")[1:] == ["1 of 10", "81°"]
+    assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
+    assert row(page, f"{NO} weight vector re-scaling")[1:] == ["1 of 10", "81°"]
 
 
 def test_what_float64_cannot_decide_stands_in_the_first_line_and_below(shown):
@@ -167,6 +170,6 @@ def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
 
 def test_a_change_that_only_the_softmax_ignores_is_marked_as_null(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="standard", tab="angles")
-    assert row(page, "✓ weight matrix re-centering")
+    assert row(page, f"{YES} weight matrix re-centering")
     assert "z changes, but the distribution of y does not." in page.words
-    assert row(page, "✗ weight matrix re-scaling")
+    assert row(page, f"{NO} weight matrix re-scaling")

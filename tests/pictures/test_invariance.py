@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from normgeo.base import marks
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
@@ -14,7 +15,6 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.invariance.effect import shown_cases
 from normgeo.pictures.invariance.thumbnails import bars
 from normgeo.pictures.model_on_data import model_on_data
-from normgeo.pictures.style import marks
 from normgeo.pictures.style.colors import contrast
 from normgeo.settings import Settings
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from normgeo.base import marks
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_words
-from normgeo.pictures.style import marks
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES

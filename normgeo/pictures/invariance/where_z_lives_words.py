@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from normgeo.base.marks import shape
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.where_z_lives import Places, said, sign
 from normgeo.pictures.invariance.where_z_lives_panels import Panel
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.marks import shape
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 
 ABOVE, LINE, MARK = 54, 21, 24  # pixels: the captions of panels, a line of words, a mark

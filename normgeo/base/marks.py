@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 Line = tuple[tuple[float, float], ...]
 
@@ -41,6 +42,23 @@ def path(sign: str) -> str:
 
     """
     return "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in line) for line in MARKS[sign])
+
+
+def drawn(sign: str, stroke: str = "currentcolor") -> str:
+    """The mark as an SVG element, of the size and in the color of the text that it stands in."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {BOX} {BOX}" width="1em" '
+        f'height="1em" fill="none" stroke="{stroke}" stroke-width="{STROKE}">'
+        f'<path d="{path(sign)}"/></svg>'
+    )
+
+
+def in_markdown(words: str, theme: str) -> str:
+    """Markdown with each ✓ and ✗ as an image, which is named by the sign for a screen reader."""
+    for sign in "✓✗":
+        image = f"![{sign}](data:image/svg+xml,{quote(drawn(sign, color(sign, theme)))})"
+        words = words.replace(sign, image)
+    return words
 
 
 def shape(
