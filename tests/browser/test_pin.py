@@ -129,6 +129,15 @@ def test_two_pictures_are_legible_on_every_screen(
     assert axe(page) == []
 
 
+@pytest.mark.parametrize("word", ["embed", "present"])
+def test_page_for_a_room_or_a_slide_keeps_its_pin_out_of_sight(server, page, wait_settled, word):
+    page.goto(f"{server}/learning_rate?{LAYER}&{word}=1")
+    wait_settled(page)
+    expect(page.locator(NOW)).to_be_visible()
+    expect(page.locator(f"{PINNED}, .st-key-pin, .st-key-turn_pin")).to_have_count(0)
+    assert pinned(page) == {"method": "layer", "growth": "4"}
+
+
 def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     page.goto(f"{server}/invariance?{urlencode({'pin': 'effect?dataset=digits'})}")
     wait_settled(page)

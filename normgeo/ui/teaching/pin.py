@@ -6,7 +6,7 @@ The address holds it, as the picture's name and the query of its page: `pin=turn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import final
@@ -71,17 +71,6 @@ def written(name: str, state: Mapping[str, str]) -> str:
     return f"{name}?{urlencode(kept)}"
 
 
-def pinned() -> Pin | None:
-    """The pin of the address.
-
-    Raises:
-        Refusal: it cannot be read.
-
-    """
-    words = st.query_params.get("pin")
-    return None if words is None else read(words)
-
-
 def button(name: str, settings: Settings) -> None:
     """Draw the button that pins a picture, but not where answers are hidden."""
     if settings.predict or url.bare():
@@ -103,16 +92,14 @@ def bar(page: str, titles: Mapping[str, str], settings: Settings) -> None:
         page: that is shown. titles: of all pages. settings: of the page.
 
     """
-    if "pin" not in st.query_params or url.bare():
+    words = st.query_params.get("pin")
+    if words is None or url.bare():
         return
     with st.container(key="pin", horizontal=True, vertical_alignment="center", gap="small"):
         try:
-            pin = pinned()
+            _tell(read(words), page, titles, settings)
         except Refusal as error:
             st.warning(text("{error} Nothing is pinned.", error=error), icon=":material/link_off:")
-        else:
-            if pin is not None:
-                _tell(pin, page, titles, settings)
         st.button(str(text("Unpin")), key="unpin", on_click=_unpin)
 
 
@@ -247,14 +234,13 @@ def pair(name: str, settings: Settings) -> Iterator[None]:
 
 def _beside(name: str, settings: Settings) -> Pin | None:
     """What is shown beside a picture: the same one as it was pinned; elsewhere where asked for."""
-    if url.bare() or settings.predict:
-        return None
-    try:
-        pin = pinned()
-    except Refusal:
+    words = st.query_params.get("pin")
+    if words is None or url.bare() or settings.predict:
         return None
     page = PAGE_OF[name]
     asked = _asked_for() and break_it.PAGE_OF.get(name) == page
-    if pin is None or pin.name == name or (asked and pin.page != page):
-        return pin
+    with suppress(Refusal):  # which the bar tells
+        pin = read(words)
+        if pin.name == name or (asked and pin.page != page):
+            return pin
     return None
