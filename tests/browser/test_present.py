@@ -106,6 +106,23 @@ def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, sli
             assert box["y"] + box["height"] <= height + 1
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settled, number):
+    opened(page, f"{server}/?tour=ten-minutes&stop={number}&present=1", wait_settled)
+    words = page.locator(".st-key-tour_words")
+    question = words.inner_text()
+    for shown in ("the question", "what to notice"):
+        for figure in figures(page):
+            assert figure.evaluate(CROWDED) == [], shown
+            assert [one for one in figure.evaluate(SIZES) if one[0] < LEAST - 0.01] == []
+            box = figure.bounding_box()
+            assert box["y"] + box["height"] <= 721
+        page.keyboard.press("Enter")
+        expect(words).not_to_have_text(question)
+        wait_settled(page)
+        page.wait_for_timeout(400)
+
+
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
 def test_example_of_home_is_whole_and_read_from_the_back_row(look_at, screen):
     page = look_at("/?present=1")

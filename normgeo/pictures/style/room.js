@@ -4,6 +4,7 @@
 const MOST_ABOVE = 0.35; // of the screen above a figure; one with more above it has a screen of its own
 const EDGE = 8; // pixels beneath a figure
 const LINE_HEIGHT = 1.3; // of a line of words, as plotly has it
+const STRIP = 76, SLIDER = 88; // pixels for the slider at the foot: as figures are made, and in a room
 const SYMBOL = 3.2; // of the size of type, what a legend draws before a name
 const MOST_BETWEEN = 0.6; // of a width or a height, at most, that is not panels
 const CLOSE = 1e-6;
@@ -186,12 +187,16 @@ function legible(axis, drawn, pixels, each, { template, family }) {
 function roomy(data, layout, drawn, { scale, larger }) {
   const { width, height, template } = layout;
   const margin = { ...layout.margin };
-  const family = layout.font?.family ?? template.layout.font.family;
-  const usual = layout.font?.size ?? template.layout.font.size;
   const made = {
     wide: width * larger - margin.l - margin.r,
     high: layout.meta.height * scale - margin.t - margin.b,
   };
+  // The slider takes less than a strip that grows with the type.
+  margin.b -= layout.meta.steps ? Math.max(0, STRIP * scale - SLIDER) : 0;
+  // Where the height is short, the largest type gives way first.
+  const short = Math.min(1, (height - margin.t - margin.b) / made.high);
+  const family = layout.font?.family ?? template.layout.font.family;
+  const usual = layout.font?.size ?? template.layout.font.size;
   const wide = width - margin.l - margin.r;
   const axes = (letter) => Object.keys(layout).filter((name) => isAxis(name, letter));
   const domain = (name) => layout[name]?.domain ?? [0, 1];
@@ -211,7 +216,9 @@ function roomy(data, layout, drawn, { scale, larger }) {
     const left = note.xref === "paper" || inPanel(note.xref) ? (low + note.x * (high - low)) * wide : NaN;
     const rowTop = inPanel(note.yref) && note.y === 1 ? domain(named(note.yref, "y"))[1] : null;
     const above = note.yref === "paper" ? note.y >= top - CLOSE : rowTop !== null && rowTop >= top - CLOSE;
-    const size = note.font?.size ?? usual;
+    const asked = note.font?.size ?? usual;
+    const size = asked > usual ? Math.max(usual, asked * short) : asked;
+    note.font = { ...note.font, size };
     const { height: old, widest } = inLines(note.text, size, family);
     const free = inPanel(note.xref) ? starts.find((start) => start > left + 1) ?? wide + margin.r : wide + margin.r;
     let found = { text: note.text, height: old, widest };
@@ -264,6 +271,15 @@ function roomy(data, layout, drawn, { scale, larger }) {
       note.y = within(note.y);
     }
   }
+  // Words at the foot of a panel that is too low for them and for those at its top lose their last lines.
+  for (const { note, height: tall } of notes.filter(({ note: one }) => inPanel(one.yref) && one.y === 0 && one.yanchor === "bottom")) {
+    const tops = notes.filter(({ note: one }) => one.yref === note.yref && one.y === 1 && one.yanchor === "top");
+    const [from, to] = domain(named(note.yref, "y")).map(within);
+    const used = Math.max(0, ...tops.map((one) => one.height - (one.note.yshift ?? 0)));
+    const lines = note.text.split("<br>");
+    const room = (to - from) * high - used - (note.yshift ?? 0);
+    note.text = lines.slice(0, Math.max(1, Math.floor((room * lines.length) / tall))).join("<br>");
+  }
   const roomyLayout = { ...layout, margin, annotations: notes.map((one) => one.note) };
   if (title) {
     roomyLayout.title = title;
@@ -280,11 +296,15 @@ function roomy(data, layout, drawn, { scale, larger }) {
     const each = unit(name, layout, drawn, pixels);
     roomyLayout[name] = legible(roomyLayout[name], drawn[name], pixels[name], each, { template, family });
   }
-  const placed = (one) => ({
-    ...one,
-    ...(one.xref === "paper" ? { x0: across(one.x0), x1: across(one.x1) } : {}),
-    ...(one.yref === "paper" ? { y0: up(one.y0), y1: up(one.y1) } : {}),
-  });
+  // A mark of its own size hangs on a point.
+  const moved = (one, side, place) => {
+    if (one[`${side}ref`] !== "paper") {
+      return {};
+    }
+    const names = one[`${side}sizemode`] === "pixel" ? [`${side}anchor`] : [`${side}0`, `${side}1`];
+    return Object.fromEntries(names.map((name) => [name, place(one[name])]));
+  };
+  const placed = (one) => ({ ...one, ...moved(one, "x", across), ...moved(one, "y", up) });
   if (layout.shapes) {
     roomyLayout.shapes = layout.shapes.map(placed);
   }

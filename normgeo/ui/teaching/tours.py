@@ -114,10 +114,17 @@ def bar(place: Place, *, asks: bool = False) -> None:
     st.html(_HERE / "tour.css")
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
-            st.markdown(f"**{text(stop.question)}**")
-            if not asks:
+            told = not asks and st.session_state.get(_NOTICED) == link(place)
+            # A room has few lines: there, one sentence takes the place of the other.
+            if not (told and url.presenting()):
+                st.markdown(f"**{text(stop.question)}**")
+            if told:
+                st.markdown(str(text(stop.notice)))
+            elif not asks and not url.presenting():
                 _notice(place)
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
+            if url.presenting() and not (asks or told):
+                _notice(place)
             counted = text("{number} of {count}", number=place.number, count=count)
             with st.popover(str(counted), help=str(text(place.tour.title))):
                 stops(place.tour, "bar")
@@ -140,18 +147,15 @@ def bar(place: Place, *, asks: bool = False) -> None:
 
 
 def _notice(place: Place) -> None:
-    """Draw what to notice at a stop, or the button that tells it; another stop hides it again."""
-    if st.session_state.get(_NOTICED) == link(place):
-        st.markdown(str(text(place.stop.notice)))
-    else:
-        st.button(
-            str(text("What to notice")),
-            key="tour_notice",
-            help=str(text("Shows where to look (Enter)")),
-            type="tertiary",
-            on_click=st.session_state.update,
-            args=({_NOTICED: link(place)},),
-        )
+    """Draw the button that tells what to notice at a stop; another stop hides it again."""
+    st.button(
+        str(text("What to notice")),
+        key="tour_notice",
+        help=str(text("Shows where to look (Enter)")),
+        type="tertiary",
+        on_click=st.session_state.update,
+        args=({_NOTICED: link(place)},),
+    )
 
 
 def _way(place: Place, by: int, key: str, label: str) -> None:
