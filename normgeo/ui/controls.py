@@ -52,15 +52,26 @@ def controls(
 
 
 def tell_left_out(
-    settings: Settings, names: Iterable[str], picture: str, *, one_method: bool = False
+    settings: Settings,
+    names: Iterable[str],
+    picture: str,
+    *,
+    one_method: bool = False,
+    short: bool = False,
 ) -> None:
-    """Say beneath widgets which values cannot be chosen, and why."""
+    """Say beneath widgets which values cannot be chosen, and why.
+
+    `short` is for a line of a heading that has no more room: the first reason stands for all.
+    """
     lines = [
         line
         for name in names
         if not (one_method and useless(settings, name))
         for line in left_out(picture, settings, name)
     ]
+    if short and len(lines) > 1:
+        more = text("Settings tells of {n} more that cannot be chosen.", n=len(lines) - 1)
+        lines = [f"{lines[0]} {more}"]
     if lines:
         with st.container(key=f"left_out_{picture}"):
             st.caption("  \n".join(map(str, lines)))

@@ -116,7 +116,13 @@ def begin(
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls, picture=picture)
     if picture and not url.bare():
-        tell_left_out(settings, (*controls, *opened), picture, one_method="method" in controls)
+        tell_left_out(
+            settings,
+            (*controls, *opened),
+            picture,
+            one_method="method" in controls,
+            short=not opened,
+        )
     if not url.embedded():
         glossary.draw(page)
     pin.bar(page, PAGES, settings)

@@ -114,6 +114,17 @@ def test_what_is_left_out_is_told_with_the_reason(shown):
     )
 
 
+def test_closed_settings_leave_room_for_the_picture(shown):
+    page = shown("symmetry", dataset="iris", neurons="1")
+    (told,) = [one.value for one in page.app.caption if "method: not" in one.value]
+    assert len(told.splitlines()) > 2
+    button(page).click().run()
+    (told,) = [one.value for one in page.app.caption if "method: not" in one.value]
+    assert len(told.splitlines()) == 1
+    assert told.startswith("method: not layer norm here. A layer mean is taken over the neurons")
+    assert told.endswith("Settings tells of 2 more that cannot be chosen.")
+
+
 def test_address_with_what_is_left_out_opens_with_a_sentence_and_the_list(shown):
     page = shown("symmetry", dataset="linnerud", family="poisson")
     assert "Targets of the Poisson family must be counts" in "".join(
