@@ -60,6 +60,12 @@ LOOK = """async ({figure, width}) => {
             }
         }
     }
+    // A caption is written in another font here, which is wider.
+    for (const [words, box] of width < 640 ? boxes('.infolayer text') : []) {
+        if (box.right - edge.right > 1) {
+            found.push(`${words} ${Math.round(box.right - edge.right)} px outside`);
+        }
+    }
     const {_size: size, margin} = plot._fullLayout;
     for (const side of ['l', 'r', 't', 'b']) {
         if (size[side] > margin[side] + 12) {

@@ -213,6 +213,9 @@ class Player {
     this.follower();
     this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
     await window.Plotly.react(this.plot, data, layout);
+    if (this.fit().narrow) {
+      within(this.plot);
+    }
     if (this.drawn.layout === layout) {
       this.keep(place, this.plot);
     }
@@ -277,6 +280,9 @@ class Player {
       const { data, layout } = this.figure(place);
       await window.Plotly.react(this.stage, data, layout, { displayModeBar: false });
       this.plot.turner?.follow(this.stage);
+      if (this.fit().narrow) {
+        within(this.stage);
+      }
       if (copies === this.kept()) {
         this.keep(place, this.stage);
       }
@@ -456,6 +462,24 @@ class Player {
       }
     }
   }
+}
+
+// Makes words smaller that would leave a figure on the right: where its font is missing, another one
+// is wider.
+function within(plot) {
+  const edge = plot.querySelector(".main-svg").getBoundingClientRect().right;
+  const words = [...plot.querySelectorAll(".infolayer text")];
+  const wide = words.map((one) => [one, one.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 0 && box.right > edge)
+    .flatMap(([one, { right, width }]) => {
+      const over = (right - edge) * (getComputedStyle(one).textAnchor === "middle" ? 2 : 1);
+      // What has a size of its own is made smaller by as much.
+      return [one, ...one.querySelectorAll("[style*=font-size]")]
+        .map((part) => [part, (parseFloat(getComputedStyle(part).fontSize) * (width - over)) / width]);
+    });
+  wide.forEach(([part, size]) => {
+    part.style.fontSize = `${Math.floor(10 * size) / 10}px`;
+  });
 }
 
 // A choice in a figure is a drawing to plotly: it becomes a button that keys reach.
