@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 from urllib.parse import parse_qsl, urlencode
 
@@ -23,6 +24,7 @@ from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import url
 from normgeo.ui.teaching import break_it
 
+_HERE = Path(__file__).parent
 LONGEST = 2000  # characters of a pin in an address
 OF_THE_PAGE = "predict", "theme"  # settings that a pin leaves to the page which shows it
 
@@ -95,6 +97,7 @@ def bar(page: str, titles: Mapping[str, str], settings: Settings) -> None:
     words = st.query_params.get("pin")
     if words is None or url.bare():
         return
+    st.html(_HERE / "pin.css")
     with st.container(key="pin", horizontal=True, vertical_alignment="center", gap="small"):
         try:
             _tell(read(words), page, titles, settings)
