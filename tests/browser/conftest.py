@@ -29,8 +29,9 @@ APP = Path(__file__).parents[2] / "app.py"
 MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
 # What passes need not be told node by node.
-AXE_RUN = """part => axe.run(part, { resultTypes: ['violations'] })
-    .then(result => result.violations)"""
+AXE_RUN = """([part, only]) => axe.run(part, {
+    resultTypes: ['violations'], ...(only.length ? { runOnly: only } : {}),
+}).then(result => result.violations)"""
 
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
 HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
@@ -288,12 +289,15 @@ def wait_settled() -> Callable[[Page], None]:
 
 @pytest.fixture(scope="session")
 def axe() -> Callable[..., list[str]]:
-    """`axe(page, within)` lists the accessibility rules that a part of the page violates."""
+    """`axe(page, within, only)` lists the accessibility rules that a part of the page violates.
 
-    def violations(page: Page, within: str = "html") -> list[str]:
+    Of all rules, or of some only.
+    """
+
+    def violations(page: Page, within: str = "html", only: Sequence[str] = ()) -> list[str]:
         if not page.evaluate("'axe' in window"):
             page.add_script_tag(content=AXE.read_text("utf-8"))
-        found = page.evaluate(AXE_RUN, within)
+        found = page.evaluate(AXE_RUN, [within, list(only)])
         return [
             f"{rule['id']} ({rule['impact']}): {node['failureSummary']} — {node['html']}"
             for rule in found

@@ -1,0 +1,74 @@
+"""States of teaching, on three screens, light and dark: nothing for axe to complain of."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+SCREENS = [(1280, 720), (1920, 1080), (390, 844)]
+# In the dark only colors differ.
+SCHEMES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
+
+
+def opened(name: str):
+    """Opens what a button opens, where it is not open."""
+
+    def act(page: Page) -> None:
+        if page.get_by_test_id("stPopoverBody").count() == 0:
+            page.get_by_role("button", name=name, exact=True).first.click()
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+
+    return act
+
+
+def predicted(page: Page) -> None:
+    options = page.locator(".st-key-question button[data-testid=stBaseButton-secondary]")
+    if page.get_by_text("Score: ").count() == 0:
+        options.first.click()
+    expect(page.get_by_text("Score: ")).to_be_visible()
+
+
+def explained(page: Page) -> None:
+    page.get_by_role("button", name="ε", exact=True).first.focus()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+
+
+def asked(page: Page) -> None:
+    button = page.get_by_role("button", name="What to notice")
+    if button.count():
+        button.click()
+    expect(button).to_have_count(0)
+
+
+def nothing(page: Page) -> None:
+    pass
+
+
+STATES = {
+    "present": ("/invariance?present=1", nothing),
+    "present a tab": ("/learning_rate?tab=equation&present=1", nothing),
+    "present and point": ("/invariance?tab=why&present=1", explained),
+    "embed": ("/learning_rate?embed=1", nothing),
+    "tour": ("/invariance?tour=ten-minutes&stop=2", asked),
+    "notes": ("/invariance?tour=ten-minutes&stop=1", opened("Notes")),
+    "tour in a room": ("/invariance?tour=ten-minutes&stop=3&present=1", asked),
+    "predict a cell": ("/invariance?predict=1", nothing),
+    "a cell predicted": ("/invariance?predict=1", predicted),
+    "QR": ("/batch", opened("QR")),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_state_is_clean_on_every_screen(server, page, wait_settled, axe, state):
+    address, act = STATES[state]
+    page.goto(server + address)
+    found = {}
+    for screen in SCREENS:
+        page.set_viewport_size(dict(zip(("width", "height"), screen, strict=True)))
+        for scheme, rules in SCHEMES.items():
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(100)
+            wait_settled(page)
+            act(page)
+            wait_settled(page)
+            if violations := axe(page, only=rules):
+                found[screen, scheme] = violations
+    assert found == {}
