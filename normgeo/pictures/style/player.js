@@ -213,10 +213,10 @@ class Player {
     this.follower();
     this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
     await window.Plotly.react(this.plot, data, layout);
-    if (this.fit().narrow) {
-      within(this.plot);
-    }
-    if (this.drawn.layout === layout) {
+    if (this.drawn.layout === layout && this.plot._fullLayout) {
+      if (this.fit().narrow) {
+        within(this.plot);
+      }
       this.keep(place, this.plot);
     }
   }
