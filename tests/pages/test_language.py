@@ -15,10 +15,13 @@ from normgeo.settings import Settings
 from normgeo.ui import frame
 
 WIDE = {ord(c): ord(c) + 0xFEE0 for c in map(chr, range(ord("!"), ord("~"))) if c.isalpha()}
-MARKUP = re.compile(r"(:\w+-badge\b|\{[^}]*\}|\$[^$]*\$|`[^`]*`|<[^>]*>|\\[a-zA-Z]+)")
+MARKUP = re.compile(
+    r"(:\w+-badge\b|\{[^}]*\}|\$[^$]*\$|`[^`]*`|\(data:[^)]*\)|<[^>]*>|\\[a-zA-Z]+)"
+)
 # Data have names, and formats, keys and code are the same in every language.
 NAMES = re.compile(
-    r"pixel_\w+|float\d+|cultivator|\b(layer|batch|weight|none), (layer|batch|weight|none)\b|"
+    r"pixel_\w+|float\d+|cultivator|(?<=Ａ )(layer|batch|weight)\b|"
+    r"\b(layer|batch|weight|none), (layer|batch|weight|none)\b|"
     r"\b(HTML|PNG|SVG|PDF|CSV|JSON|RMS|KL|ReLU|tanh|Adam|AdamW|Gram|max|min|cos|tan|arccos)\b"
 )
 STATES = [
