@@ -86,7 +86,9 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
                 "other weights."
             )
         )
-    _, steepest = eigsh(across, 1, which="LA", v0=np.ones(len(w)))
+    # Among what has curvature: from where there is none, no direction with some is reached.
+    start = across @ np.random.default_rng(0).standard_normal(len(w))
+    _, steepest = eigsh(across, 1, which="LA", v0=start)
     wanted = (along, steepest[:, 0], rng.standard_normal(len(w)))
     found = gram_schmidt(wanted[: len(w)], CURVED)
     directions = np.zeros((len(found), layout.size))

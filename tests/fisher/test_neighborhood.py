@@ -103,6 +103,23 @@ def test_steepest_direction_is_the_top_eigenvector_of_the_projected_matrix(name)
     assert abs(expected @ found[places]) == pytest.approx(1, abs=1e-9)
 
 
+def test_steepest_direction_is_found_where_equal_weights_change_nothing(rng):
+    """Of three features a center over them and ŵ leave one direction, at right angles to 1."""
+    tried = 0
+    for _ in range(200):
+        X, W = rng.integers(-4, 5, (4, 3)).astype(float), rng.integers(-4, 5, (1, 3)).astype(float)
+        if len(set(W[0])) < 3:
+            continue
+        model = NormalizedGLM(NORMALIZERS["centered_weight"], "gaussian", W)
+        F = fisher(model, X)
+        steepest = np.linalg.eigvalsh(F.to_dense()[:3, :3])[-1]
+        if steepest > 1e-9:
+            _, found, *_ = block_directions(Neighborhood.of(model, X), np.array([0]), rng)
+            assert F.quad(found) == pytest.approx(steepest, rel=1e-9)
+            tried += 1
+    assert tried > 50
+
+
 @every_normalizer
 @every_family
 @pytest.mark.parametrize("part", ["across", "along"])
