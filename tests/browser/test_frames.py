@@ -177,3 +177,23 @@ def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
             fresh = figure(name, Settings.from_query(at)[0])
             assert for_script(fresh)["layout"]["meta"]["steps"]["start"] == place, name
             assert whole(drawn, place) == whole(fresh, place), name
+
+
+def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
+    server: str, page: Page, wait_settled: Callable[[Page], None]
+) -> None:
+    """Streamlit measures a place when the screen shows it; until then each has its own width."""
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    page.evaluate(
+        """() => document.querySelectorAll('.js-plotly-plot').forEach((plot) => {
+            const { parentElement } = plot;
+            const width = parentElement.clientWidth - 100;
+            Object.defineProperty(parentElement, 'clientWidth', { get: () => width });
+        })"""
+    )
+    page.set_default_timeout(20_000)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 900, "height": 720})
+    page.wait_for_function("window.answers = true")
+    wait_settled(page)

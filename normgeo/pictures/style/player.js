@@ -13,6 +13,7 @@ const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows
 const LEAP = 10; // frames of Page Up and Page Down
 const PAUSE = 60; // milliseconds between two frames that play
 const QUIET = 200; // milliseconds before the address follows the slider
+const AT_ONCE = 3; // drawings that answer those of the page before the screen shows one
 const REST = 150; // milliseconds without a move before plotly draws what a copy shows
 const KEPT = 128; // copies of a figure, at most: each is some 600 nodes
 const PINNED = ".st-key-figure_pinned"; // a figure that a page keeps beside another one
@@ -117,6 +118,24 @@ class Player {
     }
     const now = this.state();
     if (plot.layout === this.drawn.layout ? now !== this.drawn.state : !this.isAsMade(now)) {
+      this.redraw();
+    }
+  }
+
+  // A page that has measured another width answers each drawing with one of its own, and neither
+  // would ever let the browser measure: the next frame of the screen ends that.
+  redraw() {
+    this.redrawn = (this.redrawn ?? 0) + 1;
+    if (this.redrawn === 1) {
+      requestAnimationFrame(() => {
+        const again = this.redrawn > AT_ONCE && this.plot.isConnected;
+        this.redrawn = 0;
+        if (again) {
+          this.seen();
+        }
+      });
+    }
+    if (this.redrawn <= AT_ONCE) {
       this.draw();
     }
   }
