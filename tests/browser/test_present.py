@@ -8,14 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from normgeo.ui.frame import PAGES
 
-SLIDES = [
-    f"/{page}?{f'tab={tab}&' if tab else ''}"
-    for page in PAGES
-    for tab in ("", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ()))
-    if page != "home" and (page, tab) != ("batch", "network")
-]
-# The smallest training that there is: it begins with a click.
-TRAINED = "/batch?tab=network&dataset=iris&epochs=1&"
+TRAINED = ("batch", "network")
 LEAST = 21  # pixels of type
 SCREENS = [(1280, 720), (1920, 1080)]
 
@@ -77,24 +70,22 @@ def opened(page: Page, address: str, wait_settled) -> Page:
     return page
 
 
+def tabs_of(name: str) -> tuple[str, ...]:
+    return tuple(getattr(import_module(f"normgeo.ui.{name}"), "TABS", ()))
+
+
 def figures(page: Page) -> list[Locator]:
     return page.locator(".js-plotly-plot:visible").all()
 
 
-@pytest.mark.parametrize("slide", ["/?", *SLIDES, TRAINED])
-def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, slide):
-    page.goto(f"{server}{slide}present=1")
-    wait_settled(page)
-    if (start := page.get_by_role("button", name="Train the network")).count():
-        start.click()
-        expect(page.locator(".js-plotly-plot:visible").first).to_be_visible(timeout=60_000)
-        wait_settled(page)
+def assert_read_from_the_back_row(page: Page, scrolled: bool = False) -> None:
+    """The figures of a slide, on both screens; `scrolled` where each may have one of its own."""
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
+        page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
         page.wait_for_timeout(400)
         for place, figure in enumerate(figures(page)):
-            # Home begins with an example that is no figure, a trained network with what is trained.
-            if place or slide not in SLIDES:
+            if place or scrolled:
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(200)
             sizes = figure.evaluate(SIZES)
@@ -104,6 +95,31 @@ def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, sli
             box = figure.bounding_box()
             assert box["y"] >= -1
             assert box["y"] + box["height"] <= height + 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, name):
+    """Slide after slide, as they are gone through in a room."""
+    home = name == "home"  # which begins with an example that is no figure
+    page.goto(f"{server}/{'' if home else name}?present=1")
+    wait_settled(page)
+    assert_read_from_the_back_row(page, scrolled=home)
+    for tab in tabs_of(name):
+        page.keyboard.press("PageDown")
+        page.wait_for_function(f"location.search.includes('tab={tab}')")
+        wait_settled(page)
+        if (name, tab) != TRAINED:
+            assert_read_from_the_back_row(page)
+
+
+def test_trained_network_is_read_from_the_back_row(server, page, wait_settled):
+    """The smallest training that there is: it begins with a click."""
+    page.goto(f"{server}/batch?tab=network&dataset=iris&epochs=1&present=1")
+    wait_settled(page)
+    page.get_by_role("button", name="Train the network").click()
+    expect(page.locator(".js-plotly-plot:visible").first).to_be_visible(timeout=60_000)
+    wait_settled(page)
+    assert_read_from_the_back_row(page, scrolled=True)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

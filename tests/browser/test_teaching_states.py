@@ -61,10 +61,10 @@ def test_state_is_clean_on_every_screen(server, page, wait_settled, axe, state):
     address, act = STATES[state]
     page.goto(server + address)
     found = {}
-    for screen in SCREENS:
-        page.set_viewport_size(dict(zip(("width", "height"), screen, strict=True)))
-        for scheme, rules in SCHEMES.items():
-            page.emulate_media(color_scheme=scheme)
+    for scheme, rules in SCHEMES.items():
+        page.emulate_media(color_scheme=scheme)
+        for screen in SCREENS:
+            page.set_viewport_size(dict(zip(("width", "height"), screen, strict=True)))
             page.wait_for_timeout(100)
             wait_settled(page)
             act(page)

@@ -13,6 +13,7 @@ function press(event) {
   } else if (["PageDown", "PageUp"].includes(event.key) && plain && !inside && !event.defaultPrevented) {
     event.preventDefault();
     click(event.key === "PageDown" ? "slide_next" : "slide_back");
+    document.querySelector("[data-testid=stMain]").scrollTo(0, 0); // a slide begins at its top
   }
 }
 
