@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from html import escape
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
 
 from normgeo import __version__
 from normgeo.base import marks
@@ -100,7 +99,7 @@ def _page(claim: Claim) -> str:
 
 def _mark(sign: str) -> str:
     """Return the sign as a drawing, where there is one of it."""
-    return Markup(marks.drawn(sign)) if sign in marks.MARKS else sign
+    return marks.drawn(sign) if sign in marks.MARKS else escape(sign)
 
 
 def _is_rounded(value: float | bool) -> bool:
