@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, final
 
@@ -45,6 +45,10 @@ class Study:
         observed: result → what is to be seen in this one, in sentences that follow `alt`; None
             where `alt` says all.
         source: the part of the paper, or the later work, that the picture is about.
+        slider: the setting that says at which of its frames a picture opens, the `start` of its
+            result, whose `opening` is the place of that frame; "" without a slider.
+        frames: settings → the values of it that have a frame in every result; another value adds
+            one. None where none is added: the nearest frame opens.
 
     """
 
@@ -57,6 +61,8 @@ class Study:
     cost: Callable[[Settings], Cost] = small
     observed: Callable[[Any], str] | None = None
     source: str = ""
+    slider: str = ""
+    frames: Callable[[Settings], Collection[float]] | None = None
 
 
 @final
@@ -99,6 +105,25 @@ class Picture:
     def uses(self) -> tuple[str, ...]:
         """The settings that the picture depends on."""
         return self.study.uses
+
+    def used(self, settings: Settings) -> Settings:
+        """Return the settings that the picture depends on; all others as by default."""
+        return Settings(**{name: getattr(settings, name) for name in self.uses})
+
+    def decisive(self, settings: Settings) -> Settings:
+        """Return the same without where it opens, unless there would be no frame without it."""
+        used, slider, frames = self.used(settings), self.study.slider, self.study.frames
+        if slider and (frames is None or getattr(settings, slider) in frames(settings)):
+            return replace(used, **{slider: getattr(Settings, slider)})
+        return used
+
+    def opened(self, result: Any, settings: Settings) -> Any:
+        """Return a result as it opens where the settings say, whatever it was computed for."""
+        slider = self.study.slider
+        if not slider or result.start == (start := getattr(settings, slider)):
+            return result
+        named = hasattr(result, "_replace")  # a tuple
+        return result._replace(start=start) if named else replace(result, start=start)
 
     def cost(self, settings: Settings) -> Cost:
         """Return what the picture takes, estimated; raises ValueError as `compute` does."""

@@ -94,7 +94,7 @@ def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
         compute: Callable[..., Any] = checked
         used = settings
         if picture := PICTURES.get(name):
-            compute, used = picture.study.compute, results.used(name, settings)
+            compute, used = picture.study.compute, picture.decisive(settings)
             PAGES.require(picture.cost(used), picture.title)
         key = compute, used, in_use()
         if results.KEPT.get(key) is not None:
@@ -107,4 +107,4 @@ def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
         run.stay(_SELF)
     there = None if run.error else results.KEPT.get(key)
     if picture and drawn and there is not None:
-        there.chart(name, Settings.theme)
+        there.chart(results.whole(name, settings, there.result), Settings.theme)

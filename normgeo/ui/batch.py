@@ -97,13 +97,13 @@ def sizes(settings: Settings, drawn: Any) -> None:
     """
     if drawn is None:
         return
-    if drawn.start != drawn.asked:
+    if drawn.opens_at != drawn.start:
         st.info(
             text(
                 "The slider has no step at m = {asked}, so it opens at the nearest, m = "
                 "{start}. The run under “A real network” takes batches of {asked}.",
-                asked=drawn.asked,
-                start=drawn.start,
+                asked=drawn.start,
+                start=drawn.opens_at,
             ),
             icon=":material/info:",
         )
@@ -167,7 +167,7 @@ def equation(settings: Settings, drawn: Any) -> None:
         st.markdown(str(ABOVE))
         return
     images = drawn.maps is not None
-    panels = drawn.panels[drawn.start]
+    panels = drawn.panels[drawn.opens_at]
     left, right = st.columns(2, gap="large")
     with left:
         st.latex(
@@ -187,7 +187,7 @@ def equation(settings: Settings, drawn: Any) -> None:
                     "S is the set of lit entries, which share one μ and one σ. The numbers are "
                     "those of the marked {entry}, in a batch of {m}.",
                     entry=text("pixel") if images else text("entry"),
-                    m=drawn.start,
+                    m=drawn.opens_at,
                 ),
                 text(
                     "Only batch norm has other cases in S: in a different batch, the same case "

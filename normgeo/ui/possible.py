@@ -37,12 +37,11 @@ def possible(picture: str, settings: Settings, name: str, values: Sequence[Any])
 
     All of them where it refuses each: another setting is at fault then.
     """
-    uses = PICTURES[picture].uses
-    if name not in uses:
+    if name not in PICTURES[picture].uses:
         return tuple(values)
     # What no refusal depends on is left out of the key.
-    used = {use: getattr(settings, use) for use in uses if use != "seed"}
-    return _possible(picture, Settings(**used), name, tuple(values)) or tuple(values)
+    key = replace(PICTURES[picture].decisive(settings), seed=Settings.seed)
+    return _possible(picture, key, name, tuple(values)) or tuple(values)
 
 
 @lru_cache(maxsize=256)

@@ -61,6 +61,12 @@ class Part:
     result: Any
 
 
+def whole(name: str, settings: Settings, result: Any) -> Part:
+    """All of a result, as it opens where the settings say."""
+    picture = PICTURES[name]
+    return Part(name, picture, picture.opened(result, settings))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -71,15 +77,15 @@ class Found:
     charts: dict[tuple[str, str], Chart] = field(default_factory=dict)
     _lock: Any = field(default_factory=Lock)
 
-    def chart(self, name: str, theme: str, part: Part | None = None) -> Chart:
+    def chart(self, part: Part, theme: str) -> Chart:
         """The chart of a picture, or of a part of it, made once for each theme."""
-        part = part or Part(name, PICTURES[name], self.result)
         with self._lock:
             if (part.name, theme) not in self.charts:
                 with _TURN:
                     self.charts[part.name, theme] = Chart(part.picture.figure(part.result, theme))
                 KEPT.measure(self)
-            return self.charts[part.name, theme]
+            chart = self.charts[part.name, theme]
+        return chart.at(part.result.opening) if part.picture.study.slider else chart
 
 
 KEPT: Cache[Key, Found] = Cache(bytes=256 * MEGABYTE)
@@ -103,13 +109,14 @@ class _Asked:
     """What a session asked for, as its scripts share it.
 
     Attributes:
-        slot: that it was asked for. stopped: whether this session stopped it.
+        settings: that it was asked for. slot: in which. stopped: whether this session stopped it.
         run: its run by a worker; None before it begins, and where the script itself computes.
         part: what there is when it was stopped.
 
     """
 
     key: Key
+    settings: Settings
     slot: str
     run: Run | None = None
     stopped: bool = False
@@ -142,32 +149,32 @@ def show(
 
     """
     above = st.container() if break_it.is_broken(name, settings) else None
-    there, part = None, None
+    result, part = None, None
     with pin.pair(name, settings), Explained():
         there = of_picture(name, settings, start=start, again=again)
         if there is not None:
-            part = seen(there.result) if seen is not None else None
-            _draw(name, settings, there, part)
-    result = None if there is None else there.result
+            drawn = whole(name, settings, there.result)
+            result = drawn.result
+            part = seen(result) if seen is not None else None
+            _draw(name, settings, there, part or drawn, exports=part is None)
     if above is not None:
         with above:
             break_it.tell(name, None if part else result)
     return result
 
 
-def _draw(name: str, settings: Settings, there: Found, part: Part | None) -> None:
-    """Draw a picture with its export row, or a part of it without."""
-    drawn = part or Part(name, PICTURES[name], there.result)
+def _draw(name: str, settings: Settings, there: Found, drawn: Part, *, exports: bool) -> None:
+    """Draw a picture or a part of it, with an export row or without."""
     with st.container(key=f"view_{name}"):
         st.plotly_chart(
-            there.chart(name, settings.theme, part),
+            there.chart(drawn, settings.theme),
             key=f"figure_{name}",
             theme=None,
             alt=drawn.picture.description(drawn.result),
             config=CONFIG,
         )
-        if part is None:
-            export_row.draw(drawn.picture, settings, there.result)
+        if exports:
+            export_row.draw(drawn.picture, settings, drawn.result)
 
 
 def of_picture(
@@ -183,7 +190,8 @@ def of_picture(
         return found(
             slot or name,
             picture.study.compute,
-            used(name, settings),
+            picture.used(settings),
+            decisive=picture.decisive(settings),
             what=picture.title,
             cost=picture.cost,
             start=start,
@@ -193,15 +201,11 @@ def of_picture(
     return None
 
 
-def used(name: str, settings: Settings) -> Settings:
-    """The settings that a picture uses; the others as by default."""
-    return Settings(**{use: getattr(settings, use) for use in PICTURES[name].uses})
-
-
 def kept(name: str, settings: Settings) -> Found | None:
     """The whole result of a picture, where it is there already."""
     with suppress(Refusal):
-        return KEPT.get((PICTURES[name].study.compute, used(name, settings), in_use()))
+        picture = PICTURES[name]
+        return KEPT.get((picture.study.compute, picture.decisive(settings), in_use()))
     return None
 
 
@@ -216,6 +220,7 @@ def found(
     start: str = "",
     again: str = AGAIN,
     slot: str = "",
+    decisive: Settings | None = None,
 ) -> Found | None:
     """What a computation gives, kept or computed now.
 
@@ -228,19 +233,20 @@ def found(
         start: the label of a button that starts it; without one it starts by itself.
         again: the label of the button that starts over what was stopped; "" for none.
         slot: keeps apart what a page asks of one computation with several settings.
+        decisive: settings that are equal where the result may be shared; None for all of them.
 
     Raises:
         Refusal: there is no result for these settings, or it would take too much.
 
     """
-    key = compute, settings, in_use()
+    key = compute, decisive or settings, in_use()
     there, asked, why = KEPT.get(key), _asked_for(key, slot), ""
     if there is not None:
         _all_asked(slot).pop(compute, None)
     elif asked is not None:
         there, why = _left_of(asked)
     elif not start:
-        _ask(key, slot)
+        _ask(key, settings, slot)
         asked = _asked_for(key, slot)
     waits = there is None and asked is not None and not why
     label = start if there is None and start and not why else again
@@ -249,7 +255,7 @@ def found(
             str(text(label)),
             key=f"start_{name}",
             on_click=_ask,
-            args=(key, slot),
+            args=(key, settings, slot),
             disabled=waits,
             type="primary",
         )
@@ -274,9 +280,10 @@ def _computed_here(compute: Compute, settings: Settings) -> Found:
 
 def _wait(asked: _Asked, name: str, words: str) -> None:
     """Begin a run or find it again, and show how far it is until it has ended."""
-    compute, settings, _ = key = asked.key
+    key = asked.key
     if asked.run is None:
-        asked.run = POOL.ask(_visitor(), key, compute, settings, on_end=partial(keep, key))
+        end = partial(keep, key)
+        asked.run = POOL.ask(_visitor(), key, key[0], asked.settings, on_end=end)
     waiting.until_ended(asked.run, POOL, _visitor(), name, words, asked.stop)
 
 
@@ -329,9 +336,9 @@ def _asked_for(key: Key, slot: str) -> _Asked | None:
     return asked if asked is not None and asked.key == key else None
 
 
-def _ask(key: Key, slot: str) -> None:
+def _ask(key: Key, settings: Settings, slot: str) -> None:
     """Begin to ask, and wait no more for the same with other settings."""
     before = _all_asked(slot).get(key[0])
     if before is not None:
         before.stop()
-    _all_asked(slot)[key[0]] = _Asked(key, slot)
+    _all_asked(slot)[key[0]] = _Asked(key, settings, slot)

@@ -339,6 +339,8 @@ def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
     made, under_way, together = [], [], []
 
     class Slow:
+        study = PICTURES["doubling"].study  # any one without a slider
+
         def figure(self, result, theme):
             under_way.append(result)
             together.append(len(under_way))
@@ -347,10 +349,12 @@ def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
             made.append(result)
             return go.Figure(go.Scatter(y=[result]))
 
-    monkeypatch.setitem(PICTURES, "slow", Slow())
+    def chart(one):
+        return one.chart(results.Part("slow", Slow(), one.result), "light")
+
     found = [results.Found(n, stopped=False) for n in range(3)]
     with ThreadPoolExecutor(6) as visitors:
-        charts = list(visitors.map(lambda one: one.chart("slow", "light"), found * 2))
+        charts = list(visitors.map(chart, found * 2))
     assert [chart.to_dict()["data"][0]["y"][0] for chart in charts] == [0, 1, 2] * 2
     ids = [chart.to_dict()["layout"]["meta"]["id"] for chart in charts]
     assert ids[:3] == ids[3:]

@@ -289,7 +289,7 @@ def test_only_images_have_panels_of_images(dataset):
 def test_picture_opens_at_the_nearest_size(asked, opens):
     """In factors: 90/64 is less than 128/90."""
     result = PICTURES["axes"].compute(Settings(batch_size=asked))
-    assert (result.asked, result.start) == (asked, opens)
+    assert (result.start, result.opens_at) == (asked, opens)
 
 
 def test_lit_entries_are_those_that_share_the_statistic():

@@ -91,8 +91,7 @@ class Axes(NamedTuple):
 
     Attributes:
         flat: cases × neurons, (8, 8). maps: cases × channels × height × width, of images.
-        panels: by the size of the batch, then by method. start: the size at which it opens.
-        asked: the size that was asked for.
+        panels: by the size of the batch, then by method. start: the size that is asked for.
         accuracy: of a network trained in such batches; None where nothing was measured.
         data: what the arrays are of. classes: whether it has any to tell apart.
 
@@ -102,10 +101,19 @@ class Axes(NamedTuple):
     maps: Array | None
     panels: dict[int, dict[str, Panel]]
     start: int
-    asked: int
     accuracy: Accuracy | None
     data: str
     classes: bool
+
+    @property
+    def opens_at(self) -> int:
+        """The size at which it opens: the nearest one, as a factor."""
+        return min(self.panels, key=lambda m: abs(log2(m / self.start)))
+
+    @property
+    def opening(self) -> int:
+        """The place of that size."""
+        return [*self.panels].index(self.opens_at)
 
     def told(self, method: str, m: int) -> tuple[float, float, float] | None:
         """Mean, least and largest accuracy of a method in batches of m; None without any."""
@@ -135,7 +143,6 @@ def compute(settings: Settings, progress: Progress) -> Axes:
         flat[:DRAWN],
         None if maps is None else maps[:DRAWN],
         panels,
-        min(sizes, key=lambda m: abs(log2(m / settings.batch_size))),
         settings.batch_size,
         accuracy.kept(settings.dataset),
         data.title,
@@ -201,7 +208,7 @@ def _observed(result: Axes) -> str:
     return text(
         "Accuracy on the test cases. {lines} It opens at m = {m}.",
         lines=" ".join(lines),
-        m=result.start,
+        m=result.opens_at,
     )
 
 
@@ -232,4 +239,5 @@ STUDY = Study(
     compute=compute,
     table=_table,
     observed=_observed,
+    slider="batch_size",
 )

@@ -29,7 +29,7 @@ def figure(result: Axes, theme: str) -> go.Figure:
     """Draw the arrays once for each method, and in frames what is lit in a batch of m cases."""
     places = places_of(result)
     height = places[-1].down.high(places[-1].down.cells - 1) + BELOW
-    methods = len(result.panels[result.start])
+    methods = len(result.panels[result.opens_at])
     drawn = go.Figure()
     for axis in range(1, methods + 1):
         drawn.add_traces(list(_arrays(result, places, axis, theme)))
@@ -39,7 +39,7 @@ def figure(result: Axes, theme: str) -> go.Figure:
     drawn.update_layout(margin=MARGIN, showlegend=False)
     drawn.update_layout(_layout(result, methods, height, HALF))
     states = {m: _state(result, m, places, len(drawn.data), theme) for m in result.panels}
-    opening = states[result.start]
+    opening = states[result.opens_at]
     if opening["data"]:
         drawn.add_traces(opening["data"])
     drawn.update_layout(opening["layout"])
@@ -53,7 +53,7 @@ def figure(result: Axes, theme: str) -> go.Figure:
     add_slider(
         drawn,
         [{"name": str(m), **state} for m, state in states.items()],
-        start=list(states).index(result.start),
+        start=result.opening,
         prefix=text("cases in the batch: m = "),
         theme=theme,
         setting="batch_size",

@@ -48,7 +48,7 @@ def script(settings: Settings, result: Axes) -> str:
         standardize=settings.features != "raw",
         seed=settings.seed,
         neurons=NEURONS,
-        m=result.start,
+        m=result.opens_at,
     )
     return "\n".join(
         (
@@ -69,7 +69,7 @@ def script(settings: Settings, result: Axes) -> str:
 def _prints(settings: Settings, result: Axes) -> Iterator[str]:
     """A line for each method and array that have a z."""
     channels = 0 if result.maps is None else result.maps.shape[1]
-    for key, panel in result.panels[result.start].items():
+    for key, panel in result.panels[result.opens_at].items():
         for name, count, place, found in (
             ("A", NEURONS, FLAT_MARK, panel.flat),
             ("maps", channels, MAP_MARK, panel.maps),

@@ -103,7 +103,6 @@ def compute(settings: Settings, progress: Progress) -> EffectOnData:
     here = model_on_data(settings, "raw", chosen)
     cases, index, X = batch(settings, here)
     methods, notes = _compared(settings, chosen, here, X)
-    strengths = FACTORS if transform.rescales else SHIFTS
     rows = np.arange(min(SHOWN, len(transform.changed(here.model.W, X))))
     if index not in rows:
         rows[-1] = index
@@ -112,7 +111,7 @@ def compute(settings: Settings, progress: Progress) -> EffectOnData:
         transform,
         here.model.W,
         X,
-        sorted({*strengths, settings.delta}),
+        sorted({*frames(settings), settings.delta}),
         gamma=shift(settings, here.model.W, X),
         index=index,
         shown=rows,
@@ -120,6 +119,11 @@ def compute(settings: Settings, progress: Progress) -> EffectOnData:
     )
     key = next(key for key, method in methods.items() if method == chosen)
     return EffectOnData(found, here.dataset, cases, key, settings.delta, (*here.notes, *notes))
+
+
+def frames(settings: Settings) -> tuple[float, ...]:
+    """The strengths that have a frame whatever is asked for."""
+    return FACTORS if settings.selected[1].rescales else SHIFTS
 
 
 def batch(settings: Settings, here: ModelOnData) -> tuple[NDArray[np.int_], int, Array]:
@@ -279,6 +283,8 @@ STUDY = Study(
         "before and after, and the verdict, method under method."
     ),
     uses=(*DATA, *CHANGE),
+    slider="delta",
+    frames=frames,
     compute=compute,
     table=_table,
     cost=_cost,

@@ -59,9 +59,10 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     moving = [1, *(4 + 3 * m + i for m in range(len(effect.methods)) for i in (0, 1))]
     for trace, values in zip(moving, states[opening][0], strict=True):
         drawn.data[trace].update(values)
-    drawn.update_layout(states[opening][1])
-    drawn.layout.meta["narrow"] |= _narrow(result)
-    drawn.layout.meta["picks"] = [grid.picks(result.names)]
+    layout = states[opening][1]
+    narrow = layout["meta"]["narrow"] | _narrow(result)
+    picks = [grid.picks(result.names)]
+    drawn.update_layout({**layout, "meta": {"narrow": narrow, "picks": picks}})
     frames = [
         {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
         for strength, (data, layout) in zip(effect.strengths, states, strict=True)

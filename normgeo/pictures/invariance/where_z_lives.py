@@ -19,7 +19,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance.before_and_after import shift_pattern
 from normgeo.invariance.stages import Carried, Journey, journey, lengths
 from normgeo.models.families import FAMILIES
-from normgeo.pictures.invariance.effect import CHANGE, FACTORS, SHIFTS
+from normgeo.pictures.invariance.effect import CHANGE, FACTORS, frames
 from normgeo.pictures.model_on_data import model_on_data, neurons_of
 from normgeo.pictures.picture import DATA, Study
 from normgeo.pictures.work import Sizes, certificate_seconds, weights
@@ -129,13 +129,12 @@ def compute(settings: Settings, progress: Progress) -> Places:
     gamma = None
     if not transform.rescales:
         gamma = shift_pattern(transform, W, X, np.random.default_rng((settings.seed, 1)))
-    strengths = FACTORS if transform.rescales else SHIFTS
     found = journey(
         normalizer,
         transform,
         W,
         X,
-        sorted({*strengths, settings.delta}),
+        sorted({*frames(settings), settings.delta}),
         gamma=gamma,
         index=int(np.flatnonzero((neurons if of_W else cases) == one)[0]),
         seed=settings.seed,
@@ -318,6 +317,8 @@ STUDY = Study(
         "filled after it, with a line between."
     ),
     uses=(*DATA, *CHANGE),
+    slider="delta",
+    frames=frames,
     compute=compute,
     table=_table,
     cost=_cost,

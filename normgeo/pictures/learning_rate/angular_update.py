@@ -256,4 +256,5 @@ STUDY = Study(
     table=_table,
     observed=_observed,
     cost=_cost,
+    slider="growth",
 )

@@ -57,7 +57,7 @@ class Recurrences(NamedTuple):
     """Runs at growing spectral radius, without and with normalization.
 
     Attributes:
-        curves: by radius, then by the key of the method. start: the radius where it opens.
+        curves: by radius, then by the key of the method. start: the radius that is asked for.
         radii: asked for; fewer curves where the computation was stopped.
         setup: what runs. activation: f. notes: sentences for the reader.
 
@@ -69,6 +69,16 @@ class Recurrences(NamedTuple):
     setup: Setup
     activation: str
     notes: tuple[str, ...]
+
+    @property
+    def opening(self) -> int:
+        """The place of the radius at which it opens: the nearest one that there is."""
+        return int(np.abs(np.array([*self.curves]) - self.start).argmin())
+
+    @property
+    def opens_at(self) -> float:
+        """The radius at which it opens."""
+        return [*self.curves][self.opening]
 
     @property
     def about(self) -> str:
@@ -180,7 +190,7 @@ def _observed(result: Recurrences) -> str:
             hidden=number(float(curves.hidden[-1]), 2),
             norm=power_of_ten(float(curves.log10_norms[0]), 2),
         )
-        for radius in dict.fromkeys((min(result.curves), result.start, max(result.curves)))
+        for radius in dict.fromkeys((min(result.curves), result.opens_at, max(result.curves)))
         for key, curves in result.curves[radius].items()
     ]
     return " ".join(map(str, sentences))
@@ -207,4 +217,6 @@ STUDY = Study(
     table=_table,
     observed=_observed,
     cost=cost,
+    slider="radius",
+    frames=lambda settings: RADII,
 )

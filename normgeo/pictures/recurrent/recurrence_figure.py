@@ -42,7 +42,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
         _placed(result, narrow=False),
         margin={"t": ABOVE, "b": BELOW},
         shapes=[_first_rows(axis, result.setup.rows, look.panel) for axis in AXES],
-        **_words(result, result.start, look.muted),
+        **_words(result, result.opens_at, look.muted),
     )
     frames = [
         {
@@ -56,7 +56,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     add_slider(
         drawn,
         frames,
-        start=list(result.curves).index(result.start),
+        start=result.opening,
         prefix=text("spectral radius ρ = "),
         theme=theme,
         setting="radius",
@@ -85,8 +85,8 @@ def _rounded(values: Array) -> list[float | None]:
 
 def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
     """All lines, at the radius where it opens."""
-    values = _values(result, result.start)
-    methods, names = result.curves[result.start], result.setup.names
+    values = _values(result, result.opens_at)
+    methods, names = result.curves[result.opens_at], result.setup.names
     colors = {key: method_color(method) for key, method in result.setup.methods.items()}
     for panel, axis in enumerate(AXES):
         unit = "10^%{y:.3g}" if panel == 2 else "%{y:.3g}"

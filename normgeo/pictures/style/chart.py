@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, final
+from typing import Any, Self, final
 
 from plotly.basedatatypes import BaseFigure
 
-from normgeo.pictures.style.player import for_script
+from normgeo.pictures.style.player import for_script, opened_at
 
 _KEYS = count()
 
@@ -24,6 +24,15 @@ class Chart(BaseFigure):  # type: ignore[misc]
     def __init__(self, figure: Any) -> None:
         """Keep what the script that shows it needs of a plotly figure."""
         self._plain = for_script(figure, str(next(_KEYS)))
+
+    def at(self, place: int) -> Self:
+        """Return the chart as it opens at another of its frames."""
+        plain = opened_at(self._plain, place)
+        if plain is self._plain:
+            return self
+        opened = type(self).__new__(type(self))
+        opened._plain = plain
+        return opened
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kept data, which nobody may change."""

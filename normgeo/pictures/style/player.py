@@ -150,14 +150,45 @@ def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
         for name in {"xaxis", "yaxis", *layout}:
             if name.startswith(("xaxis", "yaxis")):
                 layout[name] = {**layout.get(name, {}), "fixedrange": True}
-    # Where axes have one scale, plotly writes what fits its first drawing over these.
-    meta["axes"] = {
+    layout["meta"] = {**meta, "axes": _axes(layout)}
+    return plain
+
+
+def opened_at(plain: dict[str, Any], place: int) -> dict[str, Any]:
+    """Return a figure `for_script` as it opens at another of its frames; they share all else."""
+    meta = plain["layout"]["meta"]
+    if "steps" not in meta or place == meta["steps"]["start"]:
+        return plain
+    frame, data = plain["frames"][place], list(plain["data"])
+    for trace, patch in zip(frame.get("traces", ()), frame.get("data", ()), strict=True):
+        data[trace] = _over(data[trace], patch)
+    layout = _over(plain["layout"], frame.get("layout", {}))
+    own = {"id": f"{meta['id']}@{place}", "axes": _axes(layout), "steps": {"start": place}}
+    return {**plain, "data": data, "layout": _over(layout, {"meta": own})}
+
+
+def _over(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The original with a patch over it, as `player.js` lays a frame over a figure."""
+
+    def is_plain(value: Any) -> bool:
+        return isinstance(value, dict) and "bdata" not in value
+
+    return original | {
+        key: _over(original.get(key) or {}, value) if is_plain(value) else value
+        for key, value in patch.items()
+    }
+
+
+def _axes(layout: dict[str, Any]) -> dict[str, Any]:
+    """The place and the range of each axis.
+
+    Where axes have one scale, plotly writes what fits its first drawing over these.
+    """
+    return {
         name: {key: axis[key] for key in ("domain", "range") if key in axis}
         for name, axis in layout.items()
         if name.startswith(("xaxis", "yaxis"))
     }
-    layout["meta"] = meta
-    return plain
 
 
 def _buttons() -> dict[str, str]:

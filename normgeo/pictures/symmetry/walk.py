@@ -37,7 +37,7 @@ class Walks:
         found: the null directions. directions: one of each reason that explains some.
         chosen: the one that is walked along, None where there is none.
         null: the walk along it, None without one. random: the other one.
-        opening: the place of the step at which the slider opens.
+        start: the step at which the slider opens.
         dataset: of the model. case: whose predictions are drawn. shown: neurons that are, (m,).
         notes: sentences for the reader.
 
@@ -48,11 +48,16 @@ class Walks:
     chosen: Direction | None
     null: Walk | None
     random: Walk
-    opening: int
+    start: float
     dataset: Dataset
     case: int
     shown: Array
     notes: tuple[str, ...]
+
+    @property
+    def opening(self) -> int:
+        """The place of the step at which the slider opens."""
+        return int(np.abs(self.steps - self.start).argmin())
 
     @property
     def steps(self) -> Array:
@@ -90,7 +95,7 @@ def compute(settings: Settings, progress: Progress) -> Walks:
         chosen,
         null,
         random,
-        int(np.searchsorted(steps, settings.walk)),
+        settings.walk,
         it.dataset,
         settings.index,
         _shown(len(W), moved),
@@ -219,4 +224,6 @@ STUDY = Study(
     table=_table,
     cost=_cost,
     observed=_observed,
+    slider="walk",
+    frames=lambda settings: STEPS,
 )

@@ -71,7 +71,7 @@ def _equal_kl(result: EqualKL) -> str:
 def _axes(result: Axes) -> str:
     if result.accuracy is None:
         return nothing_measured(result)
-    m = result.start
+    m = result.opens_at
     shares = listed(
         text("{method} reaches {share:.0%}", method=NORMALIZERS[method].title, share=told[0])
         if (told := result.told(method, m)) is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.pictures import PICTURES
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.player import CONFIG
 from normgeo.ui import results
@@ -21,12 +20,13 @@ def draw(place: Place) -> None:
         there = results.of_picture(pin.name, pin.settings, slot="pinned")
         if there is None:
             return
-        chart = there.chart(pin.name, place.settings.theme)
+        drawn = results.whole(pin.name, pin.settings, there.result)
+        chart = there.chart(drawn, place.settings.theme)
         st.plotly_chart(
             chart,
             key="figure_pinned",
             theme=None,
-            alt=PICTURES[pin.name].description(there.result),
+            alt=drawn.picture.description(drawn.result),
             config=CONFIG,
         )
         if pin.name == place.name:
@@ -37,6 +37,8 @@ def _compare(place: Place, pinned: Chart) -> None:
     """Say what differs, and whether lengths can be compared."""
     sentences = [difference(place.pin, place.settings, pinned.slider)]
     now = results.kept(place.name, place.settings)
-    if now and not pinned.has_scales_of(now.chart(place.name, place.settings.theme)):
-        sentences.append(text("Each picture has scales of its own."))
+    if now is not None:
+        drawn = results.whole(place.name, place.settings, now.result)
+        if not pinned.has_scales_of(now.chart(drawn, place.settings.theme)):
+            sentences.append(text("Each picture has scales of its own."))
     place.above.markdown(" ".join(map(str, sentences)))

@@ -50,8 +50,7 @@ def ask(settings: Settings, result: AngularUpdate) -> None:
 
 def _question(settings: Settings) -> Hashable:
     """All that the turn depends on; where the slider opens is not among it."""
-    uses = (name for name in PICTURES["turn"].uses if name != "growth")
-    return tuple(getattr(settings, name) for name in uses)
+    return PICTURES["turn"].decisive(settings)
 
 
 def _answer(result: AngularUpdate) -> str:
