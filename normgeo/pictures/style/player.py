@@ -157,8 +157,6 @@ def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
 def opened_at(plain: dict[str, Any], place: int) -> dict[str, Any]:
     """Return a figure `for_script` as it opens at another of its frames; they share all else."""
     meta = plain["layout"]["meta"]
-    if "steps" not in meta or place == meta["steps"]["start"]:
-        return plain
     frame, data = plain["frames"][place], list(plain["data"])
     for trace, patch in zip(frame.get("traces", ()), frame.get("data", ()), strict=True):
         data[trace] = _over(data[trace], patch)
