@@ -31,6 +31,7 @@ from normgeo.base.rules import (
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.invariance.cell import OWN, RENAMED_METHODS, Cell
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
@@ -42,36 +43,9 @@ from normgeo.normalizers.example import (
     LARGEST_ENTRY,
     written,
 )
-from normgeo.normalizers.named import GRID, NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
-
-RENAMED_METHODS = {"centred_weight": "centered_weight"}
-"""Old name → new name, for links and recipes from before the new one."""
-
-OWN = "own"
-"""The row of one's own normalizer in the name of a cell."""
-
-
-@final
-@dataclass(frozen=True)
-class Cell:
-    """A cell of Table 1 and beyond: a normalizer and a transform, joined by a dot.
-
-    The normalizer is a name of `NORMALIZERS`, two words, as in "layer-batch", or `OWN`.
-    """
-
-    sentence: str = text(
-        "a normalizer and a transform, as in layer.case_rescaling, layer-batch.… or own.…"
-    )
-
-    def parse(self, value: object) -> str:
-        row, _, column = str(value).partition(".")
-        row = RENAMED_METHODS.get(row, row)
-        known = row in NORMALIZERS or row == OWN or tuple(row.split("-")) in GRID
-        if column not in TRANSFORMS or not known:
-            raise ValueError
-        return f"{row}.{column}"
 
 
 def _setting(

@@ -13,16 +13,10 @@ from normgeo.base.arguments import shown
 from normgeo.base.rules import Choice, Matrix, Number, Open, Rule, Whole, Word
 from normgeo.base.text import translated
 from normgeo.fisher.neuron_blocks import ENTRIES
+from normgeo.invariance.cell import RENAMED_METHODS, Cell
 from normgeo.normalizers.centers import CENTERS, NoCenter
 from normgeo.normalizers.normalizer import STATISTICS
-from normgeo.settings import (
-    RENAMED_METHODS,
-    RULES,
-    SETTINGS,
-    Cell,
-    Settings,
-    parse_pairs,
-)
+from normgeo.settings import RULES, SETTINGS, Settings, parse_pairs
 
 
 def values_of(rule: Rule) -> st.SearchStrategy[object]:

@@ -24,7 +24,7 @@ from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.normalizers.centers import mean_along, without
+from normgeo.normalizers.means import mean_along, without
 from normgeo.normalizers.normalizer import Normalizer
 
 ONE_CASE = text(

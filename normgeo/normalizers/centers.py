@@ -11,7 +11,6 @@ is taken off twice: the second pass removes the rounding of the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -19,49 +18,8 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
+from normgeo.normalizers.means import added_to, group_means, mean_along, to_neurons, without
 from normgeo.normalizers.statistic import Statistic, group_size
-
-
-def without(M: Array, mean: Callable[[Array], Array | None]) -> Array:
-    """M minus a mean of its own, which broadcasts against it, taken off twice.
-
-    A mean is known to the rounding of what it was taken from. Where that is far larger than what
-    is left, the second pass takes off what the rounding of the first has left behind; on exact
-    numbers it takes off 0.
-    """
-    for _ in range(2):
-        taken = mean(M)
-        if taken is None:
-            return M
-        M = M - taken
-    return M
-
-
-def mean_along(M: Array, axis: int) -> Array:
-    """The mean along an axis, which stays; as `M.mean` without what that does beside."""
-    mean: Array = np.add.reduce(M, axis=axis, keepdims=True) / M.shape[axis]
-    return mean
-
-
-def group_means(W: Array, groups: int) -> Array:
-    """The mean row of each of G equal groups of the rows of W (…, H, D), (…, G, D)."""
-    if groups == 1:
-        return mean_along(W, -2)
-    *stack, H, D = W.shape
-    rows = W.reshape(*stack, groups, group_size(H, groups), D)
-    means: Array = mean_along(rows, -2)[..., 0, :]
-    return means
-
-
-def _to_neurons(means: Array, neurons: int) -> Array:
-    """Rows, one for each group (…, G, D), as they stand against the H neurons."""
-    groups = means.shape[-2]
-    return means if groups == 1 else np.repeat(means, neurons // groups, axis=-2)
-
-
-def _with(M: Array, mean: Callable[[Array], Array | None]) -> Array:
-    taken = mean(M)
-    return M if taken is None else M + taken
 
 
 class Center(Statistic):
@@ -123,12 +81,12 @@ class Center(Statistic):
 
     def weight_sizes(self, W: Array, groups: int = 1) -> Array:
         """|W| (…, H, D), with the mean of |W| where that of W is taken off: rounding is of it."""
-        rows = _with(np.abs(W), lambda M: self._mean_row(M, groups))
-        return _with(rows, self.mean_feature)
+        rows = added_to(np.abs(W), lambda M: self._mean_row(M, groups))
+        return added_to(rows, self.mean_feature)
 
     def input_sizes(self, X: Array) -> Array:
         """|X| (…, N, D), with the mean of |X| where that of X is taken off: rounding is of it."""
-        return _with(np.abs(X), self.mean_case)
+        return added_to(np.abs(X), self.mean_case)
 
     def mean(self, W: Array, X: Array, groups: int = 1) -> Array:
         """μ, which broadcasts against A (…, N, H), from the means that are taken off."""
@@ -137,7 +95,7 @@ class Center(Statistic):
         rows = self.mean_neuron(W, groups)
         if rows is not None:
             # One product for a group: its neurons have one mean, to the last bit.
-            mu = mu + _to_neurons((X @ rows.mT).mT, H).mT
+            mu = mu + to_neurons((X @ rows.mT).mT, H).mT
         own = self.mean_feature(self.project_neurons(W, groups))
         if own is not None:
             mu = mu + X.sum(axis=-1, keepdims=True) * own.mT
@@ -168,7 +126,7 @@ class Center(Statistic):
 
     def _mean_row(self, W: Array, groups: int) -> Array | None:
         rows = self.mean_neuron(W, groups)
-        return None if rows is None else _to_neurons(rows, W.shape[-2])
+        return None if rows is None else to_neurons(rows, W.shape[-2])
 
     def freeze(self, mean: Array | None) -> Center:
         """The center of test time: a constant (1, H) in place of the mean over the cases."""

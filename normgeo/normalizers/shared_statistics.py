@@ -23,7 +23,7 @@ from normgeo.base.arguments import whole_number, word_of
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.normalizers.centers import without
+from normgeo.normalizers.means import without
 from normgeo.normalizers.statistic import group_size
 
 

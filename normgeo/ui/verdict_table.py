@@ -15,10 +15,11 @@ from normgeo.base.budget import MEGABYTE
 from normgeo.base.cache import cached
 from normgeo.base.text import text
 from normgeo.claims.table_1 import compare_with_table_1
+from normgeo.invariance.cell import OWN
 from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.settings import OWN, Settings
+from normgeo.settings import Settings
 from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 
 _HERE = Path(__file__).parent

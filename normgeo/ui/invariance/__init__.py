@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.invariance.cell import OWN
 from normgeo.invariance.transforms import TRANSFORMS
-from normgeo.settings import OWN, Settings
+from normgeo.settings import Settings
 from normgeo.ui import results, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.invariance.blackboard import blackboard
