@@ -20,6 +20,7 @@ from normgeo.dynamics.equilibrium import Balance, simulate_balance
 from normgeo.dynamics.exponential_schedule import DecayAsSchedule, decay_as_schedule
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.plane_path import PlanePath, plane_path
+from normgeo.dynamics.rotational_equilibrium import RotationalEquilibrium, rotational_equilibrium
 from normgeo.dynamics.schedules import Constant, Exponential
 from normgeo.dynamics.training import History, train
 from normgeo.dynamics.trajectory import Comparison, compare
@@ -101,6 +102,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "Exponential",
     "History",
     "PlanePath",
+    "RotationalEquilibrium",
     "Trajectory",
     "angular_updates",
     "compare",
@@ -108,6 +110,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "descend",
     "doubling_table",
     "plane_path",
+    "rotational_equilibrium",
     "simulate_balance",
     "train",
 ]

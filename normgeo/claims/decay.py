@@ -187,8 +187,8 @@ CLAIMS = (
         "learning_rate?tab=descent&method=layer&optimizer=adam",
         repair=text("it were limited to small steps of gradient descent or momentum"),
         remark=text(
-            "Ten small steps each. Adam divides by the scale of the gradient, so its turn "
-            "falls as 1/‖w‖."
+            "Ten small steps each. Adam divides by the scale of the gradient and Lion takes only "
+            "signs, so their turns fall as 1/‖w‖."
         ),
         kind=FOLLOWS,
     ),
@@ -204,7 +204,7 @@ CLAIMS = (
         ),
         remark=text(
             "The steps that momentum remembers point across the weights or away from the origin. A "
-            "step of Adam has a part along the weights and may shorten them."
+            "step of Adam or Lion has a part along the weights and may shorten them."
         ),
         kind=FOLLOWS,
     ),
@@ -217,9 +217,9 @@ CLAIMS = (
         "symmetry?method=layer",
         repair=text("it were limited to gradient descent or momentum, without weight decay"),
         remark=text(
-            "Adam divides the gradient of each weight by a different size, so that the steps "
-            "of the weight vectors no longer sum to 0. Decay shrinks the mean as it shrinks "
-            "all weights."
+            "Adam divides the gradient of each weight by a different size and Lion takes signs, so "
+            "that the steps of the weight vectors no longer sum to 0. Decay shrinks the mean as it "
+            "shrinks all weights."
         ),
         kind=FOLLOWS,
     ),

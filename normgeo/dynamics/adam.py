@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -13,21 +12,19 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex, number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
-from normgeo.normalizers.blocks import angle_of_decay
+from normgeo.dynamics.gradient_descent import forgotten_by_memory
+from normgeo.dynamics.optimizer import Equilibrium, Update
+from normgeo.dynamics.scale_free import ScaleFree, balance_of_steps
 
 
 @dataclass(frozen=True)
-class AdaptiveMoments(Optimizer):
+class AdaptiveMoments(ScaleFree):
     """θ ← θ − η M̂/(√V̂ + ε), M and V averages of G and G², M̂ and V̂ without their start at 0.
-
-        angle ≈ ‖step‖/‖w‖, and not 1/‖w‖²
 
     Source: Kingma and Ba, Adam, 2015, algorithm 1.
 
     Attributes:
         beta1, beta2: of the averages M and V. eps: ε > 0.
-        decoupled: whether a weight decay is apart from the step; else it is a part of G.
 
     Raises:
         ValueError: a β outside [0, 1), or ε that is not above 0.
@@ -38,9 +35,6 @@ class AdaptiveMoments(Optimizer):
     beta2: float = 0.999
     eps: float = 1e-8
 
-    decoupled: ClassVar[bool]
-    first_turn = 0.1  # the law is for small angles
-    settling = 8.0  # V̂ remembers the gradients of the start for longer than a short run takes
     assumes = text(
         "Adam divides by the scale of the gradient, so a step has the same length at every "
         "‖w‖, and its angle falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, "
@@ -70,51 +64,6 @@ class AdaptiveMoments(Optimizer):
 
         return update
 
-    def angles(self, course: Course) -> Array:
-        shrunk = course.rates * course.decay * self.decoupled
-        pushed = np.maximum(course.step_norms**2 - (shrunk * course.norms[:-1]) ** 2, 0) ** 0.5
-        angles: Array = np.arctan2(pushed, (1 - shrunk) * course.norms[:-1])
-        return angles
-
-    def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
-        effective: Array = rates / norms
-        return effective
-
-    def equilibrium(
-        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
-    ) -> Equilibrium | None:
-        if not self.decoupled:
-            return None
-        # With s = ηλ = 1 − c: 1 − cβ = 1 − β + sβ, 1 − c² = s(2 − s), and of cos θ is lost
-        # 1 − (c + β)/(1 + cβ) = s(1 − β)/(1 + cβ), so that a small s keeps its digits.
-        lost, beta = np.broadcast_to(rate * decay, np.shape(sphere_gradient)), self.beta1
-        kept = 1 - lost
-        steps = size * (1 - beta) / (1 + beta) * (1 + kept * beta) / (1 - beta + lost * beta)
-        norm = np.sqrt(rate) / np.sqrt(decay) * np.sqrt(steps / (2 - lost))
-        return Equilibrium(norm, angle_of_decay(lost * (1 - beta) / (1 + kept * beta)))
-
-    def equilibrium_formula(
-        self, rate: float, decay: float, sphere_gradient: float, size: int
-    ) -> tuple[str, ...]:
-        balance = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
-        if balance is None:
-            return ()
-        lost, beta = rate * decay, self.beta1
-        memory = (1 - beta) * (1 + (1 - lost) * beta) / ((1 + beta) * (1 - beta + lost * beta))
-        half = lost * (1 - beta) / (1 + (1 - lost) * beta) / 2
-        turn = latex(float(np.degrees(balance.angle)))
-        return (
-            rf"c &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
-            rf"= {latex(lost)}",
-            r"\lVert w^*\rVert^2 &= \frac{\eta KD}{\lambda(2 - \eta\lambda)} \cdot "
-            r"\frac{(1 - \beta_1)(1 + c\beta_1)}{(1 + \beta_1)(1 - c\beta_1)} = "
-            rf"\frac{{{latex(rate)} \cdot {size}}}{{{latex(decay)} \cdot {latex(2 - lost, 4)}}} "
-            rf"\cdot {latex(memory)}, \quad \lVert w^*\rVert = {latex(float(balance.norm))}",
-            r"\theta^* &= \arccos\frac{c + \beta_1}{1 + c\beta_1} "
-            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + c\beta_1)}} "
-            rf"= 2 \arcsin\sqrt{{{latex(half, 4)}}} = {{{turn}}}^\circ",
-        )
-
     @property
     def equilibrium_notes(self) -> tuple[str, ...]:
         return (
@@ -126,23 +75,83 @@ class AdaptiveMoments(Optimizer):
             ),
         )
 
-    def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
-        # A first step is ±η in every coordinate.
-        return turn / float(np.sqrt(blocks.shape[1]))
-
 
 @final
 @dataclass(frozen=True)
 class Adam(AdaptiveMoments):
-    """Adam; a weight decay is part of the gradient, G + λθ."""
+    """Adam; a weight decay is part of the gradient, G + λθ.
+
+    Where V̂ stands still at D², Adam is the heavy ball with the rate η(1 − β₁)/D, and
+    D² = (‖G‖² + λ²‖w‖²)/(KD).
+    """
 
     key = "adam"
     title = text("Adam")
     equilibrium_assumes = text(
-        "No law is known: here decay is a part of the gradient, and is divided by the scale as "
-        "well. AdamW, which keeps decay apart from the gradient, has a law."
+        "For gradients that are unrelated from step to step, equally large in all coordinates and "
+        "at all steps, and β₂ near 1. Here decay is a part of the gradient and is divided by its "
+        "scale as well, so blocks with other gradients turn by other angles. With κ = (1 − β₁)/(1 "
+        "+ β₁), each step turns by 2 arctan(√κ λ‖w‖/‖G‖); where decay is small, ‖w‖³ ≈ η√(KD "
+        "Γ)/(2λ)."
     )
     decoupled = False
+
+    returns, hastens = 3.0, 1.0
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium:
+        root, z = self._balance(rate, decay, sphere_gradient, size)
+        # Root by root, as λ and x may be too small for a square.
+        norm = np.sqrt(root) * np.exp(z / 4) / np.sqrt(decay)
+        return Equilibrium(norm, 2 * np.arctan(np.sqrt(self._kappa) * np.exp(z / 2)))
+
+    def forgotten(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Array:
+        _, z = self._balance(rate, decay, sphere_gradient, size)
+        lost = 2 / (self._kappa + np.exp(-np.maximum(z, -700)))  # ηλ/D = 2x/(1 + κx)
+        return forgotten_by_memory(self.beta1, (1 - self.beta1) * lost)
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        norm, angle = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
+        right = rate * (decay * size) ** 0.5 / (2 * sphere_gradient**0.5)
+        root = float(np.tan(angle / 2))
+        return (
+            r"x &= \frac{\lambda^2\lVert w^*\rVert^4}{\Gamma}, \quad "
+            rf"\kappa = \frac{{1 - \beta_1}}{{1 + \beta_1}} = {latex(self._kappa)}",
+            r"\frac{x^{3/4}\sqrt{1 + x}}{1 + \kappa x} &= "
+            rf"\frac{{\eta\sqrt{{\lambda KD}}}}{{2\,\Gamma^{{1/4}}}} = {latex(right)}, "
+            rf"\quad \lVert w^*\rVert = {latex(float(norm))}",
+            r"\theta^* &= 2 \arctan\sqrt{\kappa x} "
+            rf"= 2 \arctan {latex(root, 4)} = {{{latex(float(np.degrees(angle)))}}}^\circ",
+        )
+
+    @property
+    def _kappa(self) -> float:
+        return (1 - self.beta1) / (1 + self.beta1)
+
+    def _balance(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> tuple[Array, Array]:
+        """√Γ, kept above 0, and z = ln x, x = (λ‖w‖/‖G‖)², at the equilibrium.
+
+            x^¾ √(1 + x)/(1 + κx) = η√(λKD)/(2√√Γ)
+
+        The logarithm of the left side rises in z by ¼ to 5/4.
+        """
+        root = np.maximum(sphere_gradient, np.finfo(float).tiny)
+        if np.isnan(root).all():
+            return root, root
+        right = np.log(rate) + (np.log(decay) + np.log(size) - np.log(root)) / 2 - np.log(2)
+        z = 4 / 3 * np.broadcast_to(right, np.shape(root))
+        for _ in range(_NEWTON):
+            own, memory = np.logaddexp(0, z), np.logaddexp(0, z + np.log(self._kappa))
+            slope = 0.75 + np.exp(z - own) / 2 - np.exp(z + np.log(self._kappa) - memory)
+            z = z - (0.75 * z + own / 2 - memory - right) / slope
+        return root, z
 
 
 @final
@@ -162,4 +171,39 @@ class AdamW(AdaptiveMoments):
         "step turns by arccos((c + β₁)/(1 + cβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
         "a block."
     )
-    decoupled = True
+
+    def equilibrium(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Equilibrium:
+        square = size * (1 - self.beta1) / (1 + self.beta1)
+        # Steps k apart correlate by β^k, so T = β/(1 − cβ), and 1 − cβ = 1 − β + ηλβ.
+        memory = np.asarray(self.beta1 / (1 - self.beta1 + rate * decay * self.beta1))
+        return balance_of_steps(rate, decay, square, memory, np.shape(sphere_gradient))
+
+    def forgotten(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Array:
+        return np.broadcast_to(rate * decay, np.shape(sphere_gradient))
+
+    def equilibrium_formula(
+        self, rate: float, decay: float, sphere_gradient: float, size: int
+    ) -> tuple[str, ...]:
+        norm, angle = self.equilibrium(rate, decay, np.asarray(sphere_gradient), size)
+        lost, beta = rate * decay, self.beta1
+        memory = (1 - beta) * (1 + (1 - lost) * beta) / ((1 + beta) * (1 - beta + lost * beta))
+        half = lost * (1 - beta) / (1 + (1 - lost) * beta) / 2
+        turn = latex(float(np.degrees(angle)))
+        return (
+            rf"c &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
+            rf"= {latex(lost)}",
+            r"\lVert w^*\rVert^2 &= \frac{\eta KD}{\lambda(2 - \eta\lambda)} \cdot "
+            r"\frac{(1 - \beta_1)(1 + c\beta_1)}{(1 + \beta_1)(1 - c\beta_1)} = "
+            rf"\frac{{{latex(rate)} \cdot {size}}}{{{latex(decay)} \cdot {latex(2 - lost, 4)}}} "
+            rf"\cdot {latex(memory)}, \quad \lVert w^*\rVert = {latex(float(norm))}",
+            r"\theta^* &= \arccos\frac{c + \beta_1}{1 + c\beta_1} "
+            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + c\beta_1)}} "
+            rf"= 2 \arcsin\sqrt{{{latex(half, 4)}}} = {{{turn}}}^\circ",
+        )
+
+
+_NEWTON = 30  # steps: few are needed from anywhere

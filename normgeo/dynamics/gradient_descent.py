@@ -34,6 +34,7 @@ class GradientDescent(Optimizer):
         "‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and each step turns by arccos(1 − ηλ)."
     )
     linear = tangent = True
+    returns = 4.0
 
     def start(self, decays: Array) -> Update:
         return lambda theta, gradient, rates: theta - rates * (gradient + decays * theta)
@@ -59,6 +60,11 @@ class GradientDescent(Optimizer):
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium | None:
         return Momentum(0.0).equilibrium(rate, decay, sphere_gradient, size)
+
+    def forgotten(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Array | None:
+        return Momentum(0.0).forgotten(rate, decay, sphere_gradient, size)
 
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int
@@ -95,6 +101,7 @@ class Momentum(Optimizer):
         "step turns by arccos(1 − ηλ/(1 + β))."
     )
     linear = True
+    returns = 4.0
 
     def __post_init__(self) -> None:
         real_number("beta", self.beta, least=0, below=1)
@@ -146,6 +153,12 @@ class Momentum(Optimizer):
         norm = balance / ((1 - self.beta) * (2 - shrunk)) ** 0.25
         return Equilibrium(norm, angle_of_decay(shrunk))
 
+    def forgotten(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Array:
+        lost = np.broadcast_to(rate * decay, np.shape(sphere_gradient))
+        return forgotten_by_memory(self.beta, lost)
+
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int
     ) -> tuple[str, ...]:
@@ -168,6 +181,21 @@ class Momentum(Optimizer):
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
         # A gradient that stays adds 1/(1 − β) of its first steps up.
         return GradientDescent().suggested_rate((1 - self.beta) * turn, blocks, others)
+
+
+def forgotten_by_memory(beta: float, lost: Array) -> Array:
+    """1 − |r| of the heavy ball w'' = (1 + β − ηλ)w' − βw without gradients, w_t ~ r^t in the end.
+
+    Args:
+        beta: β. lost: ηλ, any shape, below 2(1 + β), where the ball runs away.
+
+    """
+    twice = (1 + beta - lost) ** 2 - 4 * beta  # (r − r')², of the two roots
+    root = np.sqrt(np.maximum(twice, 0))
+    slow = 2 * lost / (1 - beta + lost + root)
+    swinging = 1 - (lost - 1 - beta + root) / 2
+    real = np.where(lost < 1 + beta, slow, swinging)
+    return np.where(twice < 0, 1 - beta**0.5, real)
 
 
 def _positive(rate: Array) -> Array:

@@ -66,6 +66,8 @@ class Optimizer(ABC):
             cos(angle) is (1 − ηλ) times the norm before it over the norm after it.
         first_turn: how long a first step should be at ‖w‖ = 1, where the rate is left open.
         settling: how many times 1/(ηλ) steps it takes to forget the norm of its start.
+        returns, hastens: near the equilibrium ‖w*‖ with s = `forgotten` there, the norm obeys
+            d ln‖w‖/dt = −s y^hastens (1 − y^−returns) with y = ‖w‖/‖w*‖.
 
     """
 
@@ -77,6 +79,8 @@ class Optimizer(ABC):
     tangent: ClassVar[bool] = False
     first_turn: ClassVar[float] = 0.5
     settling: ClassVar[float] = 6.0
+    returns: ClassVar[float] = 2.0
+    hastens: ClassVar[float] = 0.0
 
     @abstractmethod
     def start(self, decays: Array) -> Update:
@@ -103,6 +107,16 @@ class Optimizer(ABC):
             rate: η. decay: λ. sphere_gradient: √Γ = ‖w‖‖G‖, the gradient's norm on the unit
                 sphere, any shape. size: how many weights are in the block, K·D.
 
+        """
+        return None
+
+    def forgotten(
+        self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
+    ) -> Array | None:
+        """Return the share s of an old direction that each step at the equilibrium takes off.
+
+        w_{t+k}·w_t falls as (1 − s)^k; the arguments are those of `equilibrium`, and the result
+        has the shape of `sphere_gradient`. None where there is no law.
         """
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from normgeo.base.arguments import entry_of
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
+from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizer import Optimizer
 
 OPTIMIZERS: dict[str, Optimizer] = {
@@ -14,6 +15,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
         Momentum(),
         Adam(),
         AdamW(),
+        Lion(),
     )
 }
 

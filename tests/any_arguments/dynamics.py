@@ -161,6 +161,24 @@ def _(draw: Draw) -> dict[str, Any]:
     }
 
 
+def check_rotation(answer: Any, arguments: dict[str, Any]) -> None:
+    known = arguments["gradient_norm"] is not None
+    require_finite([answer.angle, answer.forgotten] if known else answer.returns)
+    assert not answer.norm < 0
+    assert not answer.half_life < 0
+
+
+@call("rotational_equilibrium", ng.rotational_equilibrium, check_rotation)
+def _(draw: Draw) -> dict[str, Any]:
+    return {
+        "optimizer": draw(st.sampled_from([*ng.OPTIMIZERS])),
+        "rate": rate(draw),
+        "decay": draw(st.sampled_from([0.1, 1e-300, 1e-8, 1e300])),
+        "weights": draw(st.integers(2, 5)),
+        "gradient_norm": draw(st.sampled_from([None, 1.0, 1e-300, 1e300])),
+    }
+
+
 def check_history(answer: Any, arguments: dict[str, Any]) -> None:
     require_finite([answer.train_loss, answer.test_loss, answer.network.pack()])
     assert answer.ended or len(answer.epoch_ends) == arguments["epochs"]

@@ -147,6 +147,7 @@ ANSWERS = {
     ng.AngularUpdates: "angular_updates",
     ng.Balance: "simulate_balance",
     ng.Comparison: "compare",
+    ng.RotationalEquilibrium: "rotational_equilibrium",
     ng.DecayAsSchedule: "decay_as_schedule",
     ng.DoublingRow: "doubling_table",
     ng.Explanation: "explain",

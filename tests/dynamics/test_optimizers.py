@@ -9,6 +9,7 @@ from normgeo import GRID, NORMALIZERS, NormalizedGLM, descend
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
+from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.schedules import Constant, Exponential
 
@@ -34,7 +35,7 @@ def start(normalizer, family="categorical"):
     )
 
 
-TEXTBOOK = ("gradient_descent", "momentum", "adam", "adamw")
+TEXTBOOK = ("gradient_descent", "momentum", "adam", "adamw", "lion")
 every_textbook_loop = pytest.mark.parametrize("optimizer", TEXTBOOK)
 
 
@@ -49,6 +50,10 @@ def by_hand(key, theta, gradient, weights, *, rate=RATE, decay=DECAY, steps=6):
         elif key == "momentum":
             velocity = 0.9 * velocity + (G + decays * theta)
             theta = theta - rate * velocity
+        elif key == "lion":
+            sign = np.sign(0.9 * mean + 0.1 * G)
+            theta = theta - rate * (sign + decays * theta)
+            mean = 0.99 * mean + 0.01 * G
         else:
             if key == "adam":
                 G = G + decays * theta
@@ -304,6 +309,10 @@ def test_a_mini_batch_without_a_z_ends_the_run_with_its_reason():
             "`beta1` must be a finite number from 0 up and below 1; got -0.1.",
         ),
         (lambda: AdamW(beta2=2), "`beta2` must be a finite number from 0 up and below 1; got 2."),
+        (
+            lambda: Lion(beta2=1),
+            "`beta2` must be a finite number from 0 up and below 1; got 1.",
+        ),
         (lambda: AdamW(eps=0), "`eps` must be a finite number above 0; got 0."),
         (lambda: Constant(-1), "`rate` must be a finite number from 0 up; got -1."),
         (lambda: Exponential(0, 1), "`rate` must be a finite number above 0; got 0."),

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.scale_free import ScaleFree
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
@@ -58,12 +60,30 @@ def test_momentum_and_adamw_settle_at_their_angles() -> None:
         assert run.settled.angle == pytest.approx(angle, rel=0.05)
 
 
-def test_adam_has_no_equilibrium_law_and_points_to_adamw(words, lines) -> None:
+class Lawless(ScaleFree):
+    """Steps of η along each sign, of which nothing is stated but their angle."""
+
+    key, title, assumes = "lawless", "signs without a law", "Small angles."
+
+    def start(self, decays):
+        return lambda theta, gradient, rates: theta - rates * (np.sign(gradient) + decays * theta)
+
+
+def test_optimizer_without_a_law_has_no_predicted_line(words, lines, monkeypatch) -> None:
+    monkeypatch.setitem(OPTIMIZERS, "adam", Lawless())
     result = EQUILIBRIUM.compute(replace(QUICK, optimizer="adam"))
     assert result.predicted is None
     drawn = EQUILIBRIUM.figure(result, "light")
     assert "predicted" not in lines(drawn, 1)
-    assert "AdamW, which keeps decay apart from the gradient, has a law." in words(drawn)
+    assert "No law is known for this optimizer." in words(drawn)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "lion"])
+def test_simulated_runs_settle_where_adam_and_lion_are_predicted(optimizer) -> None:
+    result = EQUILIBRIUM.compute(Settings(dataset="wine", optimizer=optimizer, steps=300))
+    for run in result.simulated_runs:
+        assert run.settled.norm == pytest.approx(float(result.predicted.norm), rel=0.1)
+        assert run.settled.angle == pytest.approx(float(result.predicted.angle), rel=0.1)
 
 
 def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off(words, lines) -> None:

@@ -1,0 +1,133 @@
+"""Where decay and the noise of mini-batches balance: norm, angular update, and how soon.
+
+The random walk: gradients of a homogeneous block have mean zero, are independent from step to step
+and orthogonal to w, and have the length √Γ/‖w‖. What follows for each optimizer is its own; here is
+what follows from that for all of them.
+Source: Kosson, Messmer and Jaggi 2023, Rotational Equilibrium; Wan et al. 2021.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, log1p, nan
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arguments import real_number, whole_number
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import optimizer_of
+
+
+@final
+@dataclass(frozen=True)
+class RotationalEquilibrium:
+    """The balance of one block of weights; NaN where it depends on a gradient that is not known.
+
+    Attributes:
+        norm: ‖w*‖, root mean square. angle: of each step, root mean square, radians.
+        forgotten: s, the share of an old direction that each step takes off.
+        returns, hastens: near ‖w*‖ the norm obeys d ln‖w‖/dt = ln(1 − s) y^hastens
+            (1 − y^−returns), with y = ‖w‖/‖w*‖.
+
+    """
+
+    norm: float
+    angle: float
+    forgotten: float
+    returns: float
+    hastens: float
+
+    @property
+    def half_life(self) -> float:
+        """Steps in which a small departure of the norm from ‖w*‖ is halved."""
+        return self._after(log(2) / self.returns)
+
+    @property
+    def turnover(self) -> float:
+        """Steps after which w has turned so far that cos(angle) to what it was is ½."""
+        return self._after(log(2))
+
+    def steps_from(self, norm: float, within: float = 0.05) -> float:
+        """How many steps ‖w‖ takes from a norm until it is within a share of ‖w*‖.
+
+        That is so where the norm changes little over the steps that the optimizer remembers.
+
+        Args:
+            norm: ‖w‖ > 0. within: of ‖w*‖, above 0 and below 1.
+
+        Raises:
+            ValueError: numbers outside these ranges.
+
+        """
+        norm = real_number("norm", norm, above=0)
+        within = real_number("within", within, above=0, below=1)
+        start = log(norm / self.norm)
+        end = log1p(within if start > 0 else -within)
+        if abs(end) >= abs(start):
+            return 0.0
+        z, weights = np.polynomial.legendre.leggauss(_POINTS)
+        # In u = ln|ln y| the integrand is smooth from one end to the other.
+        ends = log(abs(end)), log(abs(start))
+        distance = np.exp((ends[1] - ends[0]) / 2 * z + sum(ends) / 2)
+        y = distance if start > 0 else -distance
+        slowness = np.exp(-self.hastens * y) * y / -np.expm1(-self.returns * y)
+        return self._after(float(weights @ slowness) * (ends[1] - ends[0]) / 2)
+
+    def _after(self, time: float) -> float:
+        """Steps in which an old direction falls to e^−time of itself."""
+        pace = -log1p(-self.forgotten)
+        return time / pace if pace else inf
+
+
+def rotational_equilibrium(
+    optimizer: str | Optimizer,
+    *,
+    rate: float,
+    decay: float,
+    weights: int,
+    gradient_norm: float | None = None,
+) -> RotationalEquilibrium | None:
+    """Return the balance of a homogeneous block under weight decay, None without a law.
+
+    Args:
+        optimizer: one of OPTIMIZERS, or its key. rate: η > 0. decay: λ > 0, with ηλ < 1.
+        weights: how many the block has, 2 or more.
+        gradient_norm: √Γ = ‖w‖‖G‖ > 0, the gradient's norm on the unit sphere. Without it the
+            norm of gradient descent and momentum is NaN, and everything of Adam; AdamW and Lion
+            do not depend on it.
+
+    Raises:
+        ValueError: numbers outside these ranges.
+
+    >>> balance = rotational_equilibrium("adamw", rate=1e-3, decay=0.1, weights=512)
+    >>> print(f"{balance.norm:.3f}, {np.degrees(balance.angle):.3f}°, {balance.half_life:.0f}")
+    1.600, 0.186°, 3465
+
+    """
+    rule = optimizer_of(optimizer)
+    rate, decay = real_number("rate", rate, above=0), real_number("decay", decay, above=0)
+    weights, root = whole_number("weights", weights, 2), np.asarray(nan)
+    if gradient_norm is not None:
+        root = np.asarray(real_number("gradient_norm", gradient_norm, above=0))
+    if not 0 < rate * decay < 1:
+        raise Refusal(
+            text(
+                "The product of `rate` and `decay` must be above 0 and below 1, so that decay "
+                "keeps the direction; got {rate} × {decay}.",
+                rate=rate,
+                decay=decay,
+            )
+        )
+    balance = rule.equilibrium(rate, decay, root, weights)
+    forgotten = rule.forgotten(rate, decay, root, weights)
+    if balance is None or forgotten is None:
+        return None
+    return RotationalEquilibrium(
+        float(balance.norm), float(balance.angle), float(forgotten), rule.returns, rule.hastens
+    )
+
+
+_POINTS = 64  # of the quadrature: it is exact to ten digits and more
