@@ -50,9 +50,9 @@ KIND_LABELS = {
 }
 LABELS = {
     "all": text("All {count}"),
-    "holds": text("✓ {count} hold"),
+    "holds": text(":material/check: {count} hold"),
     "holds_if": text("≈ {count} hold if …"),
-    "fails": text("✗ {count} do not"),
+    "fails": text(":material/close: {count} do not"),
 }
 
 

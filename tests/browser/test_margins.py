@@ -51,8 +51,14 @@ LOOK = """async ({figure, width}) => {
             found.push(`${words} ${Math.round(over)} px outside`);
         }
     }
+    const slider = plot.querySelector('.frames')?.getBoundingClientRect();
     const apart = (one, other) => one.right <= other.left + 1 || other.right <= one.left + 1
         || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
+    for (const [words, box] of slider ? [...labels, ...titles] : []) {
+        if (!apart(box, slider)) {
+            found.push(`${words} under the slider and its buttons`);
+        }
+    }
     for (const [title, box] of titles) {
         for (const [words, label] of labels) {
             if (!apart(box, label)) {

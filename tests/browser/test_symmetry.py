@@ -28,6 +28,19 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
         assert place["y"] >= frame["y"] - 1, word.text_content()
 
 
+def test_choice_over_the_figure_scrolls_away_with_it(server, page, wait_settled):
+    page.goto(f"{server}/symmetry?tab=coupling")
+    wait_settled(page)
+    choice, figure = page.locator(".st-key-along_row"), page.locator(".st-key-figure_walk")
+
+    def tops() -> list[float]:
+        return [one.bounding_box()["y"] for one in (choice, figure)]
+
+    before = tops()
+    page.get_by_test_id("stMain").evaluate("main => { main.scrollTop = 400; }")
+    assert tops() == [top - 400 for top in before]
+
+
 def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
     page.goto(f"{server}/symmetry?dataset=wine&method=layer&walk=0")
     wait_settled(page)

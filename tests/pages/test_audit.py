@@ -67,9 +67,9 @@ def test_every_claim_is_listed_with_its_verdict(shown):
 def test_counts_stand_at_the_top(shown):
     assert labels(shown("audit")) == [
         f"All {len(CLAIMS)}",
-        f"✓ {COUNTS[HOLDS]} hold",
+        f"{COUNTS[HOLDS]} hold",
         f"≈ {COUNTS[HOLDS_IF]} hold if …",
-        f"✗ {COUNTS[FAILS]} do not",
+        f"{COUNTS[FAILS]} do not",
     ]
 
 

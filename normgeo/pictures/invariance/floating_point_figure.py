@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
+from normgeo.invariance.floating_point import Sweep
 from normgeo.pictures.invariance.floating_point import Sweeps
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend
@@ -19,6 +21,7 @@ FLOOR = 1e-18
 INK = (0.55, 0.7, 0.85, 1.0)  # shades of the curves: the colors are those of methods
 LINE = 22  # pixels of a line of words above the panel
 GAP, TOP = 2.3, 3  # powers of ten: between rows of crosses, with their words; the end of the axis
+WIDE, PHONE, LETTER = 800, 200, 8  # pixels: of a panel, and of a letter of the words in it
 SYMBOLS = ("circle-open", "square-open", "diamond-open", "triangle-up")
 
 
@@ -30,7 +33,7 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
     """
     look, rescales = THEMES[theme], result.transform.rescales
     foot = np.log10(FLOOR)
-    drawn = go.Figure()
+    drawn, rows = go.Figure(), list[_Row]()
     for row, (name, sweep) in enumerate(result.curves):
         color = blend(look.paper, look.ink, INK[row % len(INK)])
         known = ~np.isnan(sweep.change)
@@ -57,30 +60,15 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             showlegend=False,
             hovertemplate=f"{name} at %{{x:.3g}}: %{{text}}<extra></extra>",
         )
-        for word, run in groupby(zip(sweep.reasons, sweep.strengths, strict=True), _first_word):
-            places = [strength for _, strength in run]
-            if word:
-                drawn.add_annotation(
-                    x=np.log10(np.sqrt(places[0]) * np.sqrt(places[-1])),
-                    y=foot,
-                    text=f"{sweep.dtype} {word}",
-                    yshift=11,
-                    font={"size": SMALL, "color": color},
-                )
+        rows.append(_Row(sweep, foot, color))
     title = f"{result.normalizer.title}: {result.transform.label}"
     dress(drawn, theme, height=420, title=title)
+    unchanged = []
     if rescales:
         drawn.add_vline(x=1, line={"color": look.muted, "dash": "dot", "width": 1})
-        drawn.add_annotation(
-            x=0,
-            y=1,
-            yref="paper",
-            text=text("δ = 1: nothing changed"),
-            xanchor="left",
-            xshift=4,
-            yanchor="top",
-            font={"size": SMALL, "color": look.muted},
-        )
+        place = {"xref": "x", "xshift": 4, "yanchor": "top"}
+        style = {"size": SMALL, "color": look.muted}
+        unchanged = [note(text("δ = 1: nothing changed"), 0, 1, font=style, **place)]
     name = text("factor δ") if rescales else text("factor on the shift γ")
     drawn.update_xaxes(type="log", exponentformat="e", title=name)
     drawn.update_yaxes(
@@ -90,11 +78,50 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
         range=[foot - 0.5, TOP],
         title=text("largest change of z, max|z′ − z| / max|z|"),
     )
-    drawn.update_layout(meta={"narrow": _narrow(drawn, wrapped(title, NARROW), len(result.curves))})
+    # What stands right of δ = 1 has no room there on a phone.
+    to_the_left = [one | {"xanchor": "right", "xshift": -4} for one in unchanged]
+    drawn.update_layout(
+        annotations=[*_words(rows, WIDE), *unchanged],
+        meta={
+            "narrow": _narrow(
+                [*_words(rows, PHONE), *to_the_left], wrapped(title, NARROW), len(result.curves)
+            )
+        },
+    )
     return drawn
 
 
-def _narrow(drawn: go.Figure, title: list[str], entries: int) -> dict[str, Any]:
+class _Row(NamedTuple):
+    """Crosses of a sweep in a row: where they stand, as a power of ten, and their color."""
+
+    sweep: Sweep
+    foot: float
+    color: str
+
+
+def _words(rows: Sequence[_Row], width: int) -> Iterator[dict[str, Any]]:
+    """Words above the crosses: at each run of one reason, or once where that has no room.
+
+    `width` is that of the panel, in pixels.
+    """
+    for sweep, foot, color in rows:
+        logs = np.log10(sweep.strengths)
+        first_words = groupby(zip(sweep.reasons, logs, strict=True), _first_word)
+        runs = [(word, [log for _, log in run]) for word, run in first_words if word]
+        told = [((run[0] + run[-1]) / 2, f"{sweep.dtype} {word}") for word, run in runs]
+        pixels = width / max(float(np.ptp(logs)), 1.0)
+        if any(
+            (right - left) * pixels < LETTER * (len(one) + len(other)) / 2
+            for (left, one), (right, other) in pairwise(told)
+        ):
+            reasons = ", ".join(dict.fromkeys(word for word, _ in runs))
+            told = [((logs[0] + logs[-1]) / 2, f"{sweep.dtype} {reasons}")]
+        for log, words in told:
+            place = {"xref": "x", "yref": "y", "xanchor": "center", "yshift": 2}
+            yield note(words, log, foot, font={"size": SMALL, "color": color}, **place)
+
+
+def _narrow(annotations: list[dict[str, Any]], title: list[str], entries: int) -> dict[str, Any]:
     """Return the layout of a narrow figure: higher, with lines that do not lie on each other."""
     names = LINE * entries + 12
     top = names + LINE * len(title) + 8
@@ -104,14 +131,7 @@ def _narrow(drawn: go.Figure, title: list[str], entries: int) -> dict[str, Any]:
         "title": {"text": ""},
         "legend": {"orientation": "v"},
         "xaxis": {"nticks": 5},
-        "annotations": [
-            note(title, yshift=names),
-            # What stands right of δ = 1 has no room there.
-            *(
-                one | {"xanchor": "right", "xshift": -4} if one.get("yref") == "paper" else one
-                for one in (place.to_plotly_json() for place in drawn.layout.annotations)
-            ),
-        ],
+        "annotations": [note(title, yshift=names), *annotations],
     }
 
 

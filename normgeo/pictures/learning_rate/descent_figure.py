@@ -14,7 +14,7 @@ from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
 from normgeo.pictures.style.panels import ABOVE, head, stacked
-from normgeo.pictures.style.player import STRIP, Frame, add_player
+from normgeo.pictures.style.player import BUTTONS, STRIP, Frame, add_player
 from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
 
 FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of more
@@ -44,7 +44,7 @@ def figure(result: Descents, theme: str) -> go.Figure:
                     each=200,
                     between=76,
                     top=LEGEND + 20 + LINE * len(narrow),
-                    bottom=44 + STRIP,
+                    bottom=44 + STRIP + BUTTONS,
                 ),
                 "legend": {"x": 0, "xanchor": "left", "orientation": "v"},
                 "annotations": [

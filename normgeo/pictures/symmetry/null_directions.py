@@ -88,14 +88,17 @@ class NullDirections:
 
     @property
     def formula(self) -> str:
-        """The dimension by formula, in letters and numbers, with its sign beside the count."""
-        sign = text("✗, counted {k}", k=self.null.dimension)
-        if self.fits:
-            sign = "✓" if self.null.clear else text("(float64 does not decide)")
+        """The dimension by formula, in letters and numbers, beside the count."""
         words = " + ".join(self.terms) + " = " if self.terms else ""
         if len(self.terms) > 1:
             words += " + ".join(str(value) for value in self.terms.values()) + " = "
-        return text("by formula {formula} {sign}", formula=f"{words}{self.expected}", sign=sign)
+        formula = f"{words}{self.expected}"
+        if not self.fits:
+            k = self.null.dimension
+            return text("by formula {formula}, but {k} are counted", formula=formula, k=k)
+        if self.null.clear:
+            return text("by formula {formula}, as counted", formula=formula)
+        return text("by formula {formula}: float64 does not decide", formula=formula)
 
 
 def null_directions(settings: Settings, progress: Progress) -> NullDirections:

@@ -28,7 +28,7 @@ def blackboard(settings: Settings, picture: Any) -> None:
     normalizer, transform = settings.selected
     known = verdict(normalizer, transform, settings.seed)
     if known.invariant:
-        st.markdown(text("There is no counterexample to write down: the verdict is ✓."))
+        st.markdown(text("There is no counterexample to write down: z stays as it is."))
         return
     eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     found = None
