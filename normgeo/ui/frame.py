@@ -123,8 +123,7 @@ def begin(
             one_method="method" in controls,
             short=not opened,
         )
-    if not url.embedded():
-        glossary.draw(page)
+    glossary.draw(page)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     return settings

@@ -14,9 +14,8 @@ TOURS = {name: tours.tour(name, PAGES) for name in tours.names()}
 # Where the bar ends, and the box of what a stop shows.
 PLACES = """key => {
     const find = (each) => document.querySelector(each)?.getBoundingClientRect();
-    const subject = key
-        ? find(`.st-key-${key}`)
-        : find('[role=tabpanel]:not([hidden]) [data-testid=stVerticalBlock]');
+    const tab = '[role=tabpanel]:not([hidden]) [data-testid=stVerticalBlock]';
+    const subject = key ? find(`.st-key-${key}`) : find(tab) ?? find('.st-key-slide');
     return { bar: find('.st-key-tour').bottom, top: subject?.top, bottom: subject?.bottom,
              left: subject?.left, right: subject?.right };
 }"""
