@@ -218,6 +218,7 @@ _player = st.components.v2.component(
                     "drawn_once.js",
                     "picking.js",
                     "popover.js",
+                    "teaching/pin.js",
                     "theme.js",
                 )
             ),
