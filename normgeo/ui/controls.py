@@ -49,7 +49,6 @@ def controls(
 
     """
     hidden = url.embedded() or (url.presenting() and not shown_to_a_room)
-    width = width * 3 // 2 if url.presenting() else width  # as all type
     for name in () if hidden else names:
         why = useless(settings, name) if one_method else ""
         _control(settings, name, prefix + name, labels, why, picture, width)
@@ -116,6 +115,8 @@ def _control(
         # What is chosen is read whole; in the line of a heading there is no room for it.
         chosen = str((titles or {}).get(value) or title(name, value))
         common["width"] = max(WIDTH, BESIDE + LETTER * len(chosen))
+    if url.presenting():
+        common["width"] = common["width"] * 3 // 2  # as all type
     if titles is not None:
         st.selectbox(
             label,

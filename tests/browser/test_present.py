@@ -1,10 +1,11 @@
 """Presenting and embedding: type for the back row, slides by keys, one figure alone."""
 
+from contextlib import suppress
 from importlib import import_module
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from normgeo.ui.frame import PAGES
 
@@ -65,6 +66,9 @@ CROWDED = """plot => {
     });
     return found;
 }"""
+
+APART = f"""() => [...document.querySelectorAll('.js-plotly-plot')]
+    .filter((plot) => plot.checkVisibility()).every((plot) => ({CROWDED})(plot).length === 0)"""
 
 # What the bar of a tour leaves of the screen.
 ROOM = "innerHeight - document.querySelector('.st-key-tour').getBoundingClientRect().height"
@@ -158,6 +162,7 @@ def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settl
     """Stop after stop by keys, with the question and with what to notice."""
     stops = TOURS[name].stops
     page.goto(f"{server}/?tour={name}&present=1")
+    wait_settled(page)
     bar = page.locator(".st-key-tour")
     for number, stop in enumerate(stops, 1):
         expect(bar).to_contain_text(f"{number} of {len(stops)}")
@@ -168,6 +173,8 @@ def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settl
                 page.keyboard.press("Enter")
                 expect(page.get_by_role("button", name="What to notice")).to_be_hidden()
             page.wait_for_timeout(300)
+            with suppress(TimeoutError):  # a figure may still be fitted to the bar
+                page.wait_for_function(APART, timeout=3000)
             assert_on_screen(page, stop.key)
             for figure in figures(page):
                 assert figure.evaluate(CROWDED) == [], (number, asked)
