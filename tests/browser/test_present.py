@@ -172,7 +172,7 @@ def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settl
             if asked:
                 page.keyboard.press("Enter")
                 expect(page.get_by_role("button", name="What to notice")).to_be_hidden()
-            page.wait_for_timeout(300)
+                page.wait_for_timeout(300)
             with suppress(TimeoutError):  # a figure may still be fitted to the bar
                 page.wait_for_function(APART, timeout=3000)
             assert_on_screen(page, stop.key)

@@ -48,6 +48,7 @@ def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
 ):
     stops = TOURS[name].stops
     page.goto(f"{server}/?tour={name}")
+    wait_settled(page)
     for number, stop in enumerate(stops, 1):
         expect(page.locator(".st-key-tour")).to_contain_text(f"{number} of {len(stops)}")
         wait_settled(page)
