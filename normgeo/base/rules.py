@@ -193,6 +193,9 @@ class Setting:
         return self.default if instance is None else vars(instance)[self.name]
 
     def __set__(self, instance: object, value: object) -> None:
+        if value is self.default:  # most are, and a page makes settings by the hundred
+            vars(instance)[self.name] = value
+            return
         try:
             vars(instance)[self.name] = self.rule.parse(value)
         except (TypeError, ValueError) as error:
