@@ -47,7 +47,6 @@ PACKAGES = {
     "fisher": "Fisher information",
     "symmetry": "Symmetry",
     "dynamics": "Dynamics",
-    "recordings": "Recordings",
 }
 
 

@@ -27,16 +27,7 @@ OLD = re.findall(
     """,
 )
 RENAMED = sorted({*OLD} - {*normgeo.__all__})
-PACKAGES = (
-    "datasets",
-    "normalizers",
-    "invariance",
-    "models",
-    "fisher",
-    "symmetry",
-    "dynamics",
-    "recordings",
-)
+PACKAGES = ("datasets", "normalizers", "invariance", "models", "fisher", "symmetry", "dynamics")
 
 
 @pytest.mark.parametrize("name", OLD)

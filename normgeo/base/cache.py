@@ -81,14 +81,13 @@ class Cache(Generic[Key, Value]):
                 return None
             self._put(key, entry.value, entry.size)
         if isinstance(entry.value, Refusal):
-            # A new one each time: raising an error makes it hold the frames that it passed.
-            raise Refusal(*entry.value.args)
+            raise entry.value.anew()
         return entry.value
 
     def keep(self, key: Key, value: Value | Refusal) -> None:
         """Keep a value or a refusal."""
         if isinstance(value, Refusal):
-            value = Refusal(*value.args)
+            value = value.anew()
         size = size_of((key, value))
         with self._lock:
             self._put(key, value, size)

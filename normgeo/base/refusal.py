@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, Self, final
 
 
 @final
@@ -12,7 +14,18 @@ class Refusal(ValueError):  # noqa: N818 - what a program does, not what it got 
     A page, a command and a picture tell a refusal to whoever asked. Any other exception is a
     defect of the program, and is not caught as if it were one.
 
+    Attributes:
+        way_out: settings under which there is an answer, by name; a page offers them.
+
     """
+
+    def __init__(self, sentence: str = "", /, **way_out: Any) -> None:
+        super().__init__(sentence)
+        self.way_out: Mapping[str, Any] = way_out
+
+    def anew(self) -> Self:
+        """Return the same refusal, raised nowhere: an error holds the frames that it passed."""
+        return copy(self)
 
 
 class Failure(RuntimeError):  # noqa: N818

@@ -1,15 +1,10 @@
-// Puts the table in its place. A click on a link stays in the session; with a key held it does not,
-// and the address takes along what a click does.
+// Puts the table in its place. A click on a link stays in the session; with a key held it does not.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".audit");
-  const content = `${data.along} ${data.html}`;
-  if (place.dataset.content !== content) {
+  if (place.dataset.content !== data.html) {
     place.innerHTML = data.html;
-    place.dataset.content = content;
-    for (const link of data.along ? place.querySelectorAll("a[data-key]") : []) {
-      link.href += `${link.search ? "&" : "?"}${data.along}`;
-    }
+    place.dataset.content = data.html;
   }
   place.onclick = (event) => {
     const link = event.target.closest("a");

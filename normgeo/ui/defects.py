@@ -7,15 +7,19 @@ address, and the page says so in one sentence.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import final
+from dataclasses import replace
+from functools import partial
+from typing import Any, final
 
 import streamlit as st
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.pictures.picture import in_words
+from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import url
 
 LOG = logging.getLogger("normgeo")
@@ -60,8 +64,30 @@ class Explained:
                 st.markdown(str(ABOVE))
             else:
                 st.info(why, icon=":material/info:")
+                _offer(error.way_out, key=f"way_out_{len(said)}")
             _said.set(said | {why})
         elif isinstance(error, Exception):
             LOG.error("A page has a defect: %s", url.address(), exc_info=error)
             st.error(str(SORRY), icon=":material/error:")
         return isinstance(error, Exception)
+
+
+def _offer(way_out: Mapping[str, Any], *, key: str) -> None:
+    """Draw a button that makes the settings with which there is something to show."""
+    if not way_out or url.bare():
+        return
+    changes = ", ".join(_change(name, value) for name, value in way_out.items())
+    st.button(
+        str(text("Set {changes}", changes=changes)),
+        key=key,
+        on_click=partial(url.change, **way_out),
+    )
+
+
+def _change(name: str, value: Any) -> str:
+    """A setting and its value; 0 and None as what they stand for."""
+    label, _, zero = str(SETTINGS[name].label).partition(" (0: ")
+    words = in_words(replace(Settings(), **{name: value}), name)
+    if value is None or (value == 0 and zero):
+        words = zero.rstrip(")") if value == 0 else text("automatic")
+    return text("{label}: {words}", label=label, words=words)

@@ -123,7 +123,8 @@ def begin(
             one_method="method" in controls,
             short=not opened,
         )
-    glossary.draw(page)
+    if not url.embedded():
+        glossary.draw(page)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     return settings
@@ -218,7 +219,6 @@ _player = st.components.v2.component(
                     "drawn_once.js",
                     "picking.js",
                     "popover.js",
-                    "teaching/pin.js",
                     "theme.js",
                 )
             ),

@@ -7,11 +7,12 @@ from typing import NamedTuple
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.model_on_data import data_of, model_on_data
+from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
 
@@ -59,13 +60,13 @@ def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnDat
     blocks = Blocks.of(method, H)
     block = blocks.holding(settings.neuron)
     if homogeneous and not blocks.homogeneous:
-        raise Refusal(_no_block(method))
+        raise _no_block(method)
     here.model.linearize(here.X)  # undefined z is the better complaint
     model = at_norm(here.model, 1.0)
     objective = BlockObjective.of(model, here.X, here.y, block, homogeneous=homogeneous)
     point = objective.at(objective.own)
     if lengths(point.gradient) * objective.own_norm <= FLAT * max(1.0, abs(point.loss)):
-        raise Refusal(_flat(method, blocks.neurons.shape[1]))
+        raise _flat(method, blocks.neurons.shape[1], settings)
     return BlockOnData(
         here.dataset.title,
         here.X,
@@ -80,9 +81,9 @@ def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnDat
 
 
 def sizes_of_block(settings: Settings) -> Sizes:
-    """The sizes of its model; raises where they leave no such block, or nothing that turns it."""
-    sizes = Sizes.of(settings, "standardized", normalizer=settings.normalizer)
-    dataset = data_of(settings, "standardized")
+    """The sizes of its model; raises where there are too few neurons, or not the one asked for."""
+    sizes = Sizes.of(settings, normalizer=settings.normalizer)
+    dataset = DATASETS[settings.dataset].load()
     if sizes.coupled and dataset.H > sizes.H:
         raise Refusal(
             text(
@@ -91,13 +92,11 @@ def sizes_of_block(settings: Settings) -> Sizes:
                 data=dataset.title,
                 outputs=dataset.H,
                 H=sizes.H,
-            )
+            ),
+            neurons=0,
         )
     sizes.require_z(settings.normalizer)
-    blocks = Blocks.of(settings.normalizer, sizes.H)
-    blocks.holding(settings.neuron)
-    if not sizes.sees_weights(settings.normalizer):
-        raise Refusal(_flat(settings.normalizer, blocks.neurons.shape[1]))
+    Blocks.of(settings.normalizer, sizes.H).holding(settings.neuron)
     return sizes
 
 
@@ -110,29 +109,36 @@ def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
     return model.unpack(model.layout.pack(W, model.b, model.g))
 
 
-def _no_block(method: Normalizer) -> str:
+def _no_block(method: Normalizer) -> Refusal:
     if not method.scaling.divides:
-        return text(
+        words = text(
             "The {method} model does not divide by a scale, so a longer weight vector is another "
             "function, with a larger output: no law ties the turn of a step to ‖w‖. Choose a "
             "method with a scale: batch norm, weight norm or layer norm.",
             method=method.title,
         )
-    return text(
+        return Refusal(words, method=Settings.method)
+    words = text(
         "With frozen statistics {method} divides by a constant, so a longer weight vector is "
         "another function: no law ties the turn of a step to ‖w‖. Choose current statistics.",
         method=method.title,
     )
+    return Refusal(words, statistics="current")
 
 
-def _flat(method: Normalizer, neurons: int) -> str:
+def _flat(method: Normalizer, neurons: int, settings: Settings) -> Refusal:
     if method.leaves_only_signs(neurons * method.groups):
-        return text(
+        words = text(
             "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
             "has no gradient and no step turns anything. Take three neurons or more to a group.",
             method=method.title,
         )
-    return text(
-        "The loss does not change where these weights turn: their gradient is zero, so no step "
-        "turns them. Choose another method, another neuron or other data.",
+        # Fitted weights have as many neurons as there are outputs.
+        others = {"weights": "random"} if settings.weights == "fitted" else {}
+        return Refusal(words, neurons=4 * method.groups, **others)
+    return Refusal(
+        text(
+            "The loss does not change where these weights turn: their gradient is zero, so no step "
+            "turns them. Choose another method, another neuron or other data."
+        )
     )

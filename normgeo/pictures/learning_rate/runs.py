@@ -56,7 +56,8 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
             text(
                 "Without weight decay nothing stops the growth of the norm, so there is no "
                 "balance to show. Choose a weight decay λ above 0, or leave the field empty."
-            )
+            ),
+            decay=None,
         )
     if rate * decay >= 1:
         raise Refusal(
@@ -67,7 +68,8 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
                 rate=number(rate, 4),
                 decay=number(decay, 4),
                 product=number(rate * decay, 4),
-            )
+            ),
+            decay=None,
         )
     return decay
 
@@ -89,7 +91,8 @@ def batch_for_run(settings: Settings, cases: int, suggested: int = 0) -> int | N
                 "Choose a smaller one, or 0 for all cases.",
                 cases=cases,
                 size=size,
-            )
+            ),
+            mini_batch=None,
         )
     return size if 0 < size < cases else None
 
