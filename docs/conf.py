@@ -47,6 +47,7 @@ PACKAGES = {
     "fisher": "Fisher information",
     "symmetry": "Symmetry",
     "dynamics": "Dynamics",
+    "recordings": "Recordings",
 }
 
 

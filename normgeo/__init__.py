@@ -43,6 +43,10 @@ from normgeo.normalizers.batch_statistics import batch_drift, batch_noise
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.normalizers.normalizer import Normalized, Normalizer
 from normgeo.normalizers.shared_statistics import shared_statistics
+from normgeo.recordings.checkpoints import record_checkpoints
+from normgeo.recordings.findings import BlockFinding, findings
+from normgeo.recordings.recorder import Recorder
+from normgeo.recordings.recording import Recording, read_recording
 from normgeo.symmetry.dimension import expected_dimension
 from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import NullSpace, null_space
@@ -113,6 +117,13 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "rotational_equilibrium",
     "simulate_balance",
     "train",
+    # recordings
+    "BlockFinding",
+    "Recorder",
+    "Recording",
+    "findings",
+    "read_recording",
+    "record_checkpoints",
 ]
 
 _RENAMED = {

@@ -20,7 +20,7 @@ PACKAGES = (
     ("normgeo.invariance", "normgeo.models"),
     ("normgeo.fisher",),
     ("normgeo.symmetry", "normgeo.dynamics"),
-    ("normgeo.claims",),
+    ("normgeo.claims", "normgeo.recordings"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.pictures",),
     ("normgeo.ui", "normgeo.cli"),

@@ -27,7 +27,16 @@ OLD = re.findall(
     """,
 )
 RENAMED = sorted({*OLD} - {*normgeo.__all__})
-PACKAGES = ("datasets", "normalizers", "invariance", "models", "fisher", "symmetry", "dynamics")
+PACKAGES = (
+    "datasets",
+    "normalizers",
+    "invariance",
+    "models",
+    "fisher",
+    "symmetry",
+    "dynamics",
+    "recordings",
+)
 
 
 @pytest.mark.parametrize("name", OLD)

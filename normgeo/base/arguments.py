@@ -5,9 +5,11 @@ Each returns what it was given, in the type that computations take.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from math import isfinite, log10
 from numbers import Integral, Real
+from pathlib import Path
 from reprlib import Repr
 from typing import SupportsInt, TypeGuard, TypeVar
 
@@ -167,6 +169,18 @@ def entry_of(name: str, value: object, registry: Mapping[str, T], kind: type[T])
 
     """
     return value if isinstance(value, kind) else registry[word_of(name, value, registry)]
+
+
+def file_path(name: str, value: object) -> Path:
+    """Return the path of a file, given as words or as a path; refuse anything else.
+
+    >>> file_path("path", "run.normgeo").name
+    'run.normgeo'
+
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise _refusal(name, text("the path of a file"), value)
+    return Path(value)
 
 
 def instance_of(name: str, value: object, kind: type[T]) -> T:

@@ -104,7 +104,7 @@ def rotational_equilibrium(
 
     >>> balance = rotational_equilibrium("adamw", rate=1e-3, decay=0.1, weights=512)
     >>> print(f"{balance.norm:.3f}, {np.degrees(balance.angle):.3f}°, {balance.half_life:.0f}")
-    1.600, 0.186°, 3465
+    1.599, 0.186°, 3466
 
     """
     rule = optimizer_of(optimizer)

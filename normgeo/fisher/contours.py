@@ -29,6 +29,12 @@ CURVED = 1e-9
 
 RAYS, LENGTHS = 24, 13
 
+NO_CURVATURE = text(
+    "An ellipse of equal KL needs curvature across the weights, and there is none here: the "
+    "outputs do not change with them, for example because a layer scale has two neurons per group "
+    "(z = ±1). Choose another method, more neurons or other weights."
+)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -78,14 +84,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     across = F - np.outer(along, along @ F)
     across -= np.outer(across @ along, along)
     if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
-        raise Refusal(
-            text(
-                "An ellipse of equal KL needs curvature across the weights, and there is none "
-                "here: the outputs do not change with them, for example because a layer scale "
-                "has two neurons per group (z = ±1). Choose another method, more neurons or "
-                "other weights."
-            )
-        )
+        raise Refusal(NO_CURVATURE)
     # Among what has curvature: from where there is none, no direction with some is reached.
     start = across @ np.random.default_rng(0).standard_normal(len(w))
     _, steepest = eigsh(across, 1, which="LA", v0=start)

@@ -55,8 +55,7 @@ def model_on_data(
         ValueError: settings that do not fit each other or the data.
 
     """
-    kind = features if settings.features == "auto" else settings.features
-    dataset = DATASETS[settings.dataset].load(standardize=kind == "standardized")
+    dataset = data_of(settings, features)
     notes = []
     if dataset.dropped:
         notes.append(
@@ -74,7 +73,12 @@ def model_on_data(
     learning = replace(method, statistics="current")
     if settings.weights == "fitted":
         model = _fitted(
-            settings.dataset, kind, family, learning, ridge=settings.ridge, seed=settings.seed
+            dataset.key,
+            dataset.standardized,
+            family,
+            learning,
+            ridge=settings.ridge,
+            seed=settings.seed,
         )
         notes.append(
             text("Weights fitted with a ridge penalty, λ = {ridge}.", ridge=number(settings.ridge))
@@ -86,6 +90,12 @@ def model_on_data(
         reference = model.W, dataset.X
         model = NormalizedGLM(method, family, model.W, model.b, model.g, reference=reference)
     return ModelOnData(dataset, dataset.X, y, model, tuple(notes))
+
+
+def data_of(settings: Settings, features: str) -> Dataset:
+    """Return the data of a picture: raw or standardized as it says, where the settings do not."""
+    kind = features if settings.features == "auto" else settings.features
+    return DATASETS[settings.dataset].load(standardize=kind == "standardized")
 
 
 def independent(settings: Settings) -> Settings:
@@ -148,9 +158,9 @@ def neurons_of(dataset: Dataset, settings: Settings) -> int:
 
 @cached(bytes=8 * MEGABYTE)
 def _fitted(
-    key: str, kind: str, family: str, normalizer: Normalizer, *, ridge: float, seed: int
+    key: str, standardized: bool, family: str, normalizer: Normalizer, *, ridge: float, seed: int
 ) -> NormalizedGLM:
-    dataset = DATASETS[key].load(standardize=kind == "standardized")
+    dataset = DATASETS[key].load(standardized)
     _, y = targets_of(dataset, Settings(dataset=key, family=family))
     rng = np.random.default_rng(seed)
     start = NormalizedGLM.random(normalizer, family, dataset.H, dataset.D, rng)

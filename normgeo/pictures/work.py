@@ -11,12 +11,12 @@ from typing import NamedTuple, Self, final
 
 from normgeo.base.budget import MEGABYTE, Cost
 from normgeo.base.refusal import Refusal
-from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
-from normgeo.pictures.model_on_data import independent, neurons_of, targets_of
+from normgeo.pictures.model_on_data import data_of, independent, neurons_of, targets_of
 from normgeo.settings import Settings
+from normgeo.symmetry.dimension import expected_dimension
 
 PRODUCTS = 4e9  # multiplications with an addition in matrix products, a second
 ENTRIES = 2e8  # entries of arrays that an operation goes through, a second
@@ -39,17 +39,22 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(
-        cls, settings: Settings, apart: bool = False, normalizer: Normalizer | None = None
+        cls,
+        settings: Settings,
+        features: str,
+        apart: bool = False,
+        normalizer: Normalizer | None = None,
     ) -> Self:
         """The sizes that settings ask for; raises as `model_on_data` does.
 
         Args:
-            settings: of the picture. normalizer: whose groups must divide the neurons.
+            settings: of the picture. features: as of `model_on_data`.
+            normalizer: whose groups must divide the neurons.
             apart: whether outputs are taken one against the rest where the family is open.
 
         """
         chosen = independent(settings) if apart else settings
-        data = DATASETS[chosen.dataset].load()
+        data = data_of(chosen, features)
         family, _ = targets_of(data, chosen)
         H = neurons_of(data, chosen)
         group_size(H, normalizer.groups if normalizer else 1)
@@ -61,6 +66,12 @@ class Sizes(NamedTuple):
         current = replace(normalizer, statistics="current")
         if reason := current.undefined(self.N, self.H, self.D):
             raise Refusal(reason)
+
+    def sees_weights(self, normalizer: Normalizer) -> bool:
+        """Whether outputs change with the weights at all, as long as those are generic."""
+        family = "categorical" if self.coupled else "gaussian"
+        weights = self.H * self.D
+        return expected_dimension(normalizer, self.H, self.D, family) < weights
 
     @property
     def parameters(self) -> int:

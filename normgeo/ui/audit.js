@@ -1,10 +1,15 @@
-// Puts the table in its place. A click on a link stays in the session; with a key held it does not.
+// Puts the table in its place. A click on a link stays in the session; with a key held it does not,
+// and the address takes along what a click does.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".audit");
-  if (place.dataset.content !== data.html) {
+  const content = `${data.along} ${data.html}`;
+  if (place.dataset.content !== content) {
     place.innerHTML = data.html;
-    place.dataset.content = data.html;
+    place.dataset.content = content;
+    for (const link of data.along ? place.querySelectorAll("a[data-key]") : []) {
+      link.href += `${link.search ? "&" : "?"}${data.along}`;
+    }
   }
   place.onclick = (event) => {
     const link = event.target.closest("a");

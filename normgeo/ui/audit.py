@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -89,8 +90,7 @@ def _asked(audited: tuple[Audited, ...], settings: Settings) -> None:
     _filter("kind", settings.kind, text("Kinds to show"), KIND_LABELS)
     predicted = predict_claim.ask(_of_kind(audited, settings))
     if predicted:
-        html = report.table(predicted)
-        _table(data={"html": html}, key="audit", on_opened_change=_open("audit"))
+        _list("audit", report.table(predicted))
 
 
 def _of_kind(audited: tuple[Audited, ...], settings: Settings) -> list[Audited]:
@@ -99,7 +99,7 @@ def _of_kind(audited: tuple[Audited, ...], settings: Settings) -> list[Audited]:
 
 def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
     """Draw an audit that is there: where the paper is not exact, and then all of it."""
-    _table(data={"html": report.first(audited)}, key="inexact", on_opened_change=_open("inexact"))
+    _list("inexact", report.first(audited))
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -116,7 +116,13 @@ def draw(audited: tuple[Audited, ...], settings: Settings) -> None:
     if wrong := [one.claim.key for one in audited if not one.as_expected]:
         st.error(text("Not the known verdicts: {keys}.", keys=", ".join(wrong)))
     st.caption(EXAMPLES_TOLD)
-    _table(data={"html": report.table(chosen)}, key="audit", on_opened_change=_open("audit"))
+    _list("audit", report.table(chosen))
+
+
+def _list(key: str, html: str) -> None:
+    """Draw claims, with links to the pages that show them."""
+    data = {"html": html, "along": urlencode(url.view_elsewhere())}
+    _table(data=data, key=key, on_opened_change=_open(key))
 
 
 def _filter(setting: str, value: str, label: str, labels: Mapping[str, str]) -> None:

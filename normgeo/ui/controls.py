@@ -32,6 +32,7 @@ def controls(
     one_method: bool = False,
     picture: str = "",
     width: int = WIDTH,
+    shown_to_a_room: bool = False,
 ) -> None:
     """Draw a widget for each named setting, in a horizontal container or any other.
 
@@ -44,9 +45,11 @@ def controls(
         one_method: whether the page is about the settings' method alone: what cannot change
             anything there is disabled, and says why.
         picture: whose settings these are; values that it refuses cannot be chosen.
+        shown_to_a_room: whether they are what their tab is about, so that a room sees them too.
 
     """
-    for name in () if url.bare() else names:
+    hidden = url.embedded() or (url.presenting() and not shown_to_a_room)
+    for name in () if hidden else names:
         why = useless(settings, name) if one_method else ""
         _control(settings, name, prefix + name, labels, why, picture, width)
 
@@ -112,6 +115,8 @@ def _control(
         # What is chosen is read whole; in the line of a heading there is no room for it.
         chosen = str((titles or {}).get(value) or title(name, value))
         common["width"] = max(WIDTH, BESIDE + LETTER * len(chosen))
+    if url.presenting():
+        common["width"] = common["width"] * 3 // 2  # as all type
     if titles is not None:
         st.selectbox(
             label,

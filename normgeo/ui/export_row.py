@@ -47,7 +47,8 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
         download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
         recipe = partial(_recipe_file, picture, settings)
         download(name, text("Recipe"), "json", recipe, file=file)
-        with st.popover(str(text("Code")), type="tertiary"):
+        # It opens with a run, which reads the place of the slider from the address.
+        with st.popover(str(text("Code")), type="tertiary", key=f"{name}_code", on_change="rerun"):
             st.code(picture.code(settings), language="python")
             if lines := picture.in_numpy(settings, result):
                 st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))

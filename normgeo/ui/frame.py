@@ -123,8 +123,7 @@ def begin(
             one_method="method" in controls,
             short=not opened,
         )
-    if not url.embedded():
-        glossary.draw(page)
+    glossary.draw(page)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     return settings
@@ -219,6 +218,7 @@ _player = st.components.v2.component(
                     "drawn_once.js",
                     "picking.js",
                     "popover.js",
+                    "teaching/pin.js",
                     "theme.js",
                 )
             ),

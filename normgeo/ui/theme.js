@@ -29,6 +29,7 @@ export default function ({ data, setTriggerValue }) {
     playing(document.body, true),
     turning(document.body),
     popovers(),
+    keepFocus(),
     picking((found) => setTriggerValue("picked", found)),
   ];
   let dark = isDark();

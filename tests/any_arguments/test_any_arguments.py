@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 import normgeo as ng
 from normgeo.base.refusal import Refusal
 
-from . import datasets, dynamics, fisher, invariance, models, normalizers, symmetry
+from . import datasets, dynamics, fisher, invariance, models, normalizers, recordings, symmetry
 from .calls import CALLS
 
-PACKAGES = (datasets, normalizers, invariance, models, fisher, symmetry, dynamics)
+PACKAGES = (datasets, normalizers, invariance, models, fisher, symmetry, dynamics, recordings)
 """The files that state the calls of a package, by its name."""
 
 LONGEST = 30.0
@@ -145,6 +145,8 @@ def fisher_of_a_model() -> ng.Fisher:
 
 ANSWERS = {
     ng.AngularUpdates: "angular_updates",
+    ng.BlockFinding: "findings",
+    ng.Recording: "read_recording",
     ng.Balance: "simulate_balance",
     ng.Comparison: "compare",
     ng.RotationalEquilibrium: "rotational_equilibrium",

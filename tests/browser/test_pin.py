@@ -69,6 +69,42 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     assert query(page) == {"method": ["layer"], "growth": ["16"]}
 
 
+def test_focus_stays_where_pictures_are_pinned_swapped_and_unpinned(server, page, wait_settled):
+    """The buttons are drawn anew; the focus must not fall to the page's start."""
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    for name, focused in (("Pin", "Pin"), ("Swap", "Swap"), ("Unpin", "Pin")):
+        by_keys(page, name, wait_settled)
+        expect(page.locator(PINNED)).to_have_count(0 if name == "Unpin" else 1)
+        expect(page.get_by_role("button", name=focused, exact=True).first).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("address", "link", "to"),
+    [
+        ("/", "button[data-cell='batch.case_rescaling']", "invariance"),
+        ("/", ".st-key-way_explore button", "invariance"),
+        ("/audit", "[data-key]", "invariance"),
+    ],
+)
+def test_links_of_home_and_of_the_audit_take_the_pin_along(
+    server, page, wait_settled, address, link, to
+):
+    page.goto(f"{server}{address}?{LAYER}")
+    wait_settled(page)
+    way = page.locator(link).first
+    if "way" in link:
+        way.click()
+        way = page.get_by_test_id("stPopoverBody").get_by_role("link").first
+    if href := way.get_attribute("href"):  # opened in a new tab
+        assert parse_qs(urlsplit(href).query)["pin"] == ["turn?method=layer&growth=4"]
+    way.click()
+    page.wait_for_function(f"location.pathname === '/{to}'")
+    wait_settled(page)
+    assert query(page)["pin"] == ["turn?method=layer&growth=4"]
+    expect(page.get_by_role("link", name="Go back")).to_be_visible()
+
+
 def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait_settled, axe):
     page.goto(f"{server}/learning_rate?dataset=iris&{LAYER}")
     wait_settled(page)
@@ -115,13 +151,14 @@ def test_two_pictures_are_legible_on_every_screen(
         plane, angles = page.locator(f"{figure} .js-plotly-plot").evaluate(
             "({ _fullLayout: { yaxis, yaxis2 } }) => [yaxis.domain, yaxis2.domain]"
         )
-        assert plane[0] > angles[1], "half a screen has its panels one above the other"
+        assert (plane[0] > angles[1]) == touch, "a phone has its panels one above the other"
     now, then = boxes
     if touch:
         assert now["y"] + now["height"] <= then["y"]
     else:
         assert now["y"] == then["y"]
         assert now["x"] + now["width"] <= then["x"]
+        assert now["y"] + now["height"] <= height, "both are seen at once"
     assert not page.evaluate(SIDEWAYS)
     title, buttons = (page.locator(f".st-key-heading {one}").first for one in ("h1", "button"))
     if width == 1280:

@@ -1,8 +1,11 @@
 """States of teaching, on three screens, light and dark: nothing for axe to complain of."""
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Page, expect
 
+LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
 SCREENS = [(1280, 720), (1920, 1080), (390, 844)]
 # In the dark only colors differ.
 SCHEMES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
@@ -52,6 +55,13 @@ STATES = {
     "tour in a room": ("/invariance?tour=ten-minutes&stop=3&present=1", asked),
     "predict a cell": ("/invariance?predict=1", nothing),
     "a cell predicted": ("/invariance?predict=1", predicted),
+    "predict a turn": ("/learning_rate?predict=1", nothing),
+    "a turn predicted": ("/learning_rate?predict=1", predicted),
+    "predict a statement": ("/audit?predict=1", nothing),
+    "a statement predicted": ("/audit?predict=1", predicted),
+    "break it": ("/invariance", opened("Teach")),
+    "a meaning": ("/invariance", explained),
+    "pinned": (f"/learning_rate?method=batch&{LAYER}", nothing),
     "QR": ("/batch", opened("QR")),
 }
 
@@ -63,10 +73,10 @@ def test_state_is_clean_on_every_screen(server, page, wait_settled, axe, state):
     found = {}
     for scheme, rules in SCHEMES.items():
         page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(400)  # until the page asks for other colors
+        wait_settled(page)
         for screen in SCREENS:
             page.set_viewport_size(dict(zip(("width", "height"), screen, strict=True)))
-            page.wait_for_timeout(100)
-            wait_settled(page)
             act(page)
             wait_settled(page)
             if violations := axe(page, only=rules):

@@ -14,9 +14,8 @@ TOURS = {name: tours.tour(name, PAGES) for name in tours.names()}
 # Where the bar ends, and the box of what a stop shows.
 PLACES = """key => {
     const find = (each) => document.querySelector(each)?.getBoundingClientRect();
-    const subject = key
-        ? find(`.st-key-${key}`)
-        : find('[role=tabpanel]:not([hidden]) [data-testid=stVerticalBlock]');
+    const tab = '[role=tabpanel]:not([hidden]) [data-testid=stVerticalBlock]';
+    const subject = key ? find(`.st-key-${key}`) : find(tab) ?? find('.st-key-slide');
     return { bar: find('.st-key-tour').bottom, top: subject?.top, bottom: subject?.bottom,
              left: subject?.left, right: subject?.right };
 }"""
@@ -49,6 +48,7 @@ def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
 ):
     stops = TOURS[name].stops
     page.goto(f"{server}/?tour={name}")
+    wait_settled(page)
     for number, stop in enumerate(stops, 1):
         expect(page.locator(".st-key-tour")).to_contain_text(f"{number} of {len(stops)}")
         wait_settled(page)

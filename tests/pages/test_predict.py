@@ -279,16 +279,16 @@ def test_statements_are_asked_one_by_one(shown, keep_audit):
     first, second, *_ = keep_audit()
     page = shown("audit", predict="1")
     assert nothing_to_take_away(page)
-    assert [s.value for s in page.app.subheader] == [str(first.claim.statement)]
+    assert [s.value for s in page.app.header] == [str(first.claim.statement)]
     assert not any(c.repair and str(c.repair) in received(page) for c in CLAIMS.values())
     press(page, f"predict_{FAILS}")
     assert "You said: does not hold. **It holds.**" in said(page)
     assert str(first.claim.remark) in said(page)
     press(page, "claim_next")
-    assert [s.value for s in page.app.subheader] == [str(second.claim.statement)]
+    assert [s.value for s in page.app.header] == [str(second.claim.statement)]
     press(page, f"predict_{HOLDS}")
     assert "Right: **It holds.**" in said(page)
     assert page.table("score") == {"words": "Score: 1 of 2"}
     press(page, "claim_back")
     press(page, "claim_back")
-    assert [s.value for s in page.app.subheader] == [str([*CLAIMS.values()][-1].statement)]
+    assert [s.value for s in page.app.header] == [str([*CLAIMS.values()][-1].statement)]

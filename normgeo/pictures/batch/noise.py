@@ -185,7 +185,7 @@ def _numbers(drift: Drift) -> list[float | None]:
 
 def _cost(settings: Settings) -> Cost:
     """Batches of all sizes for the statistics, and a quarter as many for z of each method."""
-    sizes, methods = Sizes.of(settings), 1 + len(COMPARED)
+    sizes, methods = Sizes.of(settings, "standardized"), 1 + len(COMPARED)
     drawn = min(NUMBERS, BATCHES * 4 * sizes.N * sizes.H) + 20 * 4 * sizes.N * sizes.H
     drawn += methods * drawn / 4
     calls = (1 + methods / 4) * BATCHES * len(batch_sizes(sizes.N)) * CALLS / 4

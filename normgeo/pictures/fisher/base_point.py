@@ -8,13 +8,19 @@ from typing import Self, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.fisher.contours import block_directions
+from normgeo.fisher.contours import NO_CURVATURE, block_directions
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.blocks import Blocks
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.fisher.beside_standard import BesideStandard
+from normgeo.pictures.fisher.beside_standard import (
+    BesideStandard,
+    cost_beside_standard,
+    sizes_beside_standard,
+)
 from normgeo.pictures.model_on_data import ModelOnData
 from normgeo.settings import Settings
 
@@ -82,3 +88,12 @@ class BasePoints:
         neurons = blocks.neurons[block]
         points = tuple(BasePoint.of(it, neurons, settings.seed) for it in both.models)
         return cls(points, blocks.name(block), both.caption, both.which, both.notes)
+
+
+def cost_of_base_points(settings: Settings, evaluations: float) -> Cost:
+    """What a matrix and evaluations of each model take; raises as `BasePoints.of` for its sizes."""
+    sizes = sizes_beside_standard(settings)
+    Blocks.of(settings.normalizer, sizes.H).holding(settings.neuron)
+    if not sizes.sees_weights(settings.normalizer):
+        raise Refusal(NO_CURVATURE)
+    return cost_beside_standard(settings, matrices=1, evaluations=evaluations)

@@ -39,7 +39,7 @@ class BesideStandard:
             ValueError: settings that fit no model, or more parameters than can be drawn at once.
 
         """
-        _sizes(settings)
+        sizes_beside_standard(settings)
         chosen = independent(settings)
         # By their words: a standard model of the method's own ε and statistics stands alone.
         methods = {each.words: each for each in (NORMALIZERS["standard"], settings.normalizer)}
@@ -72,9 +72,9 @@ class BesideStandard:
         return caption(self.normalized)
 
 
-def _sizes(settings: Settings) -> Sizes:
+def sizes_beside_standard(settings: Settings) -> Sizes:
     """The sizes of both models; raises where they have too many parameters."""
-    sizes = Sizes.of(settings, apart=True, normalizer=settings.normalizer)
+    sizes = Sizes.of(settings, "standardized", apart=True, normalizer=settings.normalizer)
     sizes.require_z(settings.normalizer)
     without_gain = sizes.H if settings.normalizer.is_standard else 0
     parameters = sizes.parameters - without_gain
@@ -94,7 +94,7 @@ def _sizes(settings: Settings) -> Sizes:
 
 def cost_beside_standard(settings: Settings, matrices: int, evaluations: float) -> Cost:
     """What matrices of the method and evaluations of each model take."""
-    sizes = _sizes(settings)
+    sizes = sizes_beside_standard(settings)
     plain, mixed = sizes.fisher(False), sizes.fisher(settings.normalizer.shared_by_neurons)
     return (
         weights(settings, sizes, models=2)

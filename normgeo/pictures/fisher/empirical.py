@@ -13,8 +13,7 @@ from normgeo.base.text import text
 from normgeo.fisher.empirical import EmpiricalCurvatures, empirical_curvatures
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
-from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
-from normgeo.pictures.fisher.beside_standard import cost_beside_standard
+from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints, cost_of_base_points
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -118,7 +117,7 @@ def table(result: EmpiricalFisher) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """Every draw of labels, half of an evaluation each."""
-    return cost_beside_standard(settings, matrices=1, evaluations=DRAWS / 2)
+    return cost_of_base_points(settings, evaluations=DRAWS / 2)
 
 
 STUDY = Study(

@@ -21,8 +21,7 @@ from normgeo.fisher.contours import CURVED, RAYS, Contours, kl_contours
 from normgeo.fisher.ellipse import round_number
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
-from normgeo.pictures.fisher.base_point import BasePoint, BasePoints
-from normgeo.pictures.fisher.beside_standard import cost_beside_standard
+from normgeo.pictures.fisher.base_point import BasePoint, BasePoints, cost_of_base_points
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -202,7 +201,7 @@ def _observed(result: EqualKL) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Some four values of the KL for each ray and level, each half of an evaluation."""
-    return cost_beside_standard(settings, matrices=1, evaluations=2 * RAYS * len(SIZES))
+    return cost_of_base_points(settings, evaluations=2 * RAYS * len(SIZES))
 
 
 STUDY = Study(

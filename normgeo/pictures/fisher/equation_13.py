@@ -163,7 +163,7 @@ def _observed(result: Equation13) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Both matrices, and those of other widths."""
-    sizes, method = Sizes.of(settings, apart=True), settings.normalizer
+    sizes, method = Sizes.of(settings, "standardized", apart=True), settings.normalizer
     total = cost_beside_standard(settings, matrices=1, evaluations=2)
     if method.shared_by_neurons:
         for K in WIDTHS:

@@ -14,8 +14,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
-from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints
-from normgeo.pictures.fisher.beside_standard import cost_beside_standard
+from normgeo.pictures.fisher.base_point import DIRECTIONS, BasePoints, cost_of_base_points
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -147,7 +146,7 @@ def table(result: LongerSteps) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """Every length in three directions."""
-    return cost_beside_standard(settings, matrices=1, evaluations=4 * len(LONGEST))
+    return cost_of_base_points(settings, evaluations=4 * len(LONGEST))
 
 
 STUDY = Study(

@@ -154,7 +154,7 @@ def _course(method: MethodMetric) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """The metric of every method at every scale of the inputs."""
-    sizes = Sizes.of(settings, apart=True)
+    sizes = Sizes.of(settings, "standardized", apart=True)
     count = len(NORMALIZERS) * (len(DELTAS) + 2)
     meeting = 2 * count * sizes.N * sizes.H**2 / PRODUCTS if sizes.coupled else 0.0
     held = Cost(2 * len(DELTAS) * BYTES * sizes.H**2, meeting)

@@ -124,7 +124,7 @@ def table(result: Spectra) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """Both matrices with all their eigenvalues, or products for the largest."""
-    sizes = Sizes.of(settings, apart=True)
+    sizes = Sizes.of(settings, "standardized", apart=True)
     if sizes.parameters <= ALL + 2 * sizes.H:
         size = min(sizes.parameters, ALL)
         return cost_beside_standard(settings, 1, size / 4) + times(2, eigenvalues(size))

@@ -93,7 +93,7 @@ def _table(result: Averages) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """Twelve cases, one row of a matrix at a time."""
-    return weights(settings, Sizes.of(settings))
+    return weights(settings, Sizes.of(settings, "standardized"))
 
 
 def _observed(result: Averages) -> str:

@@ -30,7 +30,7 @@ print("its tangent ×", number(np.tan(turn1) / np.tan(turn)))
 
 
 def script(settings: Settings, result: AngularUpdate) -> str:
-    """Return a script that prints gradient, turn and loss at norm 1 and where the slider opens.
+    """Return a script that prints gradient, turn and loss at norm 1 and at that of the slider.
 
     "" where a word of the method, or the family, says no line.
     """
@@ -71,7 +71,7 @@ def script(settings: Settings, result: AngularUpdate) -> str:
             "",
             "",
             "W1 = W.copy()",
-            f"W1[rows] *= {k!r}  # the norm where the slider opened",
+            f"W1[rows] *= {k!r}  # the norm of the slider",
             f"G, turn{', L' if loss else ''} = step(W)",
             f"G1, turn1{', L1' if loss else ''} = step(W1)",
             PRINT.rstrip("\n"),

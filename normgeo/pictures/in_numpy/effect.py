@@ -18,7 +18,7 @@ GAMMA = "from normgeo.pictures.invariance.effect import shift"
 def script(settings: Settings, result: EffectOnData) -> str:
     """Return a script that prints how far z moves, and μ and σ of one neuron; "" for none.
 
-    It is about the selected method, at the strength that the slider opens with.
+    It is about the selected method, at the strength of the slider.
     """
     effect = result.effect
     method, transform = effect.methods[result.chosen], effect.transform

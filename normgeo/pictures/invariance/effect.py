@@ -262,7 +262,8 @@ def _table(result: EffectOnData) -> Table:
 def _cost(settings: Settings) -> Cost:
     """Every method at every strength, and a certificate for each."""
     chosen, transform = settings.selected
-    whole, methods = Sizes.of(settings, normalizer=chosen), len(COMPARED) + 1
+    whole, methods = Sizes.of(settings, "raw", normalizer=chosen), len(COMPARED) + 1
+    whole.require_z(chosen)
     transform.require_row(np.empty((whole.H, 0)), np.empty((whole.N, 0)), settings.index)
     sizes = whole.of_cases(SHOWN)
     strengths = len(FACTORS) + 1

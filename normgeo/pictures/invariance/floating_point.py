@@ -85,7 +85,7 @@ def _table(result: Sweeps) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     """A sweep for each number type and one at an ε."""
-    sizes = Sizes.of(settings)
+    sizes = Sizes.of(settings, "standardized")
     swept = sizes.of_cases(SHOWN)
     return weights(settings, sizes) + swept.evaluations(4 * STRENGTHS)
 

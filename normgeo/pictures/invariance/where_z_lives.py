@@ -302,7 +302,7 @@ def _word(carried: Carried, n: int) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Few cases and neurons at some strengths, and a certificate."""
-    sizes = Sizes.of(settings)
+    sizes = Sizes.of(settings, "raw")
     small = sizes.of_cases(CASES).evaluations(2 * len(FACTORS) + 6)
     return weights(settings, sizes) + small + Cost(seconds=certificate_seconds(1))
 

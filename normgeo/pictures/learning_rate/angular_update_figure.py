@@ -14,6 +14,9 @@ from normgeo.pictures.learning_rate.angular_update import AngularUpdate, norm_wo
 from normgeo.pictures.learning_rate.angular_update_words import (
     LINE,
     TILE,
+    half_about,
+    half_norm_of,
+    half_words,
     law_lines,
     narrow_about,
     narrow_words,
@@ -42,6 +45,8 @@ LEFT, RIGHT = (0.0, 0.5), (0.575, 1.0)
 PANEL = 250  # pixels
 # On a phone the panels stand one above the other.
 NARROW_PANELS, NARROW_GAP = (220, 240), 130
+# On half a screen they stand beside each other, with their legend below.
+HALF_LEFT, HALF_RIGHT, HALF_PANEL = (0.0, 0.44), (0.56, 1.0), 175
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -55,8 +60,9 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
     dress(drawn, theme, height=PANEL)
     _axes(drawn, result, plane)
     _sizes(drawn, result, plane.left)
-    narrow = drawn.layout.meta["narrow"] | states[opening]["layout"]["meta"]["narrow"]
-    drawn.update_layout({**states[opening]["layout"], "meta": {"narrow": narrow}})
+    opened = states[opening]["layout"]["meta"]
+    forms = {form: drawn.layout.meta[form] | opened[form] for form in ("narrow", "half")}
+    drawn.update_layout({**states[opening]["layout"], "meta": forms})
     add_slider(
         drawn,
         states,
@@ -86,7 +92,10 @@ def _state(result: AngularUpdate, plane: Plane, step: int, theme: str) -> dict[s
             "xaxis": {"range": view["xaxis.range"]},
             "yaxis": {"range": view["yaxis.range"]},
             "annotations": words(result, reach, step, theme),
-            "meta": {"narrow": {"annotations": narrow_words(result, reach, step, theme)}},
+            "meta": {
+                "narrow": {"annotations": narrow_words(result, reach, step, theme)},
+                "half": {"annotations": half_words(result, reach, step, theme)},
+            },
         },
     }
 
@@ -168,15 +177,13 @@ def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
     low, high = np.log10([seen.min(), seen.max()])
     high = min(max(high, low + 1), np.log10(180))
     decades = max(high - low, 1.0)
-    first, last = np.log10(curve.norms[[0, -1]])
     drawn.update_layout(
         xaxis2={
             **fixed,
             "anchor": "y2",
             "type": "log",
             "title": " ".join(norm_of(result)),
-            # Room for the number beside the first dot, and below the last.
-            "range": [first - 0.2 * (last - first), last + 0.05 * (last - first)],
+            "range": _norms(result, 0.2),
             "tickvals": curve.norms[::2],
             "ticktext": [fraction(norm) for norm in curve.norms[::2].tolist()],
         },
@@ -190,6 +197,12 @@ def _axes(drawn: go.Figure, result: AngularUpdate, plane: Plane) -> None:
             "exponentformat": "power",
         },
     )
+
+
+def _norms(result: AngularUpdate, room: float) -> list[float]:
+    """The range of the norms, with room for the number beside the first dot, and below the last."""
+    first, last = np.log10(result.curve.norms[[0, -1]]).tolist()
+    return [first - room * (last - first), last + 0.05 * (last - first)]
 
 
 def _sizes(drawn: go.Figure, result: AngularUpdate, left: int) -> None:
@@ -222,4 +235,23 @@ def _sizes(drawn: go.Figure, result: AngularUpdate, left: int) -> None:
         "xaxis2": {"domain": [0, 1], "title": {"text": "<br>".join(norm_of(result))}},
         "yaxis2": {"domain": [0, lower / panels]},
     }
-    drawn.update_layout(meta={"narrow": narrow})
+    norm = half_norm_of(result)
+    above = TILE + 14 + LINE * len([*half_about(result), *law_lines(result, 70)])
+    below = 30 + LINE * (len(norm) + 2) + STRIP
+    half = {
+        "height": above + HALF_PANEL + below,
+        "margin": {"t": above, "b": below},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": -(30 + LINE * (len(norm) + 1)) / HALF_PANEL,
+            "yanchor": "top",
+        },
+        "xaxis": {"domain": HALF_LEFT},
+        "xaxis2": {
+            "domain": HALF_RIGHT,
+            "range": _norms(result, 0.35),
+            "title": {"text": "<br>".join(norm)},
+        },
+    }
+    drawn.update_layout(meta={"narrow": narrow, "half": half})

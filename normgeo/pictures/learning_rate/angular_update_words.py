@@ -13,9 +13,10 @@ from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 FACTOR = 28  # of the four numbers that answer the question
-TILES = (0, 0.19, 0.45, 0.79)  # where the factors begin
+TILES, HALF_TILES = (0, 0.19, 0.45, 0.79), (0, 0.22, 0.47, 0.82)  # where the factors begin
 TILE, LINE = 62, 22  # pixels: of the factors, of a line of words
-ROOM, NARROW_ROOM = 0.18, 0.3  # between the words of two steps, shares of the reach
+ROOM, NARROW_ROOM, HALF_ROOM = 0.18, 0.3, 0.4  # between the words of two steps, shares of the reach
+HALF_LETTERS = 28  # above or below a panel of a figure on half a screen
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 
@@ -68,6 +69,24 @@ def narrow_words(
     ]
 
 
+def half_words(result: AngularUpdate, reach: float, step: int, theme: str) -> list[dict[str, Any]]:
+    """Return the same words for a figure on half a screen: panels beside each other, but small."""
+    law, about = law_lines(result, 70), half_about(result)
+    over = LINE * len(about) + 8
+    return [
+        *(
+            note(_narrow_tile(change, place == 0), x, yshift=over + 2 + LINE * len(law))
+            for place, (x, change) in enumerate(zip(HALF_TILES, result.changes(step), strict=True))
+        ),
+        *([note(law, yshift=over)] if law else []),
+        _over("x", "<br>".join(about)),
+        _over("x2", "<br>".join(wrapped(_angle_caption(), HALF_LETTERS))),
+        {**_seen(result, 80), "yanchor": "top", "yshift": -28 - LINE * len(half_norm_of(result))},
+        *_steps(result, reach, step, HALF_ROOM),
+        _angle(result, step, THEMES[theme].paper),
+    ]
+
+
 def norm_of(result: AngularUpdate) -> list[str]:
     """What the norm is of, in lines; a tilde stands for what the center leaves of the weights."""
     words = text("norm {symbol} of the {name}", symbol=result.symbol, name=result.name)
@@ -85,6 +104,18 @@ def narrow_about(result: AngularUpdate) -> list[str]:
     about = _about(result)
     step = text("one gradient step, η = {rate}", rate=about["rate"])
     return [*wrapped(about["about"], 46), str(step)]
+
+
+def half_about(result: AngularUpdate) -> list[str]:
+    """What steps, and by which rate, in lines above a panel on half a screen."""
+    about = _about(result)
+    step = text("one gradient step, η = {rate}", rate=about["rate"])
+    return [*wrapped(about["about"], HALF_LETTERS + len("<b></b>") + 5), str(step)]
+
+
+def half_norm_of(result: AngularUpdate) -> list[str]:
+    """What the norm is of, in lines below a panel on half a screen."""
+    return wrapped(" ".join(norm_of(result)), HALF_LETTERS)
 
 
 def _about(result: AngularUpdate) -> dict[str, str]:

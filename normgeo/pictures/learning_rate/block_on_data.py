@@ -7,12 +7,11 @@ from typing import NamedTuple
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.datasets import DATASETS
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.model_on_data import model_on_data
+from normgeo.pictures.model_on_data import data_of, model_on_data
 from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
 
@@ -81,9 +80,9 @@ def block_on_data(settings: Settings, *, homogeneous: bool = True) -> BlockOnDat
 
 
 def sizes_of_block(settings: Settings) -> Sizes:
-    """The sizes of its model; raises where there are too few neurons, or not the one asked for."""
-    sizes = Sizes.of(settings, normalizer=settings.normalizer)
-    dataset = DATASETS[settings.dataset].load()
+    """The sizes of its model; raises where they leave no such block, or nothing that turns it."""
+    sizes = Sizes.of(settings, "standardized", normalizer=settings.normalizer)
+    dataset = data_of(settings, "standardized")
     if sizes.coupled and dataset.H > sizes.H:
         raise Refusal(
             text(
@@ -96,7 +95,10 @@ def sizes_of_block(settings: Settings) -> Sizes:
             neurons=0,
         )
     sizes.require_z(settings.normalizer)
-    Blocks.of(settings.normalizer, sizes.H).holding(settings.neuron)
+    blocks = Blocks.of(settings.normalizer, sizes.H)
+    blocks.holding(settings.neuron)
+    if not sizes.sees_weights(settings.normalizer):
+        raise _flat(settings.normalizer, blocks.neurons.shape[1], settings)
     return sizes
 
 

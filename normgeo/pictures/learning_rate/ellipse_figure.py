@@ -174,6 +174,7 @@ def _axes(drawn: go.Figure, measured: EqualKLByNorm, farthest: float, symbol: st
             "domain": LEFT,
             "range": [-reach, reach],
             "constrain": "domain",
+            "constraintoward": "left",
             "title": text("step dw against the gradient, −Ĝ"),
             **plain,
         },

@@ -65,7 +65,7 @@ class Plane(NamedTuple):
         """The part of the plane that a frame shows."""
         reach = self.reaches[step]
         up = reach / self.stretch
-        return {"xaxis.range": [-0.12 * reach, reach], "yaxis.range": [-0.15 * up, 0.42 * up]}
+        return {"xaxis.range": [-0.12 * reach, reach], "yaxis.range": [-0.2 * up, 0.42 * up]}
 
     @property
     def left(self) -> int:

@@ -10,7 +10,7 @@ const MOST_BETWEEN = 0.6; // of a width or a height, at most, that is not panels
 const CLOSE = 1e-6;
 
 // A page shown to a room says how much larger type is than elsewhere; its figures end where the
-// screen does.
+// screen does, and begin beneath the bar of a tour.
 function room(plot) {
   const larger = getComputedStyle(document.documentElement).getPropertyValue("--magnify");
   if (!larger) {
@@ -19,7 +19,8 @@ function room(plot) {
   const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
   const top = plot.parentElement.getBoundingClientRect().top + scrolled;
   const high = window.innerHeight;
-  return { larger: Number(larger), whole: Math.round(high - (top < MOST_ABOVE * high ? top : 0) - EDGE) };
+  const bar = document.querySelector(".st-key-tour")?.getBoundingClientRect().height ?? 0;
+  return { larger: Number(larger), whole: Math.round(high - (top < MOST_ABOVE * high ? top : bar) - EDGE) };
 }
 
 const letters = document.createElement("canvas").getContext("2d");
@@ -183,6 +184,9 @@ function legible(axis, drawn, pixels, each, { template, family }) {
   return { ...axis, ...changed };
 }
 
+// How far the path of a mark reaches below its point, in pixels.
+const depth = ({ path }) => -Math.min(...path.matchAll(/,(-?[\d.]+)/g).map(([, up]) => Number(up)));
+
 // A layout whose lengths are scaled already, with room for them on a figure of a width and a height.
 function roomy(data, layout, drawn, { scale, larger }) {
   const { width, height, template } = layout;
@@ -275,7 +279,8 @@ function roomy(data, layout, drawn, { scale, larger }) {
   for (const { note, height: tall } of notes.filter(({ note: one }) => inPanel(one.yref) && one.y === 0 && one.yanchor === "bottom")) {
     const tops = notes.filter(({ note: one }) => one.yref === note.yref && one.y === 1 && one.yanchor === "top");
     const [from, to] = domain(named(note.yref, "y")).map(within);
-    const used = Math.max(0, ...tops.map((one) => one.height - (one.note.yshift ?? 0)));
+    const marks = (layout.shapes ?? []).filter((one) => one.yref === note.yref && one.ysizemode === "pixel" && one.yanchor === 1);
+    const used = Math.max(0, ...tops.map((one) => one.height - (one.note.yshift ?? 0)), ...marks.map(depth));
     const lines = note.text.split("<br>");
     const room = (to - from) * high - used - (note.yshift ?? 0);
     note.text = lines.slice(0, Math.max(1, Math.floor((room * lines.length) / tall))).join("<br>");

@@ -5,8 +5,9 @@
 
 const TURN_STYLE = `
 .turn { position: absolute; top: 0; right: 0; display: flex; align-items: center; gap: 2px;
-  padding: 2px; border-radius: 4px; color: var(--ink); font: 14px var(--font); }
-.turn button { min-width: 32px; height: 32px; padding: 0; font: 16px var(--font); color: inherit;
+  padding: 2px; border-radius: 4px; color: var(--ink); font: calc(14px * var(--magnify, 1)) var(--font); }
+.turn button { min-width: calc(32px * var(--magnify, 1)); height: calc(32px * var(--magnify, 1)); padding: 0;
+  font-size: calc(16px * var(--magnify, 1)); font-family: inherit; color: inherit;
   background: none; border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
 .turn span { padding-right: 6px; color: var(--muted); }
 .turn:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }

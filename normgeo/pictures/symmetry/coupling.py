@@ -75,7 +75,8 @@ def table(result: Coupling) -> Table:
 
 def cost(settings: Settings) -> Cost:
     """The null directions, and twice a matrix and its eigenvalues."""
-    sizes, mixed = Sizes.of(settings, apart=True), settings.normalizer.shared_by_neurons
+    sizes = Sizes.of(settings, "standardized", apart=True)
+    mixed = settings.normalizer.shared_by_neurons
     cubes = (5 if mixed else 2) * (sizes.H * sizes.D) ** 3
     matrices = times(2 if mixed else 1, sizes.fisher(mixed))
     return cost_of_directions(settings) + matrices + Cost(seconds=cubes / PRODUCTS)

@@ -186,7 +186,7 @@ def _grid(settings: Settings, model: NormalizedGLM) -> dict[tuple[str, str], int
 
 def _sizes(settings: Settings) -> Sizes:
     """The sizes of the model; raises where it has too many weights."""
-    sizes = Sizes.of(settings, apart=True, normalizer=settings.normalizer)
+    sizes = Sizes.of(settings, "standardized", apart=True, normalizer=settings.normalizer)
     _, D, H, _ = sizes
     if H * D > LARGEST:
         raise Refusal(

@@ -203,7 +203,7 @@ def kl_in_words(one: Walk, t: int) -> str:
 
 
 def _cost(settings: Settings) -> Cost:
-    sizes = Sizes.of(settings, apart=True)
+    sizes = Sizes.of(settings, "standardized", apart=True)
     whole_number("case", settings.index, 0, sizes.N - 1, text("the cases"))
     whole_number("neuron", settings.neuron, 0, sizes.H - 1, text("the neurons"))
     return cost_of_directions(settings) + sizes.evaluations(2 * (len(STEPS) + 1))

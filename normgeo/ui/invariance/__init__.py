@@ -34,7 +34,8 @@ def where_z_lives(settings: Settings, picture: Any) -> None:
 def own(settings: Settings, picture: Any) -> None:
     """Draw the row of one's own normalizer: two words, groups, ε, frozen."""
     with st.container(horizontal=True):
-        controls(settings, ("center", "scale", "groups", "eps", "statistics"), prefix="own_")
+        words = "center", "scale", "groups", "eps", "statistics"
+        controls(settings, words, prefix="own_", shown_to_a_room=True)
     verdict_table.draw(
         {OWN: settings.own_normalizer},
         TRANSFORMS,

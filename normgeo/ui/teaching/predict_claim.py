@@ -19,7 +19,7 @@ def ask(audited: list[Audited]) -> list[Audited]:
     if audited:
         place = st.session_state.get(_PLACE, 0) % len(audited)
         one = audited[place]
-        st.subheader(str(text(one.claim.statement)), anchor=False)
+        st.header(str(text(one.claim.statement)), anchor=False)
         st.caption(
             text(
                 "Statement {n} of {all} · {source}",

@@ -1,0 +1,82 @@
+"""`normgeo training`: a recorded run, measured against what is predicted for its optimizer."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from normgeo.base.text import text
+from normgeo.cli.output import print_table
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.recordings.findings import FROZEN, WITHIN, findings, optimizer_of_run
+from normgeo.recordings.recording import read_recording
+from normgeo.tables.formats import FORMATS
+from normgeo.tables.training import training_table
+
+PAUSE = 2.0  # seconds between looks at a file that is followed
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser(
+        "training",
+        help=str(text("print what a recorded training run did, beside what is predicted")),
+        description=str(
+            text(
+                "Each block of weights of a run that normgeo.Recorder has written: its norm, how "
+                "far it turns, whether weight decay and growth balance, and which are frozen."
+            )
+        ),
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument(
+        "--optimizer",
+        choices=OPTIMIZERS,
+        help=str(text("of the run; default: the one that the recorder was told")),
+    )
+    parser.add_argument(
+        "--frozen",
+        type=float,
+        default=FROZEN,
+        metavar="DEGREES",
+        help=str(text("below which a block is called frozen; default: {about}", about=FROZEN)),
+    )
+    parser.add_argument(
+        "--within",
+        type=float,
+        default=WITHIN,
+        metavar="SHARE",
+        help=str(text("how near to the balance is in balance; default: {part}", part=WITHIN)),
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help=str(text("print the table again whenever there are new records, until Ctrl+C")),
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read and print.
+
+    Raises:
+        ValueError: no recording, or none that says the optimizer. OSError: no such file.
+
+    """
+    printed = _print(options, -1)
+    while options.follow:
+        time.sleep(PAUSE)
+        printed = _print(options, printed)
+
+
+def _print(options: argparse.Namespace, before: int) -> int:
+    """Print the table if there are more records than before; return how many there are."""
+    recording = read_recording(options.file, options.optimizer)
+    if (records := len(recording.steps)) > before:
+        found = findings(recording, frozen=options.frozen, within=options.within)
+        table = training_table(recording, optimizer_of_run(recording), found)
+        print_table(table, options.format)
+    return records

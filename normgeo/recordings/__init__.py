@@ -1,0 +1,1 @@
+"""Training runs, recorded step by step and read again: norms, angular updates, gradients."""

@@ -1,0 +1,248 @@
+"""What a recorded run did, block by block, beside what is predicted for its optimizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arguments import instance_of, real_number
+from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Course, Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS, optimizer_of
+from normgeo.dynamics.rotational_equilibrium import RotationalEquilibrium, rotational_equilibrium
+from normgeo.recordings.recording import Recording
+
+FROZEN = 0.01
+"""Degrees a step, below which a block is called frozen."""
+WITHIN = 0.1
+"""How near norm and angle must be to those of the balance, as a share of them."""
+
+_FEWEST = 4  # records with an angle that have a last half to speak of
+
+
+@final
+@dataclass(frozen=True)
+class BlockFinding:
+    """One block over the last half of a run, NaN where a number is not known.
+
+    Attributes:
+        name: of the block. weights: how many it has. homogeneous: whether a norm stands behind it.
+        norm, angle: root mean squares, the angle in radians from record to record.
+        effective_rate: on the unit sphere, at the last record.
+        sphere_gradient: √Γ = ‖w‖‖G‖, root mean square.
+        norm_off: |predicted/measured − 1| of the last norm, by the law of the optimizer from the
+            first one. angle_off: the median of it over the angles of all steps.
+        balance: under the mean η and λ; None without decay or a law.
+        balanced_angle: of the balance, over as many steps as lie between records.
+        approach: steps from the last norm until it is near that of the balance.
+        broken: the step from which on the norm is not a finite number, or −1.
+        frozen, within: what `verdict` takes for frozen, in radians, and for near.
+
+    """
+
+    name: str
+    weights: int
+    homogeneous: bool
+    norm: float
+    angle: float
+    effective_rate: float
+    sphere_gradient: float
+    norm_off: float
+    angle_off: float
+    balance: RotationalEquilibrium | None
+    balanced_angle: float
+    approach: float
+    broken: int
+    frozen: float
+    within: float
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it turns by less than the stated angle."""
+        return self.angle < self.frozen
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether angle and norm, as far as they are predicted, are near the balance."""
+        if self.balance is None:
+            return False
+        norm_off = abs(self.norm / self.balance.norm - 1)
+        return abs(self.angle / self.balanced_angle - 1) <= self.within and not (
+            norm_off > self.within
+        )
+
+    @property
+    def verdict(self) -> str:
+        """What becomes of it, in a few words."""
+        if self.broken >= 0:
+            return text("not a number from step {step} on", step=self.broken)
+        if not self.angle >= 0:
+            return text("too short to tell")
+        if self.is_frozen:
+            return text("frozen")
+        if not self.homogeneous:
+            return text("no norm behind it: nothing is predicted")
+        if self.balance is None:
+            return text("no balance without decay")
+        if self.is_balanced:
+            return text("in balance")
+        if self.norm < (1 - self.within) * self.balance.norm:
+            return text("its norm still grows")
+        if self.norm > (1 + self.within) * self.balance.norm:
+            return text("its norm still shrinks")
+        if self.angle > self.balanced_angle:
+            return text("turns more than random gradients would")
+        if self.angle < self.balanced_angle:
+            return text("turns less than random gradients would")
+        return text("needs gradients for a prediction")
+
+
+def findings(
+    run: Recording,
+    optimizer: str | Optimizer | None = None,
+    *,
+    frozen: float = FROZEN,
+    within: float = WITHIN,
+) -> tuple[BlockFinding, ...]:
+    """Judge each block of a run by its last half.
+
+    Args:
+        run: what was recorded.
+        optimizer: the rule of the run, in place of the one that the recorder was told.
+        frozen: degrees from record to record, above 0. within: above 0 and below 1.
+
+    Raises:
+        ValueError: numbers outside these ranges, a run without a record, or no optimizer told.
+
+    """
+    rule = optimizer_of_run(instance_of("run", run, Recording), optimizer)
+    frozen = float(np.radians(real_number("frozen", frozen, above=0)))
+    within = real_number("within", within, above=0, below=1)
+    if not len(run.steps):
+        raise Refusal(
+            text(
+                "A run is judged by its records, and this recording has none yet. Call `step` "
+                "once for each step."
+            )
+        )
+    half = np.arange(len(run.steps) - max(1, len(run.steps) // 2), len(run.steps))
+    norm_off, angle_off = _laws(run, rule)
+    homogeneous = np.array([tensor.blocks.homogeneous for tensor in run.tensors])[run.places]
+    sizes = np.array([tensor.size for tensor in run.tensors])[run.places]
+    enough = np.isfinite(run.angles).sum(axis=0) >= _FEWEST
+    before = np.where(run.spans[:, None] == 1, np.roll(run.norms, 1, axis=0), run.norms)
+    spheres = _root_mean_square((before * run.gradient_norms)[half])
+    norms, angles = _root_mean_square(run.norms[half]), _root_mean_square(run.angles[half])
+    found = []
+    for b, name in enumerate(run.names):
+        # Squares of angles go with η, so under a schedule its mean has their mean.
+        rate, decay = float(run.rates[half, b].mean()), float(run.decays[half, b].mean())
+        balance, turned, approach = None, nan, nan
+        if homogeneous[b] and rate > 0 and 0 < rate * decay < 1:
+            sphere = float(spheres[b])
+            balance = rotational_equilibrium(
+                rule,
+                rate=rate,
+                decay=decay,
+                weights=int(sizes[b]),
+                gradient_norm=sphere if np.isfinite(sphere) and sphere > 0 else None,
+            )
+        if balance is not None:
+            turned = _turned(run, balance, half, b)
+            last = float(run.norms[-1, b])
+            if np.isfinite(balance.norm) and np.isfinite(last) and last > 0:
+                approach = balance.steps_from(last, within)
+        finite = np.isfinite(run.norms[:, b])
+        effective = nan
+        if homogeneous[b] and run.norms[-1, b] > 0:
+            last_rates = run.rates[-1:, [b]], decay, run.norms[-1:, [b]]
+            effective = float(rule.effective_rates(*last_rates)[0, 0])
+        found.append(
+            BlockFinding(
+                name=name,
+                weights=int(sizes[b]),
+                homogeneous=bool(homogeneous[b]),
+                norm=float(norms[b]),
+                angle=float(angles[b]) if enough[b] else nan,
+                effective_rate=effective,
+                sphere_gradient=float(spheres[b]),
+                norm_off=float(norm_off[b]),
+                angle_off=float(angle_off[b]),
+                balance=balance,
+                balanced_angle=turned,
+                approach=approach,
+                broken=-1 if finite.all() else int(run.steps[np.argmin(finite)]),
+                frozen=frozen,
+                within=within,
+            )
+        )
+    return tuple(found)
+
+
+def optimizer_of_run(run: Recording, optimizer: str | Optimizer | None = None) -> Optimizer:
+    """Return the optimizer, or the one that the recorder was told.
+
+    Raises:
+        ValueError: neither is known.
+
+    """
+    told = run.optimizer if optimizer is None else optimizer_of(optimizer)
+    if told is None:
+        raise Refusal(
+            text(
+                "Predictions are for an optimizer, and this recording does not say which. Give "
+                "`optimizer`, one of {optimizers}.",
+                optimizers=", ".join(OPTIMIZERS),
+            )
+        )
+    return told
+
+
+def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int) -> float:
+    """The angle of the balance from record to record, over as many steps as lie between."""
+    spans = run.spans[half]
+    if (spans == 1).all():
+        return balance.angle
+    kept = (1 - balance.forgotten) ** spans[spans > 0]
+    return float(_root_mean_square(np.arccos(kept)[:, None])[0]) if len(kept) else nan
+
+
+def _laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
+    """How far norm and angles are from the optimizer's own laws, (B,), NaN where there is none."""
+    norm_off, angle_off = np.full((2, len(run.names)), nan)
+    if not run.is_every_step or len(run.steps) < 2:
+        return norm_off, angle_off
+    for place, tensor in enumerate(run.tensors):
+        own = np.flatnonzero(run.places == place)
+        decays = run.decays[1:, own[0]]
+        if not tensor.blocks.homogeneous or np.ptp(decays) > 0:
+            continue
+        course = Course(
+            run.rates[1:, own[:1]],
+            float(decays[0]),
+            run.norms[:, own],
+            run.gradient_norms[1:, own],
+            run.step_norms[1:, own],
+        )
+        with np.errstate(all="ignore"):
+            predicted = optimizer.norms(course)
+            if predicted.size:
+                norm_off[own] = np.abs(predicted[-1] / course.norms[-1] - 1)
+            off = np.abs(optimizer.angles(course) / run.angles[1:, own] - 1)
+        known = np.isfinite(off).all(axis=0)
+        angle_off[own[known]] = np.median(off[:, known], axis=0)
+    return norm_off, angle_off
+
+
+def _root_mean_square(values: Array) -> Array:
+    """Over the first axis, of those that are known; NaN where none is."""
+    known = np.isfinite(values)
+    counts = np.where(known.any(axis=0), known.sum(axis=0), nan)
+    with np.errstate(over="ignore"):
+        root: Array = np.sqrt((np.where(known, values, 0) ** 2).sum(axis=0) / counts)
+    return root

@@ -1,0 +1,240 @@
+"""The file of a recording: a header, then records of one size, each with a checksum.
+
+    magic (16 bytes) · length of the header (uint32) · CRC-32 of the header (uint32)
+    header: JSON in UTF-8
+    record: step (uint64) · span (uint32) · what is known (uint32)
+            · η and λ of each tensor (float64) · ‖w̃‖, angle, ‖Δw̃‖, ‖G‖ of each block (float64)
+            · CRC-32 of all before it in the record (uint32) · 0 (uint32)
+
+Numbers are little-endian. A record is written at once, so a file that ends anywhere ends in whole
+records and a part of one. Nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, final
+from zlib import crc32
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.recordings.tensors import Tensor
+
+MAGIC = b"\x93normgeo run 1\r\n"
+LONGEST_HEADER = 16 * 10**6  # bytes
+LARGEST = 512 * 10**6
+"""Bytes of records that are read."""
+MOST_NEURONS = 10**6
+
+HAS_TURN, HAS_GRADIENT = 1, 2  # what a record knows besides the norms
+
+
+@final
+@dataclass(frozen=True)
+class Header:
+    """What a file says of its records.
+
+    Attributes:
+        tensors: whose blocks are recorded, in order. optimizer: the rule, None if not told.
+
+    Raises:
+        ValueError: over `MOST_NEURONS`.
+
+    """
+
+    tensors: tuple[Tensor, ...]
+    optimizer: Optimizer | None
+
+    def __post_init__(self) -> None:
+        if (neurons := sum(tensor.shape[tensor.axis] for tensor in self.tensors)) > MOST_NEURONS:
+            raise Refusal(
+                text(
+                    "A recording holds up to {most:,} neurons; these are {neurons:,}. Leave some "
+                    "weights out.",
+                    most=MOST_NEURONS,
+                    neurons=neurons,
+                )
+            )
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How many blocks each tensor has."""
+        return [len(tensor.blocks.neurons) for tensor in self.tensors]
+
+    @cached_property
+    def record(self) -> np.dtype[Any]:
+        """How a record is laid out."""
+        return np.dtype(
+            [
+                ("step", "<u8"),
+                ("span", "<u4"),
+                ("known", "<u4"),
+                ("rates", "<f8", (len(self.tensors), 2)),
+                ("blocks", "<f8", (sum(self.counts), 4)),
+                ("crc", "<u4"),
+                ("pad", "<u4"),
+            ]
+        )
+
+    def encoded(self) -> bytes:
+        """The bytes that a file begins with."""
+        rule = self.optimizer and {"key": self.optimizer.key} | _numbers_of(self.optimizer)
+        tensors = [tensor.described() for tensor in self.tensors]
+        words = json.dumps({"tensors": tensors, "optimizer": rule}).encode("utf-8")
+        frame = np.array([len(words), crc32(words)], "<u4").tobytes()
+        return MAGIC + frame + words
+
+
+class Contents(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        header: of it. records: those that are whole, in order, (R,).
+        size: bytes up to the end of the last place for a record that is there in full.
+        notes: sentences on what is not whole.
+
+    """
+
+    header: Header
+    records: Array
+    size: int
+    notes: tuple[str, ...]
+
+
+def frame(header: Header, step: int, span: int, known: int, rates: Array, blocks: Array) -> bytes:
+    """A record as it is written."""
+    record = np.zeros((), header.record)
+    for name, value in zip(
+        record.dtype.names or (), (step, span, known, rates, blocks), strict=False
+    ):
+        record[name] = value
+    record["crc"] = crc32(record.tobytes()[:-8])
+    return record.tobytes()
+
+
+def read_file(path: Path) -> Contents:
+    """Read a recording, while it grows and after a crash in the middle of a record.
+
+    Raises:
+        ValueError: no recording, or one of over `LARGEST` bytes. OSError: no such file.
+
+    """
+    with path.open("rb") as file:
+        begin = file.read(len(MAGIC) + 8)
+        if not begin.startswith(MAGIC):
+            if MAGIC.startswith(begin):
+                raise _refused(path, text("it ends before its first step was recorded"))
+            raise _refused(path, text("it begins with other bytes"))
+        if len(begin) < len(MAGIC) + 8:
+            raise _refused(path, text("it ends before its first step was recorded"))
+        length, checksum = np.frombuffer(begin[len(MAGIC) :], "<u4").tolist()
+        if length > LONGEST_HEADER:
+            raise _refused(path, text("its header claims to be {length:,} bytes", length=length))
+        words = file.read(length)
+        if len(words) < length:
+            raise _refused(path, text("it ends before its first step was recorded"))
+        if crc32(words) != checksum:
+            raise _refused(path, text("its header is damaged"))
+        header = _header(words, path)
+        place, size = file.tell(), header.record.itemsize
+        there = os.fstat(file.fileno()).st_size - place
+        if there > LARGEST:
+            raise Refusal(
+                text(
+                    "{path!s} holds {there:,} bytes of records; up to {most:,} are read. Record "
+                    "every tenth step, or fewer blocks.",
+                    path=path,
+                    there=there,
+                    most=LARGEST,
+                )
+            )
+        data = file.read(there // size * size)
+    whole = len(data) // size  # of a file that is being written there may be less than there was
+    records = np.frombuffer(data, header.record, whole)
+    sound = np.array(
+        [
+            crc32(data[i * size : (i + 1) * size - 8]) == int(records["crc"][i])
+            for i in range(whole)
+        ],
+        dtype=bool,
+    )
+    notes = []
+    if not sound.all():
+        notes.append(
+            text(
+                "{damaged} of {whole} records are damaged and left out, the first after {before}.",
+                damaged=int(whole - sound.sum()),
+                whole=whole,
+                before=int(np.argmin(sound)),
+            )
+        )
+    if there % size:
+        notes.append(
+            text(
+                "The file ends within a record, after {whole} whole ones: the run is being "
+                "recorded, or was cut off.",
+                whole=whole,
+            )
+        )
+    return Contents(header, records[sound], place + whole * size, tuple(notes))
+
+
+def _header(words: bytes, path: Path) -> Header:
+    try:
+        kept = json.loads(words.decode("utf-8"))
+        # Before anything is made of as many neurons as it claims.
+        if sum(int(tensor["shape"][tensor["axis"]]) for tensor in kept["tensors"]) > MOST_NEURONS:
+            raise ValueError(len(kept["tensors"]))
+        tensors = tuple(map(Tensor.from_description, kept["tensors"]))
+        rule = kept["optimizer"]
+        optimizer = None
+        if rule is not None:
+            own = {name: value for name, value in rule.items() if name != "key"}
+            optimizer = type(OPTIMIZERS[rule["key"]])(**own)
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
+        raise _refused(path, text("its header says what this version does not know")) from error
+    if not tensors:
+        raise _refused(path, text("its header names no weights"))
+    return Header(tensors, optimizer)
+
+
+def _numbers_of(optimizer: Optimizer) -> dict[str, Any]:
+    """The numbers that an optimizer was made with; a registered one is a dataclass."""
+    return asdict(optimizer)  # type: ignore[call-overload, no-any-return]
+
+
+def _refused(path: Path, why: str) -> Refusal:
+    return Refusal(
+        text(
+            "A recording is a file that `normgeo.Recorder` has written; {path!s} is none: {why}.",
+            path=path,
+            why=why,
+        )
+    )
+
+
+def block_names(tensors: Sequence[Tensor]) -> tuple[str, ...]:
+    """What each block is called: its tensor, and its neurons where there are several blocks."""
+    names = []
+    for tensor in tensors:
+        for neurons in (blocks := tensor.blocks.neurons).tolist():
+            inside = f"{neurons[0]}" if len(neurons) == 1 else f"{neurons[0]}–{neurons[-1]}"
+            names.append(tensor.name if len(blocks) == 1 else f"{tensor.name}[{inside}]")
+    return tuple(names)

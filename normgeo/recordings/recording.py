@@ -1,0 +1,91 @@
+"""A recorded run, read from its file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arguments import file_path
+from normgeo.base.arrays import Array
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import optimizer_of
+from normgeo.recordings.format import HAS_GRADIENT, HAS_TURN, block_names, read_file
+from normgeo.recordings.tensors import Tensor
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """R records of B blocks of weights.
+
+    Attributes:
+        tensors: the arrays of weights, each with one block or more, in order.
+        optimizer: the rule of the run, None where nobody has told it.
+        names: of the blocks. places: for each block the number of its tensor, (B,).
+        steps: (R,), from 0 before the first step. spans: how many steps each angle is over, (R,),
+            0 where there is none.
+        rates, decays: η and λ of the step that led to each record, (R, B).
+        norms: ‖w̃‖. angles: radians. step_norms: ‖Δw̃‖. gradient_norms: ‖G‖ before the step;
+            all (R, B), NaN where it was not measured.
+        notes: sentences on what of the file is not whole.
+
+    """
+
+    tensors: tuple[Tensor, ...]
+    optimizer: Optimizer | None
+    names: tuple[str, ...]
+    places: Array
+    steps: Array
+    spans: Array
+    rates: Array
+    decays: Array
+    norms: Array
+    angles: Array
+    step_norms: Array
+    gradient_norms: Array
+    notes: tuple[str, ...]
+
+    @property
+    def is_every_step(self) -> bool:
+        """Whether each step from the first is recorded, as laws that sum over a run need it."""
+        in_order = self.steps == np.arange(len(self.steps))
+        return bool(in_order.all() and (self.spans[1:] == 1).all())
+
+
+def read_recording(
+    path: str | os.PathLike[str], optimizer: str | Optimizer | None = None
+) -> Recording:
+    """Read what a `Recorder` has written, while it writes or later.
+
+    Args:
+        path: of the file.
+        optimizer: the rule of the run, in place of the one that the recorder was told.
+
+    Raises:
+        ValueError: no recording, or an unknown optimizer. OSError: no such file.
+
+    """
+    rule = None if optimizer is None else optimizer_of(optimizer)
+    header, records, _, notes = read_file(file_path("path", path))
+    places = np.repeat(np.arange(len(header.tensors)), header.counts)
+    norms, angles, steps, gradients = np.moveaxis(records["blocks"].astype(np.float64), -1, 0)
+    known = records["known"][:, None]
+    rates = records["rates"].astype(np.float64)
+    return Recording(
+        tensors=header.tensors,
+        optimizer=rule or header.optimizer,
+        names=block_names(header.tensors),
+        places=places,
+        steps=records["step"].astype(np.int64),
+        spans=records["span"].astype(np.int64),
+        rates=rates[:, places, 0],
+        decays=rates[:, places, 1],
+        norms=norms,
+        angles=np.where(known & HAS_TURN, angles, np.nan),
+        step_norms=np.where(known & HAS_TURN, steps, np.nan),
+        gradient_norms=np.where(known & HAS_GRADIENT, gradients, np.nan),
+        notes=notes,
+    )

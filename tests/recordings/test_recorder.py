@@ -1,0 +1,522 @@
+"""What a recorder writes, against the weights; and what becomes of bad files and bad input."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normgeo import NORMALIZERS, Normalizer, Recorder, read_recording, record_checkpoints
+from normgeo.base.refusal import Refusal
+from normgeo.dynamics.adam import AdamW
+from normgeo.recordings import format as layout
+from normgeo.recordings.tensors import Tensor, Turning
+
+BLOCKS = {"a": "batch", "b": "layer", "c": "standard"}
+SHAPES = {"a": (3, 4), "b": (6, 2, 3), "c": (2, 5)}
+
+
+def says(sentence):
+    return pytest.raises(Refusal, match=f"^{re.escape(sentence)}$")
+
+
+def a_run(steps=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return [{k: rng.standard_normal(s) for k, s in SHAPES.items()} for _ in range(steps)]
+
+
+def recorded(path, run, blocks=BLOCKS, gradients=None, **options):
+    with Recorder(path, blocks, **options) as recorder:
+        for t, weights in enumerate(run):
+            given = None if gradients is None or t == 0 else gradients[t]
+            recorder.step(weights, 0.1, decay=0.01, gradients=given)
+    return read_recording(path)
+
+
+def by_hand(W, normalizer):
+    """w̃ of each block as a vector, from what the words of a normalizer mean."""
+    W = W.reshape(len(W), -1).astype(float)
+    size = len(W) // normalizer.groups
+    if normalizer.center == "layer":
+        W = np.concatenate([part - part.mean(axis=0) for part in W.reshape(-1, size, W.shape[1])])
+    if normalizer.center == "weight":
+        W = W - W.mean(axis=1, keepdims=True)
+    together = "layer" in normalizer.words
+    return W.reshape(-1, size * W.shape[1]) if together else W
+
+
+def angle_of(u, w):
+    return np.arctan2(np.linalg.norm(w - (u @ w) / (u @ u) * u), (u @ w) / np.linalg.norm(u))
+
+
+CASES = {
+    **{key: NORMALIZERS[key] for key in ("batch", "weight", "layer", "rms", "standard")},
+    "two groups": Normalizer("layer", "layer", groups=2),
+    "own mean": Normalizer("weight", "weight"),
+    "own mean, layer": Normalizer("weight", "layer"),
+    "layer, weight": Normalizer("layer", "weight"),
+}
+
+
+@pytest.mark.parametrize("normalizer", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("shape", [(6, 5), (6, 700, 60)])  # one part, and many
+def test_norms_angles_and_steps_are_those_of_the_weights(normalizer, dtype, axis, shape, rng):
+    u = (rng.standard_normal(shape) + 3).astype(dtype)
+    w = (u + 0.05 * rng.standard_normal(shape)).astype(dtype)
+    stored = [np.moveaxis(x, 0, -1) if axis else x for x in (u, w)]
+    turning = Turning(Tensor.of("w", stored[0], axis, normalizer))
+    first, nothing, _ = turning.look(stored[0])
+    norms, angles, steps = turning.look(stored[1])
+    U, W = (by_hand(x, normalizer) for x in (u, w))
+    assert np.isnan(nothing).all()
+    np.testing.assert_allclose(first, np.linalg.norm(U, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(norms, np.linalg.norm(W, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(steps, np.linalg.norm(W - U, axis=1), rtol=1e-10)
+    np.testing.assert_allclose(angles, [*map(angle_of, U, W)], rtol=1e-8)
+    np.testing.assert_allclose(turning.lengths(stored[1]), norms, rtol=1e-12)
+
+
+def test_a_mean_row_far_larger_than_the_rest_takes_no_digits(rng):
+    u = 1e6 + rng.standard_normal((4, 9))
+    turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["layer"]))
+    turning.look(u)
+    (norm,), (angle,), _ = turning.look(w := u + 1e-3 * rng.standard_normal((4, 9)))
+    U, W = (by_hand(x, NORMALIZERS["layer"])[0] for x in (u, w))
+    assert norm == pytest.approx(np.linalg.norm(W), rel=1e-9)
+    assert angle == pytest.approx(angle_of(U, W), rel=1e-6)
+
+
+@pytest.mark.parametrize("theta", [1e-12, 1e-7, 1e-3, 1.0, 3.0])
+def test_an_angle_keeps_its_digits(theta):
+    u = np.array([[3.0, 4.0, 0.0, 0.0]])
+    w = np.cos(theta) * u + np.sin(theta) * np.array([[0.0, 0.0, 5.0, 0.0]])
+    turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["batch"]))
+    turning.look(u)
+    assert turning.look(w)[1].item() == pytest.approx(theta, rel=1e-6)
+
+
+def test_a_run_is_read_as_it_was_recorded(tmp_path):
+    run, gradients = a_run(), a_run(seed=1)
+    found = recorded(tmp_path / "run", run, gradients=gradients, optimizer=AdamW(0.8))
+    assert found.optimizer == AdamW(0.8)
+    assert found.names == ("a[0]", "a[1]", "a[2]", "b", "c[0]", "c[1]")
+    assert found.notes == ()
+    assert found.is_every_step
+    np.testing.assert_array_equal(found.steps, range(5))
+    np.testing.assert_array_equal(found.spans, [0, 1, 1, 1, 1])
+    assert (found.rates == 0.1).all()
+    assert (found.decays == 0.01).all()
+    for t in range(5):
+        parts = [by_hand(run[t][k], NORMALIZERS[key]) for k, key in BLOCKS.items()]
+        expected = np.concatenate([np.linalg.norm(part, axis=1) for part in parts])
+        np.testing.assert_allclose(found.norms[t], expected, rtol=1e-12)
+    assert np.isnan(found.gradient_norms[0]).all()
+    expected = np.linalg.norm(gradients[3]["a"], axis=1)
+    np.testing.assert_allclose(found.gradient_norms[3, :3], expected, rtol=1e-12)
+
+
+def test_weights_of_the_next_step_in_the_same_memory_are_another_step(tmp_path):
+    """As optimizers write them."""
+    w = np.eye(2, 3)
+    with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
+        recorder.step({"w": w}, 0.1)
+        w += [[0, 1, 0], [0, 0, 1]]
+        recorder.step({"w": w}, 0.1)
+    np.testing.assert_allclose(read_recording(tmp_path / "run").angles[1], np.pi / 4)
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_every_kth_step_is_recorded_with_its_own_angle(tmp_path, every):
+    run = a_run(10)
+    whole = recorded(tmp_path / "whole", run)
+    found = recorded(tmp_path / "some", run, every=every)
+    np.testing.assert_array_equal(found.steps, range(0, 10, every))
+    np.testing.assert_array_equal(found.spans, [0] + [1] * (len(found.steps) - 1))
+    np.testing.assert_allclose(found.norms, whole.norms[::every], rtol=1e-14)
+    np.testing.assert_allclose(found.angles[1:], whole.angles[::every][1:], rtol=1e-12)
+    assert not found.is_every_step
+
+
+def test_steps_may_be_told_and_angles_are_then_over_them(tmp_path):
+    u, w = np.eye(1, 3), np.array([[1.0, 1.0, 0.0]])
+    with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
+        recorder.step({"w": u}, 0.1, at=100)
+        recorder.step({"w": w}, 0.1, at=150)
+        with says("`at` must be a whole number from 151 up; got 150."):
+            recorder.step({"w": w}, 0.1, at=150)
+    found = read_recording(tmp_path / "run")
+    assert (found.steps.tolist(), found.spans.tolist()) == ([100, 150], [0, 50])
+    assert found.angles[1, 0] == pytest.approx(np.pi / 4)
+
+
+def test_rates_and_decays_may_differ_by_name(tmp_path):
+    with Recorder(tmp_path / "run", {"a": "batch", "b": "layer"}) as recorder:
+        weights = a_run(1)[0]
+        recorder.step(weights, {"a": 0.1, "b": np.float32(0.5)}, decay={"a": 0, "b": 1})
+    found = read_recording(tmp_path / "run")
+    assert found.rates[0].tolist() == [0.1] * 3 + [0.5]
+    assert found.decays[0].tolist() == [0.0] * 3 + [1.0]
+
+
+# Other libraries.
+
+
+class Tensorlike:
+    """An array as PyTorch has them: NumPy views it once it is detached and on the processor."""
+
+    def __init__(self, values, detached=False, here=False, wide=True):
+        self.values, self.detached, self.here, self.wide = values, detached, here, wide
+
+    def detach(self):
+        return Tensorlike(self.values, True, self.here, self.wide)
+
+    def cpu(self):
+        return Tensorlike(self.values, self.detached, True, self.wide)
+
+    def float(self):
+        return Tensorlike(self.values, self.detached, self.here)
+
+    def __array__(self, dtype=None, copy=None):
+        if not (self.detached and self.here):
+            raise RuntimeError("Can't call numpy() on a tensor that requires grad.")
+        if not self.wide:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.values
+
+
+class OnlyDlpack:
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        Tensorlike,
+        lambda values: Tensorlike(values, wide=False),
+        OnlyDlpack,
+        np.ndarray.tolist,
+    ],
+    ids=["detach", "bfloat16", "dlpack", "lists"],
+)
+def test_arrays_of_other_libraries_are_viewed(tmp_path, wrap):
+    run = [{"w": step["a"]} for step in a_run()]
+    expected = recorded(tmp_path / "plain", run, {"w": "batch"})
+    found = recorded(tmp_path / "other", [{"w": wrap(s["w"])} for s in run], {"w": "batch"})
+    np.testing.assert_array_equal(found.norms, expected.norms)
+    np.testing.assert_array_equal(found.angles, expected.angles)
+
+
+def test_nested_names_have_a_slash(tmp_path):
+    run = a_run()
+    nested = [{"params": {"Dense_0": {"kernel": step["a"].T}}} for step in run]
+    found = recorded(tmp_path / "nested", nested, {"params/Dense_0/kernel": "batch"}, neurons=-1)
+    expected = recorded(tmp_path / "flat", run, {"a": "batch"})
+    np.testing.assert_allclose(found.angles[1:], expected.angles[1:], rtol=1e-12)
+
+
+# Runs that go wrong.
+
+
+def test_nan_and_zero_are_recorded_as_they_are(tmp_path):
+    w = np.ones((3, 4))
+    broken = w.copy()
+    broken[0, 0], broken[1, 0], broken[2] = np.nan, np.inf, 0
+    run = [{"w": w}, {"w": broken}, {"w": w}]
+    gradients = [None, {"w": np.full((3, 4), np.nan)}, {"w": w}]
+    found = recorded(tmp_path / "run", run, {"w": "batch"}, gradients=gradients)
+    assert np.isnan(found.norms[1, 0])
+    assert np.isinf(found.norms[1, 1])
+    assert (found.norms[1, 2], found.angles[2, 2]) == (0, 0)
+    assert np.isnan(found.gradient_norms[1]).all()
+    assert (found.gradient_norms[2] == 2).all()
+
+
+def test_weights_that_change_their_shape_are_refused_and_the_file_stays(tmp_path):
+    with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+        with says(
+            "The weights of a run keep their shapes; 'w' had (2, 3) when the recording began and "
+            "has (3, 3) now. Begin another recording."
+        ):
+            recorder.step({"w": np.ones((3, 3))}, 0.1)
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+    found = read_recording(tmp_path / "run")
+    assert (found.steps.tolist(), found.spans.tolist()) == ([0, 2, 3], [0, 0, 1])
+
+
+def test_two_recorders_do_not_write_one_file(tmp_path):
+    path = tmp_path / "run"
+    with Recorder(path, {"w": "batch"}) as recorder:
+        with says(f"Another recorder writes {path}. Close it first, or record to another file."):
+            Recorder(path, {"w": "batch"})
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+        with pytest.raises(Refusal, match=r"^Another recorder writes"):
+            Recorder(path, {"w": "batch"}, append=True)
+    with says(
+        f"{path} is there already. Record to another file, or go on with this one with append=True."
+    ):
+        Recorder(path, {"w": "batch"})
+    with says("This recorder is closed. Begin another one, with append=True."):
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+
+
+def test_a_recording_goes_on_after_a_crash_in_the_middle_of_a_record(tmp_path):
+    path, run = tmp_path / "run", a_run(6)
+    recorded(path, run[:4])
+    os.truncate(path, path.stat().st_size - 5)
+    with Recorder(path, BLOCKS, append=True) as recorder:
+        for weights in run[3:]:
+            recorder.step(weights, 0.1)
+    found = read_recording(path)
+    assert found.notes == ()
+    assert found.steps.tolist() == [0, 1, 2, 3, 4, 5]
+    assert found.spans.tolist() == [0, 1, 1, 0, 1, 1]
+    np.testing.assert_array_equal(found.norms[3:], recorded(tmp_path / "x", run).norms[3:])
+    with says(
+        "A recording goes on with the weights that it began with, a, b, c; got a. Begin another "
+        "file."
+    ):
+        Recorder(path, {"a": "batch"}, append=True)
+
+
+def test_a_file_is_read_while_it_grows(tmp_path):
+    with Recorder(tmp_path / "run", BLOCKS) as recorder:
+        for t, weights in enumerate(a_run()):
+            recorder.step(weights, 0.1)
+            assert len(read_recording(tmp_path / "run").steps) == t + 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that Linux has")
+def test_a_full_disk_is_told(tmp_path):
+    os.symlink("/dev/full", tmp_path / "run")
+    with (
+        Recorder(tmp_path / "run", {"w": "batch"}) as recorder,
+        pytest.raises(OSError, match="No space left"),
+    ):
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+
+
+# Files that are cut or damaged.
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "run"
+    recorded(path, a_run(4), gradients=a_run(4, seed=1), optimizer="lion")
+    return path.read_bytes(), read_recording(path)
+
+
+def test_a_file_cut_at_any_byte_reads_as_the_whole_records_before(whole, tmp_path):
+    data, expected = whole
+    size = layout.Header(expected.tensors, expected.optimizer).record.itemsize
+    begin, path = len(data) - 4 * size, tmp_path / "run"
+    for length in range(len(data)):
+        path.write_bytes(data[:length])
+        if length < begin:
+            with pytest.raises(Refusal) as refused:
+                read_recording(path)
+            assert str(refused.value) == (
+                f"A recording is a file that `normgeo.Recorder` has written; {path} is none: it "
+                "ends before its first step was recorded."
+            )
+            continue
+        found, records = read_recording(path), (length - begin) // size
+        assert len(found.steps) == records
+        np.testing.assert_array_equal(found.norms, expected.norms[:records])
+        cut = (
+            f"The file ends within a record, after {records} whole ones: the run is being "
+            "recorded, or was cut off."
+        )
+        assert [str(note) for note in found.notes] == ([cut] if (length - begin) % size else [])
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.data())
+def test_flipped_bytes_are_told_and_never_read_as_numbers(whole, tmp_path_factory, data):
+    original, expected = whole
+    size = layout.Header(expected.tensors, expected.optimizer).record.itemsize
+    begin = len(original) - 4 * size
+    changed, path = bytearray(original), tmp_path_factory.getbasetemp() / "flipped"
+    at = data.draw(st.integers(0, len(original) - 1))
+    changed[at] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(changed)
+    if at < begin:
+        with pytest.raises(Refusal, match=r"^A recording is a file that"):
+            read_recording(path)
+        return
+    found, hit, place = read_recording(path), (at - begin) // size, (at - begin) % size
+    if place >= size - 4:  # what fills a record up says nothing
+        assert len(found.steps) == 4
+        return
+    kept = [record for record in range(4) if record != hit]
+    np.testing.assert_array_equal(found.norms, expected.norms[kept])
+    assert [str(note) for note in found.notes] == [
+        f"1 of 4 records are damaged and left out, the first after {hit}."
+    ]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.binary(max_size=400), st.booleans())
+def test_files_of_anything_are_refused(tmp_path_factory, data, magic):
+    path = tmp_path_factory.getbasetemp() / "anything"
+    path.write_bytes(layout.MAGIC * magic + data)
+    with pytest.raises(Refusal, match=r"^A recording is a file that"):
+        read_recording(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[]",
+        b"{}",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"tensors": [], "optimizer": null}',
+        b'{"tensors": [{"name": "w", "shape": [1000000000, 2], "axis": 0, "center": "batch", '
+        b'"scale": "batch", "groups": 1}], "optimizer": null}',
+        b'{"tensors": [{"name": "w", "shape": [3, 2], "axis": 7, "center": "batch", '
+        b'"scale": "batch", "groups": 1}], "optimizer": null}',
+        b'{"tensors": [{"name": "w", "shape": [3, 2], "axis": 0, "center": "none", '
+        b'"scale": "nobody", "groups": 1}], "optimizer": null}',
+        b'{"tensors": [{"name": "w", "shape": [3, 2], "axis": 0, "center": "batch", '
+        b'"scale": "batch", "groups": 1}], "optimizer": {"key": "lion", "beta1": 9}}',
+    ],
+)
+def test_headers_that_say_what_is_not_known_are_refused(tmp_path, header):
+    path = tmp_path / "run"
+    sizes = np.array([len(header), layout.crc32(header)], "<u4").tobytes()
+    path.write_bytes(layout.MAGIC + sizes + header)
+    with pytest.raises(Refusal, match=r"is none: its header (says|names) "):
+        read_recording(path)
+
+
+def test_a_header_that_claims_more_than_the_limit_is_not_read(tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(layout.MAGIC + np.array([2**32 - 1, 0], "<u4").tobytes() + b"{}")
+    with pytest.raises(Refusal, match=r"its header claims to be 4,294,967,295 bytes\.$"):
+        read_recording(path)
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"blocks": ["w"]},
+            "`blocks` must name the recorded weights with the norm behind each, as in "
+            "{'fc.weight': 'batch'}; got ['w'].",
+        ),
+        ({"blocks": {"w": "bat"}}, f"`blocks` must be one of {', '.join(NORMALIZERS)}; got 'bat'."),
+        ({"every": 0}, "`every` must be a whole number from 1 up; got 0."),
+        ({"neurons": 1}, "`neurons` must be a whole number from -1 to 0; got 1."),
+        ({"append": 1}, "`append` must be True or False; got 1."),
+        ({"path": 3}, "`path` must be the path of a file; got 3."),
+    ],
+)
+def test_bad_arguments_of_a_recorder_are_named(tmp_path, options, sentence):
+    with says(sentence):
+        Recorder(**{"path": tmp_path / "run", "blocks": {"w": "batch"}} | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"weights": {"v": np.ones((2, 3))}},
+            "Weights are named as in the mapping that they are kept in, with / between the names "
+            "of nested ones; there is no 'w' in it, which holds v.",
+        ),
+        (
+            {"weights": {"w": np.ones(3)}},
+            "Recorded weights are matrices or convolutions, with an axis for the neurons and "
+            "others for what each of them weighs; 'w' has the shape (3,). Leave it out.",
+        ),
+        (
+            {"weights": {"w": np.array([["a"]])}},
+            "Weights must be arrays of real numbers that NumPy can view, by `__array__` or "
+            "`__dlpack__`; 'w' is of type <U1.",
+        ),
+        (
+            {"weights": {"w": None}},
+            "Weights must be arrays of real numbers that NumPy can view, by `__array__` or "
+            "`__dlpack__`; 'w' is of type object.",
+        ),
+        ({"rate": -1}, "`rate` must be a finite number from 0 up; got -1."),
+        ({"decay": np.ones(2)}, "`decay` must be a finite number from 0 up; got array([1., 1.])."),
+    ],
+)
+def test_bad_steps_are_named_and_write_nothing(tmp_path, options, sentence):
+    with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
+        arguments = {"weights": {"w": np.ones((2, 3))}, "rate": 0.1} | options
+        with says(sentence):
+            recorder.step(**arguments)
+        recorder.step({"w": np.ones((2, 3))}, 0.1)
+    assert read_recording(tmp_path / "run").steps.tolist()[-1:] == [recorder._step - 1]
+
+
+def test_too_many_neurons_are_refused(tmp_path):
+    with (
+        Recorder(tmp_path / "run", {"w": "batch"}) as recorder,
+        says(
+            "A recording holds up to 1,000,000 neurons; these are 1,000,001. Leave some weights "
+            "out."
+        ),
+    ):
+        recorder.step({"w": np.ones((1_000_001, 1), np.float32)}, 0.1)
+
+
+# Checkpoints.
+
+
+def test_checkpoints_are_recorded_in_order(tmp_path):
+    run = a_run(3)
+    files = [tmp_path / f"{t}.npz" for t in range(3)]
+    for file, weights in zip(files, run, strict=True):
+        np.savez(file, **weights)
+    record_checkpoints(files, tmp_path / "some", BLOCKS, 0.1, steps=[0, 10, 30], optimizer="lion")
+    found = read_recording(tmp_path / "some")
+    expected = recorded(tmp_path / "whole", run)
+    assert (found.steps.tolist(), found.spans.tolist()) == ([0, 10, 30], [0, 10, 20])
+    np.testing.assert_array_equal(found.norms, expected.norms)
+    np.testing.assert_array_equal(found.angles, expected.angles)
+    np.save(tmp_path / "w.npy", run[0]["a"])
+    record_checkpoints([tmp_path / "w.npy"] * 2, tmp_path / "one", {"w": "batch"}, 0.1)
+    assert (read_recording(tmp_path / "one").angles[1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("files", "steps", "sentence"),
+    [
+        (
+            ["a.npz"],
+            None,
+            "Checkpoints must be two or more files with a step for each, rising; got 1 files and "
+            "1 steps.",
+        ),
+        (
+            ["a.npz", "b.npz"],
+            [3, 3],
+            "Checkpoints must be two or more files with a step for each, rising; got 2 files and "
+            "2 steps.",
+        ),
+        ("a.npz", None, "`files` must be a list of paths, in order; got 'a.npz'."),
+        ([1, 2], None, "`files` must be the path of a file; got 1."),
+    ],
+)
+def test_bad_lists_of_checkpoints_are_named(tmp_path, files, steps, sentence):
+    with says(sentence):
+        record_checkpoints(files, tmp_path / "run", {"w": "batch"}, 0.1, steps=steps)
