@@ -20,6 +20,9 @@ SUFFIXES = (".npy", ".npz", ".csv")
 LARGEST_TEXT = LARGEST // 4
 """Bytes of a text that is read: two characters at least become a number of eight bytes."""
 
+MOST_COLUMNS = 20_000
+_LONGEST_LINE = 100 * MOST_COLUMNS  # characters
+
 
 def read_array(name: str, path: Path, tell: Tell = str) -> Array:
     """Return the array of a file, any shape and type; of an .npz the one called `name`, or its one.
@@ -56,6 +59,8 @@ def _csv(path: Path, tell: Tell) -> Array:
     try:
         require_at_most(path.stat().st_size, path, LARGEST_TEXT)
         with path.open(encoding="utf-8-sig", newline="") as file:
+            _require_narrow(file.readline(_LONGEST_LINE), path)
+            file.seek(0)
             first = next(csv.reader(file), [])
         heading = _is_heading(first, path)
         table = pandas.read_csv(
@@ -87,6 +92,21 @@ def _csv(path: Path, tell: Tell) -> Array:
             )
         )
     return np.ascontiguousarray(table.to_numpy(np.float64))
+
+
+def _require_narrow(line: str, path: Path) -> None:
+    """Refuse a first line of more columns than a table of text is read with in bearable time."""
+    columns = line.count(",") + 1
+    if columns > MOST_COLUMNS or len(line) == _LONGEST_LINE:
+        raise Refusal(
+            text(
+                "{path!s} has {columns:,} columns or more; up to {most:,} are read from text. "
+                "Save the array with `np.save`.",
+                path=path,
+                columns=columns,
+                most=MOST_COLUMNS,
+            )
+        )
 
 
 def _is_heading(entries: list[str], path: Path) -> bool:

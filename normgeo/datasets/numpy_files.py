@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import IO
+from tokenize import TokenError
+from typing import IO, Any, final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
@@ -16,12 +23,15 @@ from numpy.lib import format as npy
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.tensor import Tensor
 
 LARGEST = 512 * 10**6
 """Bytes of an array that are read from a file."""
 
 _LONGEST_HEADER = 16_384  # bytes
 _NAMES = 10  # of an archive's arrays, in a sentence
+_MOST_ENTRIES = 10_000  # of an archive
+_HEADERS_OF_ALL = 10**7  # bytes that the headers of an archive may take beside the numbers
 
 
 def read_numpy(name: str, path: Path) -> Array:
@@ -31,20 +41,74 @@ def read_numpy(name: str, path: Path) -> Array:
         ValueError: no array of numbers, or one of over `LARGEST` bytes. OSError: no such file.
 
     """
+    with _opened(path) as (file, archive):
+        if archive is None:
+            return _array(file, os.fstat(file.fileno()).st_size, path)
+        return _member(archive, _entry(archive, name, path), path)
+
+
+def list_numpy(path: Path) -> tuple[Tensor, ...]:
+    """Return the arrays of an .npy file, which is then mapped, or of an .npz, by their headers.
+
+    Raises:
+        ValueError: not of NumPy, or arrays of over `LARGEST` bytes together. OSError: no such file.
+
+    """
+    with _opened(path) as (file, archive):
+        if archive is None:
+            head = _Header.read(file, os.fstat(file.fileno()).st_size, path)
+            return (head.tensor(path.stem, path, lambda: head.mapped(path)),)
+        entries = archive.infolist()
+        if len(entries) > _MOST_ENTRIES:
+            raise ValueError(f"it has {len(entries):,} entries")
+        require_at_most(sum(entry.file_size for entry in entries), path, LARGEST + _HEADERS_OF_ALL)
+        found = []
+        for entry in entries:
+            _require_plain(entry, path)
+            with archive.open(entry) as stream:
+                head = _Header.read(stream, entry.file_size, path)
+            name = entry.filename.removesuffix(".npy")
+            found.append(head.tensor(name, path, partial(_read_entry, path, entry)))
+        return tuple(found)
+
+
+def _read_entry(path: Path, entry: ZipInfo) -> Array:
+    with _opened(path) as (_, archive):
+        if archive is None:
+            raise ValueError("it is no archive any more")
+        return _member(archive, entry, path)
+
+
+# An archive that lies of its places makes Python seek to where nothing can be, and a header that
+# is no longer one makes NumPy read it as the Python of old.
+_NOT_AS_WRITTEN = (
+    ValueError,
+    TypeError,
+    EOFError,
+    OSError,
+    OverflowError,
+    SyntaxError,
+    RecursionError,
+    TokenError,
+    BadZipFile,
+    NotImplementedError,
+    struct.error,
+    zlib.error,
+)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
+    """A file, with the archive in it if it is one; what is wrong in it is told in a sentence."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"
         file.seek(0)
         try:
-            if not zipped:
-                return _array(file, os.fstat(file.fileno()).st_size, path)
-            with ZipFile(file) as archive:
-                entry = _entry(archive, name, path)
-                with archive.open(entry) as stream:
-                    # What a stream holds beyond its declared size is never unpacked.
-                    return _array(stream, entry.file_size, path)
+            with ZipFile(file) if zipped else nullcontext() as archive:
+                yield file, archive
         except Refusal:
             raise
-        except (ValueError, EOFError, BadZipFile, NotImplementedError, zlib.error) as error:
+        except _NOT_AS_WRITTEN as error:
             raise Refusal(
                 text(
                     "{path!s} holds no array of numbers as NumPy writes them with `np.save` or "
@@ -91,33 +155,75 @@ def _entry(archive: ZipFile, name: str, path: Path) -> ZipInfo:
             )
         )
     entry = entries.get(name) or next(iter(entries.values()))
+    _require_plain(entry, path)
+    return entry
+
+
+def _require_plain(entry: ZipInfo, path: Path) -> None:
     if entry.flag_bits & 1:
         raise ValueError("it is encrypted")
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
         # Other methods unpack whole blocks, whatever size is declared.
         raise ValueError("it is compressed in a way that NumPy does not write")
     require_at_most(entry.file_size, path, LARGEST + npy.BUFFER_SIZE)
-    return entry
+
+
+def _member(archive: ZipFile, entry: ZipInfo, path: Path) -> Array:
+    with archive.open(entry) as stream:
+        # What a stream holds beyond its declared size is never unpacked.
+        return _array(stream, entry.file_size, path)
+
+
+@final
+@dataclass(frozen=True)
+class _Header:
+    """What an array says of itself, after a look at what there is of it."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+    offset: int
+
+    @classmethod
+    def read(cls, file: IO[bytes], size: int, path: Path) -> _Header:
+        head = BytesIO(file.read(_LONGEST_HEADER))  # a header may claim to be 4 GB long
+        version = npy.read_magic(head)
+        if version not in _HEADERS:
+            raise ValueError(f"the version {version} of its format holds no numbers")
+        shape, fortran_order, dtype = _HEADERS[version](head)
+        if dtype.hasobject:
+            raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+        if any(length < 0 for length in shape):
+            raise ValueError(f"its shape is {shape}")
+        found = cls(shape, fortran_order, dtype, head.tell())
+        require_at_most(found.size, path)
+        if found.size > size - found.offset:
+            raise EOFError(f"it is cut short: its header says {found.size:,} bytes of numbers")
+        return found
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def of(self, numbers: bytes | mmap) -> Array:
+        """The array in these bytes, which begin with it or, mapped, with the file."""
+        start = self.offset if isinstance(numbers, mmap) else 0
+        flat = np.frombuffer(numbers, self.dtype, math.prod(self.shape), start)
+        return flat.reshape(self.shape, order="F" if self.fortran_order else "C")
+
+    def mapped(self, path: Path) -> Array:
+        with path.open("rb") as file:
+            return self.of(mmap(file.fileno(), 0, access=ACCESS_READ))
+
+    def tensor(self, name: str, path: Path, load: Callable[[], Array]) -> Tensor:
+        return Tensor(name, self.shape, str(self.dtype), path.name, load)
 
 
 def _array(file: IO[bytes], size: int, path: Path) -> Array:
-    """Read an array, after a look at what its header says and at what there is of it."""
-    head = BytesIO(file.read(_LONGEST_HEADER))  # a header may claim to be 4 GB long
-    version = npy.read_magic(head)
-    if version not in _HEADERS:
-        raise ValueError(f"the version {version} of its format holds no numbers")
-    shape, fortran_order, dtype = _HEADERS[version](head)
-    if dtype.hasobject:
-        raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
-    if any(length < 0 for length in shape):
-        raise ValueError(f"its shape is {shape}")
-    bytes_of_array = math.prod(shape) * dtype.itemsize
-    require_at_most(bytes_of_array, path)
-    if bytes_of_array > size - head.tell():
-        raise EOFError(f"it is cut short: its header says {bytes_of_array:,} bytes of numbers")
-    file.seek(head.tell())
-    flat = np.frombuffer(file.read(bytes_of_array), dtype=dtype)
-    return flat.reshape(shape, order="F" if fortran_order else "C")
+    """Read an array that its header has told the size of."""
+    head = _Header.read(file, size, path)
+    file.seek(head.offset)
+    return head.of(file.read(head.size))
 
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

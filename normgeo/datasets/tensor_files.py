@@ -1,0 +1,91 @@
+"""The named arrays of .safetensors, .npz, .npy and .csv files, listed before any is read."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from normgeo.base.arguments import shown
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.files import SUFFIXES as OF_ARRAYS
+from normgeo.datasets.files import Tell, read_array
+from normgeo.datasets.numpy_files import list_numpy
+from normgeo.datasets.safetensors_files import read_safetensors
+from normgeo.datasets.tensor import Tensor
+
+SUFFIXES = (".safetensors", *OF_ARRAYS)
+
+MOST_TENSORS = 20_000
+"""Of all files together; the largest models have a tenth of it."""
+
+
+File = str | PathLike[str]
+Files = File | list[File] | tuple[File, ...]
+
+
+def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
+    """Return the tensors of files by their headers, in the order of the files.
+
+    Nothing is unpickled. A .csv, which has no header, is read.
+
+    Args:
+        files: one path, or several. tell: takes a sentence about what was left out of a .csv.
+
+    Raises:
+        ValueError: a file that is not what its name says, two tensors of one name, too many.
+        OSError: a file that can't be read.
+
+    """
+    found: list[Tensor] = []
+    for path in _paths(files):
+        found += _of_file(path, tell)
+        if len(found) > MOST_TENSORS:
+            raise Refusal(
+                text("The files hold over {most:,} tensors. Give fewer files.", most=MOST_TENSORS)
+            )
+    seen: dict[str, str] = {}
+    for tensor in found:
+        if tensor.name in seen:
+            raise Refusal(
+                text(
+                    "Tensors must have names of their own; {name!r} is in {first!s} and in "
+                    "{second!s}. Give one of the files.",
+                    name=tensor.name[:80],
+                    first=seen[tensor.name],
+                    second=tensor.file,
+                )
+            )
+        seen[tensor.name] = tensor.file
+    return tuple(found)
+
+
+def _paths(files: object) -> list[Path]:
+    given = files if isinstance(files, list | tuple) else [files]
+    paths = [Path(path) for path in given if isinstance(path, str | PathLike)]
+    if len(paths) != len(given) or not paths:
+        raise Refusal(
+            text("`files` must be a path, or a list of paths; got {files}.", files=shown(files))
+        )
+    return paths
+
+
+def _of_file(path: Path, tell: Tell) -> tuple[Tensor, ...]:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise Refusal(
+            text(
+                "Tensors are read from files that end in one of {suffixes}; got {path!s}. Pickled "
+                "ones run code when they are read: save them as .safetensors.",
+                suffixes=", ".join(SUFFIXES),
+                path=path,
+            )
+        )
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise Refusal(text("{path!s} is no file but a pipe or a device.", path=path))
+    if suffix == ".safetensors":
+        return read_safetensors(path)
+    if suffix != ".csv":
+        return list_numpy(path)
+    values = read_array(path.stem, path, tell)
+    return (Tensor(path.stem, values.shape, str(values.dtype), path.name, lambda: values),)
