@@ -69,6 +69,7 @@ def train(
     epochs: int = 10,
     optimizer: str | Optimizer = "momentum",
     rate: float = 0.05,
+    decay: float = 0.0,
     seed: int = 0,
     progress: Report | Progress | None = None,
 ) -> History:
@@ -82,6 +83,7 @@ def train(
         network: the start. data: cases to train on and to test.
         batch_size: m, from 1 (2 for batch statistics) to the number of training cases.
         epochs: from 1 up. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
+        decay: λ ≥ 0, of the weights of every layer; g and b have none.
         seed: of the shuffling.
         progress: told (step, steps) after each step; a stop ends the run with what it has.
 
@@ -95,7 +97,7 @@ def train(
     needs_two = any(undefined_for_one_case(layer.units) for layer in network.hidden)
     plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not needs_two)
     epochs, seed = whole_number("epochs", epochs, 1), seed_number(seed)
-    rate = real_number("rate", rate, above=0)
+    rate, decay = real_number("rate", rate, above=0), real_number("decay", decay, least=0)
     family, outputs = network.output.family, len(network.output.W)
     targets = family.encode(data.y_train, outputs)
     held_out = family.encode(data.y_test, outputs)
@@ -109,7 +111,7 @@ def train(
     losses: list[float] = []
     tests: list[tuple[int, float, float]] = []
     untested = None
-    taken = Steps(_walk(current, batches, rule, rate), epochs * epoch, progress)
+    taken = Steps(_walk(current, batches, rule, rate, decay), epochs * epoch, progress)
     for step, (loss, following) in taken:
         losses.append(loss)
         current = following
@@ -151,7 +153,11 @@ class _State(NamedTuple):
 
 
 def _walk(
-    state: _State, batches: Iterator[tuple[Array, Array]], rule: Optimizer, rate: float
+    state: _State,
+    batches: Iterator[tuple[Array, Array]],
+    rule: Optimizer,
+    rate: float,
+    decay: float,
 ) -> Iterator[tuple[float, _State]]:
     """Take a step on each batch; yield the loss on it before the step, and the state after it.
 
@@ -161,7 +167,8 @@ def _walk(
     """
     network, running = state
     theta = network.pack().astype(np.float64)
-    update, rates = rule.start(np.zeros_like(theta)), np.full(theta.shape, rate)
+    update = rule.start(decay * network.is_weight)
+    rates = np.full(theta.shape, rate)
     for X, y in batches:
         with np.errstate(over="ignore", invalid="ignore"):
             at = network.linearize(X)

@@ -143,6 +143,14 @@ class Network:
         """Return θ (P,), layer after layer."""
         return np.concatenate([units.pack() for units in self.units])
 
+    @property
+    def is_weight(self) -> Array:
+        """Which parameters of θ are weights, and no gains or biases, (P,)."""
+        parts = [np.zeros(units.layout.size, dtype=bool) for units in self.units]
+        for part, units in zip(parts, self.units, strict=True):
+            part[units.layout.weights] = True
+        return np.concatenate(parts)
+
     def unpack(self, theta: Array) -> Network:
         """Return the network of the same kind with parameters θ (P,).
 

@@ -197,6 +197,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "epochs": 2,
         "optimizer": draw(st.sampled_from([*ng.OPTIMIZERS])),
         "rate": rate(draw),
+        "decay": draw(st.sampled_from([0.0, 0.1])),
         "seed": seed(draw),
         "progress": None,
     }
