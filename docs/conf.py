@@ -48,6 +48,7 @@ PACKAGES = {
     "symmetry": "Symmetry",
     "dynamics": "Dynamics",
     "recordings": "Recordings",
+    "layers": "Layers of one's own network",
 }
 
 

@@ -33,6 +33,10 @@ from normgeo.invariance.floating_point import sweep
 from normgeo.invariance.smallest_witness import smallest_witness
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.invariance.witness import Witness
+from normgeo.layers.loading import load_layer
+from normgeo.layers.place import PLACES
+from normgeo.layers.report import LayerReport, layer_report
+from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import Fit, fit
 from normgeo.models.glm import NormalizedGLM
@@ -124,6 +128,12 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "findings",
     "read_recording",
     "record_checkpoints",
+    # layers
+    "PLACES",
+    "LayerReport",
+    "TrainedLayer",
+    "layer_report",
+    "load_layer",
 ]
 
 _RENAMED = {

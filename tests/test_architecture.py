@@ -20,7 +20,7 @@ PACKAGES = (
     ("normgeo.invariance", "normgeo.models"),
     ("normgeo.fisher",),
     ("normgeo.symmetry", "normgeo.dynamics"),
-    ("normgeo.claims", "normgeo.recordings"),
+    ("normgeo.claims", "normgeo.recordings", "normgeo.layers"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.pictures",),
     ("normgeo.ui", "normgeo.cli"),
@@ -39,11 +39,12 @@ HOMES = {
     "kaleido": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
     "pandas": re.compile(r"normgeo\.datasets\."),
+    "safetensors": re.compile(r"normgeo\.datasets\."),
     "loky": re.compile(r"normgeo\.workers\."),
     "cloudpickle": re.compile(r"normgeo\.workers\."),
     "psutil": re.compile(r"normgeo\.workers\."),
 }
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pandas", "kaleido"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pandas", "kaleido", "safetensors"}
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
 REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page pairs the two

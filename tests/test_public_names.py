@@ -36,6 +36,7 @@ PACKAGES = (
     "symmetry",
     "dynamics",
     "recordings",
+    "layers",
 )
 
 

@@ -24,10 +24,30 @@ from hypothesis import strategies as st
 import normgeo as ng
 from normgeo.base.refusal import Refusal
 
-from . import datasets, dynamics, fisher, invariance, models, normalizers, recordings, symmetry
+from . import (
+    datasets,
+    dynamics,
+    fisher,
+    invariance,
+    layers,
+    models,
+    normalizers,
+    recordings,
+    symmetry,
+)
 from .calls import CALLS
 
-PACKAGES = (datasets, normalizers, invariance, models, fisher, symmetry, dynamics, recordings)
+PACKAGES = (
+    datasets,
+    normalizers,
+    invariance,
+    models,
+    fisher,
+    symmetry,
+    dynamics,
+    recordings,
+    layers,
+)
 """The files that state the calls of a package, by its name."""
 
 LONGEST = 30.0
@@ -157,6 +177,7 @@ ANSWERS = {
     ng.Fit: "fit",
     ng.GainMetric: "gain_metric",
     ng.History: "train",
+    ng.LayerReport: "layer_report",
     ng.Normalized: "Normalizer.normalize",
     ng.NullSpace: "null_space",
     ng.PlanePath: "plane_path",

@@ -1,0 +1,1 @@
+"""Layers of one's own network: which tensor is what, where the norm stands, what that decides."""

@@ -1,0 +1,220 @@
+"""Files of tensors, and the layers that their names and sizes propose, before any is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from normgeo.base.arguments import entry_of, instance_of, real_number, whole_number
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.tensor import Tensor
+from normgeo.datasets.tensor_files import Files, list_tensors
+from normgeo.layers.modules import ROLES, Module, modules
+from normgeo.layers.pairing import normalizer_of, standing
+from normgeo.layers.place import PLACES, Place
+from normgeo.layers.weights import Arrangement
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
+
+EPS = 1e-5
+"""ε of PyTorch's batch, layer and group norm: no checkpoint holds it."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A layer that files hold, before its numbers are read.
+
+    Attributes:
+        name: of the weights, and of a part of them. arrangement: how W is taken from its tensor.
+        module: the layer's own tensors. norm: those of its norm, None where it is none or weight
+            norm. normalizer: with ε. place: where it stands. why: what that was taken from.
+
+    """
+
+    name: str
+    arrangement: Arrangement
+    module: Module
+    norm: Module | None
+    normalizer: Normalizer
+    place: Place
+    why: str
+
+    @property
+    def weight(self) -> Tensor:
+        """The tensor of the weights."""
+        return self.module.tensors["weight"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Files with the layers that their names propose.
+
+    Attributes:
+        tensors: by their headers. roles: the corrected role of each by name, as found otherwise.
+        proposals: the layers, in the order of their names.
+
+    """
+
+    tensors: tuple[Tensor, ...]
+    roles: Mapping[str, str]
+    proposals: tuple[Proposal, ...]
+
+    @classmethod
+    def of(
+        cls,
+        files: Files,
+        roles: Mapping[str, str] | None = None,
+        *,
+        norm: str | None = None,
+        place: str | None = None,
+        normalizer: str | Normalizer | None = None,
+        groups: int | None = None,
+        eps: float | None = None,
+    ) -> Checkpoint:
+        """Look into files, and propose layers.
+
+        Args:
+            files: one or more paths. roles: corrections, tensor → a word of ROLES.
+            norm: the path of the one whose gain and statistics are meant, "" for none.
+            place, normalizer, groups, eps: of it. All of these correct every layer; None keeps
+                what is found.
+
+        Raises:
+            ValueError: bad files, an unknown tensor or word, or no weights in them.
+            OSError: a file that can't be read.
+
+        """
+        tensors = list_tensors(files)
+        corrected = _checked_roles({} if roles is None else roles, tensors)
+        if not corrected and sum(len(t.shape) == 2 for t in tensors) == len(tensors) == 1:
+            corrected = {tensors[0].name: "weight"}  # a file of one matrix
+        found = modules(tensors, corrected)
+        where = None if place is None else entry_of("place", place, PLACES, Place)
+        asked = (
+            None
+            if normalizer is None
+            else entry_of("normalizer", normalizer, NORMALIZERS, Normalizer)
+        )
+        proposals = [
+            _corrected(proposal, _norm(norm, found), where, asked, groups, eps)
+            for module in found.values()
+            if module.is_layer
+            for proposal in _proposals(module, found)
+        ]
+        if not proposals:
+            raise Refusal(
+                text(
+                    "The files must hold weights, a tensor of two axes or more; none of their "
+                    "{count} tensors is known for one. Say which with `roles`: {example}.",
+                    count=len(tensors),
+                    example='{"name": "weight"}',
+                )
+            )
+        of_module = {t.name: r for m in found.values() for r, t in m.tensors.items()}
+        return cls(
+            tensors, {t.name: of_module.get(t.name, "other") for t in tensors}, (*proposals,)
+        )
+
+    def choose(self, name: str | None) -> Proposal:
+        """Return the layer of this name, or whose weights have it; the only one for None.
+
+        Raises:
+            ValueError: no such layer, or several.
+
+        """
+        if name is not None:
+            instance_of("layer", name, str)
+        names = [proposal.name for proposal in self.proposals]
+        found = [p for p in self.proposals if name in {None, p.name, p.weight.name, p.module.path}]
+        if len(found) != 1:
+            shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+            raise Refusal(
+                text(
+                    "Choose one of the {count} layers of the files by its name; got {name!r}, and "
+                    "they are {names!s}.",
+                    count=len(names),
+                    name=name,
+                    names=shown,
+                )
+            )
+        return found[0]
+
+
+def _proposals(module: Module, found: Mapping[str, Module]) -> list[Proposal]:
+    norms = {path: other for path, other in found.items() if other.is_norm}
+    proposals = []
+    for name, how in Arrangement.all_of(module):
+        H, D = how.shape
+        where = standing(module, H, D, norms)
+        norm = norms.get(where.norm)
+        place = PLACES[where.place]
+        normalizer = normalizer_of(norm, module, 0 if place.over_features else H)
+        proposals.append(
+            Proposal(name, how, module, norm, _with_eps(normalizer, EPS), place, where.why)
+        )
+    return proposals
+
+
+def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
+    """The norm that is asked for, "" for none, None where nothing is asked for."""
+    if path is not None:
+        instance_of("norm", path, str)
+    norms = [name for name, module in found.items() if module.is_norm]
+    if not path or path in norms:
+        return found[path] if path else path
+    raise Refusal(
+        text(
+            "`norm` must be the path of a norm in the files; got {path!r}, and they hold "
+            "{norms!s}.",
+            path=path[:80],
+            norms=", ".join(norms[:8]) + (", …" if len(norms) > 8 else "") or text("none"),
+        )
+    )
+
+
+def _corrected(
+    proposal: Proposal,
+    norm: Module | str | None,
+    place: Place | None,
+    normalizer: Normalizer | None,
+    groups: int | None,
+    eps: float | None,
+) -> Proposal:
+    if norm is None and place is None and normalizer is None and groups is None and eps is None:
+        return proposal
+    if norm is not None:
+        of_norm = norm if isinstance(norm, Module) else None
+        H, _ = proposal.arrangement.shape
+        taken = normalizer_of(of_norm, proposal.module, H)
+        proposal = replace(proposal, norm=of_norm, normalizer=taken)
+    chosen = normalizer or proposal.normalizer
+    chosen = _with_eps(chosen, EPS if eps is None else real_number("eps", eps, least=0))
+    if groups is not None:
+        chosen = replace(chosen, groups=whole_number("groups", groups, 1))
+    kept = norm is None and place is None and normalizer is None
+    why = proposal.why if kept else text("as stated")
+    return replace(proposal, normalizer=chosen, place=place or proposal.place, why=why)
+
+
+def _with_eps(normalizer: Normalizer, eps: float) -> Normalizer:
+    return replace(normalizer, eps=eps) if normalizer.scaling.takes_eps else normalizer
+
+
+def _checked_roles(roles: Mapping[str, str], tensors: tuple[Tensor, ...]) -> dict[str, str]:
+    names = {tensor.name for tensor in tensors}
+    for name, role in instance_of("roles", roles, Mapping).items():
+        if name not in names or role not in ROLES:
+            raise Refusal(
+                text(
+                    "A correction gives a tensor of the files one of {roles}; got {name!r} and "
+                    "{role!r}.",
+                    roles=", ".join(ROLES),
+                    name=str(name)[:80],
+                    role=str(role)[:40],
+                )
+            )
+    return dict(roles)

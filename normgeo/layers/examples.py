@@ -1,0 +1,93 @@
+"""Three layers that ship, trained on the digits by `python -m tools.example_layers`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from normgeo.base.arguments import word_of
+from normgeo.base.text import text
+
+_FOLDER = Path(__file__).parent / "shipped"
+
+
+@final
+@dataclass(frozen=True)
+class Example:
+    """A layer that ships.
+
+    Attributes:
+        key: its name. title: in a few words. story: what it shows.
+        optimizer, rate, decay, batch_size: what it was trained with.
+
+    """
+
+    key: str
+    title: str
+    story: str
+    optimizer: str
+    rate: float
+    decay: float
+    batch_size: int
+
+    @property
+    def path(self) -> Path:
+        """The file, with weights, norm, inputs X and the gradients of one batch."""
+        return _FOLDER / f"{self.key}.safetensors"
+
+
+EXAMPLES: Mapping[str, Example] = {
+    one.key: one
+    for one in (
+        Example(
+            "batch",
+            text("batch norm: a frozen neuron, and decay in balance"),
+            text(
+                "Eleven neurons are near the norm at which growth and weight decay balance. The "
+                "last one was started 100 times as long: decay has not yet brought it down, and a "
+                "step turns it by a fiftieth of what it turns the others."
+            ),
+            "momentum",
+            0.1,
+            0.003,
+            64,
+        ),
+        Example(
+            "layer",
+            text("layer norm: ε at work"),
+            text(
+                "The images came in with a thousandth of their contrast. Layer norm should not "
+                "mind, but its σ² is near ε = 1e-5 here: z is shorter, most of all in pale images."
+            ),
+            "adamw",
+            0.003,
+            0.0,
+            64,
+        ),
+        Example(
+            "pre_norm",
+            text("a residual pre-norm block: decay trades with the gain"),
+            text(
+                "The norm stands before W, so no scale of W is free. Weight decay has pulled the "
+                "rows of W in, from norms of 1.4 to 1.1, and the gain of the norm, which has no "
+                "decay, has grown from 1 to 1.2 and makes up for some of it."
+            ),
+            "adamw",
+            0.003,
+            0.3,
+            64,
+        ),
+    )
+}
+
+
+def example(key: str) -> Example:
+    """Return an example by its name.
+
+    Raises:
+        ValueError: there is none of this name.
+
+    """
+    return EXAMPLES[word_of("example", key, EXAMPLES)]

@@ -1,0 +1,177 @@
+"""A layer with its numbers, from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.tensor import Tensor
+from normgeo.datasets.tensor_files import File, Files, list_tensors
+from normgeo.layers.checkpoint import Checkpoint, Proposal
+from normgeo.layers.modules import modules
+from normgeo.layers.trained_layer import TrainedLayer, with_bias_as_weight
+from normgeo.layers.weights import windows
+from normgeo.normalizers.normalizer import Normalizer
+
+
+def load_layer(
+    files: Files,
+    layer: str | None = None,
+    *,
+    x: File | None = None,
+    stream: File | None = None,
+    labels: File | None = None,
+    gradient: File | None = None,
+    roles: Mapping[str, str] | None = None,
+    norm: str | None = None,
+    place: str | None = None,
+    normalizer: str | Normalizer | None = None,
+    groups: int | None = None,
+    eps: float | None = None,
+) -> TrainedLayer:
+    """Return a layer of a network with its norm, from files of tensors.
+
+    Args:
+        files: .safetensors, .npz, .npy or .csv, one path or more. layer: its name, where the
+            files hold several.
+        x: a file with inputs of the layer, (N, D), or images (N, C, H, W) of a convolution.
+        stream: one with what the outputs are added to, (N, H). labels: of the model's outputs.
+        gradient: of the loss, as the weights stand in their file.
+        roles: corrections, tensor → a word of ROLES.
+        norm: the path of the norm in the files, "" for none.
+        place, normalizer, groups, eps: of it, where they are not what its name says. ε stands in
+            no file; where it is None, 1e-5.
+
+    Raises:
+        ValueError: bad files, names or shapes. OSError: a file that can't be read.
+
+    """
+    found = Checkpoint.of(
+        files, roles, norm=norm, place=place, normalizer=normalizer, groups=groups, eps=eps
+    )
+    extra = {"x": x, "stream": stream, "labels": labels, "gradient": gradient}
+    return read_layer(found, found.choose(layer), extra)
+
+
+def read_layer(
+    checkpoint: Checkpoint, proposal: Proposal, files: Mapping[str, File | None]
+) -> TrainedLayer:
+    """Return a proposed layer with its numbers, and what other files hold for it.
+
+    Args:
+        checkpoint: that proposes it. proposal: which.
+        files: of "x", "stream", "labels" and "gradient"; None, or what a tensor of the checkpoint
+            is for.
+
+    Raises:
+        ValueError: bad numbers, or shapes that do not fit. OSError: a file that can't be read.
+
+    """
+    of_layer = proposal.module.tensors
+    alone = {r: t for t in checkpoint.tensors for r in [checkpoint.roles[t.name]]}
+    extra = {
+        what: _only(path, what) if path is not None else alone.get(what)
+        for what, path in {**dict.fromkeys(("x", "stream", "labels", "gradient")), **files}.items()
+    }
+    notes: list[str] = []
+    how = proposal.arrangement
+    W = how.rows(proposal.weight.read()).astype(np.float64)
+    gradient = None
+    if extra["gradient"] is not None:
+        gradient = _gradient(extra["gradient"], proposal)
+    X = None if extra["x"] is None else extra["x"].read().astype(np.float64)
+    if X is not None and X.ndim > 2:
+        X = windows(X, how)
+        notes.append(text("The inputs are windows of images, at stride 1 and without padding."))
+    bias = how.of_rows(_vector(of_layer, "bias"))
+    norm, channels = proposal.norm, W.shape[0]
+    if norm is None:
+        gain, shift, running = _vector(of_layer, "gain"), None, None
+        if gain is not None:
+            shift, bias = bias, None  # weight norm takes no bias in
+    else:
+        channels = W.shape[1] if proposal.place.over_features else channels
+        gain, shift, running = (
+            _repeated(_vector(norm.tensors, role), channels)
+            for role in ("gain", "bias", "running_var")
+        )
+    takes_bias = proposal.normalizer.centering.shared_by_cases
+    if bias is not None and norm is not None and proposal.place.takes_outputs:
+        if takes_bias:
+            notes.append(text("The bias b of the layer changes nothing: the norm takes it off."))
+        else:
+            notes.append(
+                text(
+                    "The norm takes the bias b of the layer as well, so it is counted among the "
+                    "weights, as that of a feature that is always 1."
+                )
+            )
+            W, X, gradient = with_bias_as_weight(W, bias, X, gradient)
+        bias = None
+    stream = None if extra["stream"] is None else extra["stream"].read()
+    labels = None if extra["labels"] is None else extra["labels"].read()
+    return TrainedLayer(
+        proposal.name,
+        W,
+        proposal.normalizer,
+        proposal.place,
+        gain=gain,
+        shift=shift,
+        bias=bias,
+        running_var=running,
+        X=X,
+        stream=stream,
+        labels=None if labels is None else labels.squeeze() if 1 in labels.shape else labels,
+        gradient=gradient,
+        why=proposal.why,
+        notes=tuple(notes),
+    )
+
+
+def _only(path: File, what: str) -> Tensor:
+    """The one tensor of a file, or the one that is named or known for what it is."""
+    tensors = list_tensors(path)
+    if len(tensors) == 1:
+        return tensors[0]
+    named = [t for m in modules(tensors, {}).values() for r, t in m.tensors.items() if r == what]
+    if len(named) != 1:
+        raise Refusal(
+            text(
+                "{path!s} must hold one tensor, or one that is named {what!r}; it holds {count}.",
+                path=path,
+                what=what,
+                count=len(tensors),
+            )
+        )
+    return named[0]
+
+
+def _gradient(tensor: Tensor, proposal: Proposal) -> Array:
+    """A gradient (H, D), or those of several batches (K, H, D)."""
+    weight, how = proposal.weight, proposal.arrangement
+    if tensor.shape not in {weight.shape, (*tensor.shape[:1], *weight.shape)}:
+        raise Refusal(
+            text(
+                "A gradient must have the shape of its weights, or one axis more for several "
+                "batches; got {gradient} for weights of shape {weights}.",
+                gradient=tensor.shape,
+                weights=weight.shape,
+            )
+        )
+    values = tensor.read().astype(np.float64)
+    return how.rows(values) if tensor.shape == weight.shape else np.stack([*map(how.rows, values)])
+
+
+def _vector(tensors: Mapping[str, Tensor], role: str) -> Array | None:
+    return tensors[role].read().astype(np.float64).reshape(-1) if role in tensors else None
+
+
+def _repeated(values: Array | None, channels: int) -> Array | None:
+    """A vector with a number for each channel, of one that all heads share."""
+    if values is None or len(values) == channels or channels % len(values):
+        return values
+    return np.tile(values, channels // len(values))

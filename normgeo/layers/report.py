@@ -1,0 +1,298 @@
+"""What a layer's weights decide with its norm: norms, learning rates, turns, and where ε bites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import radians
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arguments import instance_of, real_number, whole_number
+from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Equilibrium, Optimizer
+from normgeo.dynamics.optimizers import optimizer_of
+from normgeo.fisher.operator import fisher
+from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.layers.expected_angle import expected_angles
+from normgeo.layers.gradient_lengths import GradientLengths, gradient_lengths
+from normgeo.layers.place import sentence
+from normgeo.layers.trained_layer import TrainedLayer
+from normgeo.models.families import Family
+from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.fixed_cases import TINY
+from normgeo.symmetry.explanation import Explanation, explain
+from normgeo.symmetry.null_space import null_space
+
+FROZEN = 0.01
+"""Degrees a step, below which a block is called frozen, where nothing else is stated."""
+
+COUNTED = 1000
+"""Parameters up to which null directions are counted: it takes the cube of them in operations."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EpsilonShare:
+    """How much shorter ε makes z, 1 − √(v/(v + ε)), for the v of these activations.
+
+    Attributes:
+        shortened: (N or 1, channels or 1): of each case, each neuron, or both. source: of v.
+
+    """
+
+    shortened: Array
+    source: str
+
+    @property
+    def of_neurons(self) -> Array | None:
+        """The most of each neuron (or feature), (channels,); None where they share v."""
+        most: Array = self.shortened.max(axis=0)
+        return most if len(most) > 1 else None
+
+    @property
+    def of_cases(self) -> Array | None:
+        """The most of each case, (N,); None where the cases share v."""
+        most: Array = self.shortened.max(axis=1)
+        return most if len(most) > 1 else None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LayerReport:
+    """A layer, a stated optimizer, and what follows for its B blocks and H neurons.
+
+    Attributes:
+        layer: the layer. standing: where its norm stands, and what that makes free, in words.
+        optimizer: the rule. rate: η, None where none is stated. decay: λ. batch_size: m.
+        frozen_below: degrees a step.
+        norms: ‖w̃‖ of each block, (B,). row_norms: of each neuron's centered row, (H,).
+        gains: how long the norm lets each row be, (H,). gain_shares: of their sum, (H,).
+        effective_rates: the learning rate on the unit sphere, (B,); None without a homogeneous
+            block or a rate.
+        gradients: ‖G‖ of each block, and what tells it; None where nothing does.
+        angles: expected of a step, radians, (B,); None without rate, gradients or a law.
+        balance: the norm and angle at which decay and growth would balance, (B,); None without.
+        epsilon: None where v is not known.
+        spectrum, explanation: of F_WW, None without X and a family, the latter also for many
+            parameters.
+        missing: sentences on what is not shown, and what it takes.
+
+    """
+
+    layer: TrainedLayer
+    standing: str
+    optimizer: Optimizer
+    rate: float | None
+    decay: float
+    batch_size: int | None
+    frozen_below: float
+    norms: Array
+    row_norms: Array
+    gains: Array
+    gain_shares: Array
+    effective_rates: Array | None
+    gradients: GradientLengths | None
+    angles: Array | None
+    balance: Equilibrium | None
+    epsilon: EpsilonShare | None
+    spectrum: Spectrum | None
+    explanation: Explanation | None
+    missing: tuple[str, ...]
+
+    @property
+    def blocks(self) -> Blocks:
+        """The homogeneous blocks, or where there are none each row by itself."""
+        return self.layer.blocks
+
+    @property
+    def block_of(self) -> Array:
+        """The block of each neuron, (H,)."""
+        found = np.empty(len(self.layer.W), dtype=int)
+        found[self.blocks.neurons] = np.arange(len(self.blocks.neurons))[:, None]
+        return found
+
+    @property
+    def frozen(self) -> Array | None:
+        """Which blocks are expected to turn less than stated, (B,); None where none is expected."""
+        return None if self.angles is None else self.angles < radians(self.frozen_below)
+
+
+def layer_report(
+    layer: TrainedLayer,
+    *,
+    optimizer: str | Optimizer = "gradient_descent",
+    rate: float | None = None,
+    decay: float = 0.0,
+    batch_size: int | None = None,
+    family: str | Family | None = None,
+    frozen_below: float = FROZEN,
+    eigenvalues: int = 20,
+    seed: int = 0,
+) -> LayerReport:
+    """Return what a layer decides, with a stated optimizer; no number stands for what is missing.
+
+    Args:
+        layer: as `load_layer` reads it. optimizer: one of OPTIMIZERS, or its key.
+        rate: η > 0. decay: λ ≥ 0. batch_size: m; None for all cases of X.
+        family: of a model whose natural parameters the outputs of the layer are: with X it gives
+            the Fisher information, with X and labels the gradient.
+        frozen_below: degrees a step. eigenvalues: of F_WW, how many; 0 leaves them out.
+        seed: of the mini-batches.
+
+    Raises:
+        ValueError: bad arguments, or numbers at which the norm is undefined.
+
+    >>> from normgeo import NORMALIZERS
+    >>> from normgeo.layers.place import PLACES
+    >>> layer = TrainedLayer("w", np.array([[3.0, 4.0]]), NORMALIZERS["weight"], PLACES["after"])
+    >>> layer_report(layer, rate=0.5).effective_rates
+    array([0.02])
+
+    """
+    instance_of("layer", layer, TrainedLayer)
+    rule = optimizer_of(optimizer)
+    rate = None if rate is None else real_number("rate", rate, above=0)
+    decay = real_number("decay", decay, least=0)
+    if rate is not None and rate * decay >= 1:
+        raise Refusal(
+            text(
+                "The product of `rate` and `decay` must be below 1, so that decay keeps the "
+                "direction; got {rate} × {decay}.",
+                rate=rate,
+                decay=decay,
+            )
+        )
+    if batch_size is not None:
+        batch_size = whole_number("batch_size", batch_size, 1)
+    frozen_below = real_number("frozen_below", frozen_below, above=0, below=180)
+    blocks = layer.blocks
+    vectors = blocks.vectors(layer.W)
+    norms, size = lengths(vectors), vectors.shape[-1]
+    rows = lengths(vectors.reshape(*blocks.neurons.shape, -1))
+    row_norms = np.empty(len(layer.W))
+    row_norms[blocks.neurons] = rows
+    gains = layer.full_gain
+
+    effective = None
+    if rate is not None and blocks.homogeneous:
+        with np.errstate(all="ignore"):
+            effective = rule.effective_rates(np.array([[rate]]), decay, norms[None])[0]
+        effective = np.where(norms > 0, effective, np.nan)
+    gradients = gradient_lengths(layer, family, batch_size, seed)
+    angles = balance = None
+    if rate is not None and gradients is not None:
+        angles = expected_angles(rule, rate, norms, gradients.norms, size)
+        if decay and blocks.homogeneous:
+            with np.errstate(all="ignore"):
+                balance = rule.equilibrium(rate, decay, norms * gradients.norms, size)
+    found, explanation = _of_fisher(layer, family, eigenvalues)
+    epsilon = _epsilon(layer)
+    total = gains.sum()
+    return LayerReport(
+        layer,
+        sentence(layer.place, layer.normalizer),
+        rule,
+        rate,
+        decay,
+        batch_size,
+        frozen_below,
+        norms,
+        row_norms,
+        gains,
+        gains / total if total else np.zeros_like(gains),
+        effective,
+        gradients,
+        angles,
+        balance,
+        epsilon,
+        found,
+        explanation,
+        tuple(_missing(layer, rule, rate, decay, family, gradients, angles, epsilon)),
+    )
+
+
+def _of_fisher(
+    layer: TrainedLayer, family: str | Family | None, count: int
+) -> tuple[Spectrum | None, Explanation | None]:
+    if not count or family is None or layer.X is None or layer.place.takes_stream:
+        return None, None
+    model, X = layer.model(family)
+    F = fisher(model, X)
+    size = len(F.layout.weights)
+    found = spectrum(F, min(count, size), weights_only=True)
+    if size > COUNTED:
+        return found, None
+    return found, explain(model, X, null_space(F))
+
+
+def _epsilon(layer: TrainedLayer) -> EpsilonShare | None:
+    """Return where ε counts, by X or else by what training has averaged."""
+    eps = float(layer.normalizer.added_eps)
+    if not eps:
+        return None
+    v, source = layer.variances(), text("the activations X")
+    if v is not None:
+        v = np.maximum(v - eps, 0)  # `moments` has added it
+    elif layer.running_var is not None:
+        v, source = layer.running_var[None], text("the running variance of training")
+    if v is None:
+        return None
+    with np.errstate(over="ignore"):
+        return EpsilonShare(1 - 1 / np.sqrt(1 + eps / np.maximum(v, TINY)), source)
+
+
+def _missing(
+    layer: TrainedLayer,
+    rule: Optimizer,
+    rate: float | None,
+    decay: float,
+    family: str | Family | None,
+    gradients: GradientLengths | None,
+    angles: Array | None,
+    epsilon: EpsilonShare | None,
+) -> list[str]:
+    said = []
+    if zeros := int(np.count_nonzero(layer.blocks.vectors(layer.W).any(axis=-1) == 0)):
+        said.append(text("{count} blocks are zero: they have no direction.", count=zeros))
+    if not layer.blocks.homogeneous:
+        said.append(
+            text(
+                "W has no homogeneous block here, so its norm is no learning rate: angles are "
+                "those of the rows as they are."
+            )
+        )
+    if rate is None:
+        said.append(
+            text("Learning rates and angles need the rate η of the optimizer: give `rate`.")
+        )
+    if gradients is None:
+        said.append(
+            text(
+                "Angles need gradients: a gradient file, or activations X with the family of the "
+                "outputs, and labels if there are any."
+            )
+        )
+    elif rate is not None and angles is None:
+        said.append(
+            text(
+                "No angle is expected of {rule}. {reason}",
+                rule=rule.title,
+                reason=rule.equilibrium_assumes,
+            )
+        )
+    if epsilon is None and layer.normalizer.scaling.takes_eps:
+        said.append(
+            text("Where ε counts takes the residual stream as well as X.")
+            if layer.place.takes_stream
+            else text("Where ε counts takes activations X, and an ε that is not 0.")
+        )
+    if layer.X is None or family is None:
+        said.append(
+            text("Null directions and the spectrum of F need X and the family of the outputs.")
+        )
+    elif layer.place.takes_stream:
+        said.append(text("F of a norm after a residual sum is not computed."))
+    return said

@@ -1,0 +1,119 @@
+"""How the rows of W stand in a tensor: transposed kernels, convolutions, fused projections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array, require_room
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.layers.modules import Module
+
+_FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_attn|attn)$", re.IGNORECASE)
+_OF_HEADS = ("query", "key", "value")
+_INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
+
+
+@final
+@dataclass(frozen=True)
+class Arrangement:
+    """Where the rows of W, one a neuron, stand in a tensor.
+
+    Attributes:
+        tensor: its shape, as it is looked at.
+        outputs_last: whether its last axis is that of the neurons, as in JAX.
+        part: the rows of a fused projection, from and to; None for all.
+
+    """
+
+    tensor: tuple[int, ...]
+    outputs_last: bool
+    part: tuple[int, int] | None = None
+
+    @classmethod
+    def all_of(cls, module: Module) -> Iterator[tuple[str, Arrangement]]:
+        """Yield the name and arrangement of each layer in a module's weights."""
+        weight = module.tensors["weight"]
+        shape, last = weight.shape, _outputs_last(module)
+        if last and len(shape) == 3 and module.last in _OF_HEADS:
+            shape = (shape[0], shape[1] * shape[2])  # JAX has an axis for the heads
+        how = cls(shape, last)
+        H, D = how.shape
+        if _FUSED.search(module.path) and D * 3 == H:
+            for i, letter in enumerate("qkv"):
+                yield f"{weight.name}[{letter}]", replace(how, part=(i * D, (i + 1) * D))
+        else:
+            yield weight.name, how
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(H, D)."""
+        if self.part is not None:
+            return self.part[1] - self.part[0], prod(self.tensor) // self._outputs
+        return self._outputs, prod(self.tensor) // max(self._outputs, 1)
+
+    @property
+    def _outputs(self) -> int:
+        return self.tensor[-1 if self.outputs_last else 0]
+
+    def rows(self, values: Array) -> Array:
+        """Return W (H, D): the features of a convolution in the order channels, height, width."""
+        values = values.reshape(self.tensor)
+        if self.outputs_last:
+            values = np.moveaxis(np.moveaxis(values, -1, 0), -1, 1)
+        return self._of_part(values.reshape(len(values), -1))
+
+    def of_rows(self, values: Array | None) -> Array | None:
+        """Return what a vector with a number for each row has for those of the part."""
+        return None if values is None else self._of_part(values)
+
+    def _of_part(self, values: Array) -> Array:
+        return values if self.part is None else values[slice(*self.part)]
+
+
+def windows(images: Array, how: Arrangement) -> Array:
+    """Return every window of images (N, C, H, W) that a kernel sees, (N·H'·W', C·h·w).
+
+    A batch statistic over these rows is one over N × H × W of each channel.
+
+    Raises:
+        ValueError: weights that are no convolution of such images.
+
+    """
+    spatial = how.tensor[:-2] if how.outputs_last else how.tensor[2:]
+    channels = how.tensor[-2] if how.outputs_last else how.tensor[1]
+    fits = images.ndim == len(spatial) + 2 and images.shape[1] == channels
+    if not fits or any(n < k for n, k in zip(images.shape[2:], spatial, strict=True)):
+        raise Refusal(
+            text(
+                "Images of a convolution must have shape (N, C, H, W) with the {channels} channels "
+                "of its kernel, and be no smaller; got {images} for weights of shape {weights}.",
+                channels=channels,
+                images=images.shape,
+                weights=how.tensor,
+            )
+        )
+    axes = tuple(range(2, images.ndim))
+    seen = np.lib.stride_tricks.sliding_window_view(images, spatial, axis=axes)
+    require_room(text("The windows of the images"), *seen.shape)
+    places = np.moveaxis(seen, 1, 1 + len(spatial))
+    return places.reshape(-1, channels * prod(spatial))
+
+
+def _outputs_last(module: Module) -> bool:
+    """Whether the neurons are the last axis: by the name of the tensor, or by the bias's size."""
+    weight = module.tensors["weight"]
+    if weight.name.replace("/", ".").rpartition(".")[2] == "kernel":
+        return True
+    first, last = weight.shape[0], weight.shape[-1]
+    if len(weight.shape) != 2 or first == last:
+        return False
+    if "bias" in module.tensors:
+        return module.tensors["bias"].shape == (last,)
+    return bool(_INPUTS_FIRST.search(module.path)) and last > first

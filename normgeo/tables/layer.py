@@ -1,0 +1,302 @@
+"""The layers of a network as tables: which tensor is what, and what each neuron comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import degrees
+
+import numpy as np
+
+from normgeo.base.arguments import word_of
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.text import text
+from normgeo.layers.checkpoint import Checkpoint, Proposal
+from normgeo.layers.modules import ROLES
+from normgeo.layers.report import LayerReport
+from normgeo.tables.table import Table
+
+COLUMNS = {
+    "neuron": text("neuron"),
+    "block": text("block"),
+    "norm": text("norm of the row"),
+    "block_norm": text("norm of the block"),
+    "gain": text("gain"),
+    "gain_share": text("share of the gain"),
+    "effective_rate": text("effective rate"),
+    "angle": text("degrees a step"),
+    "frozen": text("frozen"),
+    "over_balance": text("norm over balance"),
+    "shorter_by_eps": text("z shorter by ε"),
+}
+"""What is told of each neuron, by the words that sort a report and name its records."""
+
+
+def roles_table(checkpoint: Checkpoint) -> Table:
+    """Return which tensor is what, as it was found or corrected."""
+    rows = tuple(
+        (
+            tensor.name,
+            " × ".join(map(str, tensor.shape)),
+            tensor.kind,
+            text(ROLES[checkpoint.roles[tensor.name]]),
+        )
+        for tensor in checkpoint.tensors
+    )
+    return Table((text("tensor"), text("shape"), text("type"), text("taken for")), rows)
+
+
+def proposals_table(proposals: Sequence[Proposal]) -> Table:
+    """Return which layers there are, with their norms and where these stand."""
+    rows = tuple(
+        (
+            one.name,
+            *one.arrangement.shape,
+            _norm(one),
+            text(one.place.title),
+            one.why,
+        )
+        for one in proposals
+    )
+    columns = (text("layer"), "H", "D", text("norm"), text("stands"), text("because"))
+    return Table(columns, rows, text("Layers with their norms, as their names propose them"))
+
+
+def _norm(one: Proposal) -> str:
+    if one.normalizer.is_standard:
+        return text("none")
+    path = one.norm.path if one.norm else ""
+    return f"{_named(one)} {path}".strip()
+
+
+def _named(one: Proposal) -> str:
+    center, scale = one.normalizer.words
+    return f"({center}, {scale})"
+
+
+def values(report: LayerReport) -> dict[str, list[object]]:
+    """Return what is told of each neuron, by the words of COLUMNS; None for what is not known."""
+    of = report.block_of
+    H = len(of)
+    nothing: list[object] = [None] * H
+
+    def spread(of_blocks: Array | None) -> list[object]:
+        return nothing if of_blocks is None else of_blocks[of].tolist()
+
+    epsilon = report.epsilon.of_neurons if report.epsilon is not None else None
+    if epsilon is not None and len(epsilon) != H:
+        epsilon = None  # of features
+    over = None if report.balance is None else report.norms / report.balance.norm
+    return {
+        "neuron": list(range(H)),
+        "block": of.tolist(),
+        "norm": report.row_norms.tolist(),
+        "block_norm": spread(report.norms),
+        "gain": report.gains.tolist(),
+        "gain_share": report.gain_shares.tolist(),
+        "effective_rate": spread(report.effective_rates),
+        "angle": spread(None if report.angles is None else np.degrees(report.angles)),
+        "frozen": spread(report.frozen),
+        "over_balance": spread(over),
+        "shorter_by_eps": nothing if epsilon is None else epsilon.tolist(),
+    }
+
+
+def order(report: LayerReport, by: str) -> list[int]:
+    """Return the neurons in the order of a word of COLUMNS: largest first, those without last.
+
+    Raises:
+        ValueError: an unknown word.
+
+    """
+    column = values(report)[word_of("sort", by, COLUMNS)]
+    if by in {"neuron", "block"}:
+        return list(range(len(column)))
+
+    def key(neuron: int) -> tuple[bool, float]:
+        value = column[neuron]
+        return (value is None, -float(value) if isinstance(value, int | float) else 0.0)
+
+    return sorted(range(len(column)), key=key)
+
+
+def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = None) -> Table:
+    """Return a row for each neuron, sorted, without the columns of which nothing is known.
+
+    Raises:
+        ValueError: an unknown word.
+
+    """
+    told, rows = values(report), order(report, sort)
+    known = {
+        key: column
+        for key, column in told.items()
+        if any(value is not None for value in column)
+        and (key not in {"block", "block_norm"} or len(report.norms) < len(report.row_norms))
+    }
+    shown = rows if top is None else rows[:top]
+    return Table(
+        tuple(COLUMNS[key] for key in known),
+        tuple(tuple(column[row] for column in known.values()) for row in shown),
+        text(
+            "{name!s}: H = {H}, D = {D}",
+            name=report.layer.title,
+            H=report.layer.W.shape[0],
+            D=report.layer.W.shape[1],
+        ),
+        notes=tuple(sentences(report))
+        + (
+            ()
+            if len(shown) == len(rows)
+            else (
+                text(
+                    "The first {top} of {all} neurons by {word}.", top=top, all=len(rows), word=sort
+                ),
+            )
+        ),
+    )
+
+
+def records_table(reports: Sequence[LayerReport], sort: str = "neuron") -> Table:
+    """Return a record for each neuron of each layer, for programs, with all digits."""
+    rows = []
+    for report in reports:
+        told = values(report)
+        rows += [
+            (report.layer.title, *(told[key][row] for key in COLUMNS))
+            for row in order(report, sort)
+        ]
+    return Table(("layer", *COLUMNS), tuple(rows))
+
+
+def layers_table(reports: Sequence[LayerReport]) -> Table:
+    """Return a row for each layer: the spread of what its blocks come to."""
+    rows = []
+    for report in reports:
+        low, middle, high = np.quantile(report.norms, (0, 0.5, 1))
+        rows.append(
+            (
+                report.layer.title,
+                *report.layer.W.shape,
+                _words(report),
+                text(report.layer.place.title),
+                len(report.norms) if report.blocks.homogeneous else 0,
+                float(low),
+                float(middle),
+                float(high),
+                _median(report.effective_rates),
+                _median(None if report.angles is None else np.degrees(report.angles)),
+                None if report.frozen is None else float(report.frozen.mean()),
+            )
+        )
+    columns = (
+        text("layer"),
+        "H",
+        "D",
+        text("norm"),
+        text("stands"),
+        text("blocks"),
+        text("least norm"),
+        text("median norm"),
+        text("largest norm"),
+        text("median effective rate"),
+        text("median degrees a step"),
+        text("share frozen"),
+    )
+    return Table(columns, tuple(rows), text("The layers, and their homogeneous blocks"))
+
+
+def _words(report: LayerReport) -> str:
+    center, scale = report.layer.normalizer.words
+    return f"({center}, {scale})"
+
+
+def _median(values: Array | None) -> float | None:
+    return None if values is None else float(np.median(values))
+
+
+def sentences(report: LayerReport) -> list[str]:
+    """Return what is to be said of a layer: its norm, its optimizer, ε, F, and what is missing."""
+    layer, said = report.layer, [report.standing]
+    if layer.why:
+        said.append(text("Norm and place: {why}.", why=layer.why))
+    said += layer.notes
+    if report.rate is not None:
+        said.append(
+            text(
+                "{rule}, η = {rate}, λ = {decay}.",
+                rule=report.optimizer.title,
+                rate=number(report.rate),
+                decay=number(report.decay),
+            )
+        )
+    if report.gradients is not None:
+        said.append(text("Lengths of gradients: {source}.", source=report.gradients.source))
+    if report.frozen is not None:
+        said.append(
+            text(
+                "{count} of {all} blocks are expected to turn less than {angle}° a step.",
+                count=int(report.frozen.sum()),
+                all=len(report.frozen),
+                angle=number(report.frozen_below),
+            )
+        )
+    if report.balance is not None:
+        said.append(
+            text(
+                "Growth and decay balance at norms from {low} to {high}, where a step turns by "
+                "{angle}°.",
+                low=number(float(report.balance.norm.min())),
+                high=number(float(report.balance.norm.max())),
+                angle=number(degrees(float(np.median(report.balance.angle)))),
+            )
+        )
+    said += _of_epsilon(report)
+    if report.spectrum is not None:
+        said.append(
+            text(
+                "F_WW: the largest of {all} eigenvalues is {value}, the {k} largest make "
+                "{share:.1%} of the trace.",
+                all=report.spectrum.size,
+                value=number(float(report.spectrum.values[0])),
+                k=len(report.spectrum.values),
+                share=report.spectrum.share,
+            )
+        )
+    if report.explanation is not None:
+        credited = [reason for reason in report.explanation.reasons if reason.added]
+        said.append(
+            text(
+                "Null directions of F_WW: {counts} of {all}{reasons}.",
+                counts=report.explanation.null.counts,
+                all=len(report.explanation.null.singular_values),
+                reasons="".join(
+                    text("; {title}: {added}", title=reason.title, added=reason.added)
+                    for reason in credited
+                ),
+            )
+        )
+    return [*said, *report.missing]
+
+
+def _of_epsilon(report: LayerReport) -> list[str]:
+    if report.epsilon is None:
+        return []
+    said = []
+    for what, short in (
+        (text("neurons or features"), report.epsilon.of_neurons),
+        (text("cases"), report.epsilon.of_cases),
+    ):
+        if short is not None:
+            said.append(
+                text(
+                    "ε makes z over 1 % shorter in {count} of {all} {what}, at most {most:.2%}, by "
+                    "{source}.",
+                    count=int((short > 0.01).sum()),
+                    all=len(short),
+                    what=what,
+                    most=float(short.max()),
+                    source=report.epsilon.source,
+                )
+            )
+    return said

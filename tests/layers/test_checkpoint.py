@@ -1,0 +1,238 @@
+"""Which tensor is what: conventions of checkpoints, corrections, and the rows that are read."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from normgeo import load_layer
+from normgeo.base.refusal import Refusal
+from normgeo.layers.checkpoint import Checkpoint
+from normgeo.layers.modules import role_of
+
+RNG = np.random.default_rng(0)
+
+
+def saved(path: Path, shapes: dict[str, tuple[int, ...]]) -> Path:
+    arrays = {name: RNG.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    arrays |= {name: abs(of) for name, of in arrays.items() if name.endswith(("_var", "/var"))}
+    save_file(arrays, path / "model.safetensors")
+    return path / "model.safetensors"
+
+
+BN = ("weight", "bias", "running_mean", "running_var")
+# Shapes by name; the layer; H, D, its norm, where that stands, its two words and its groups.
+CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]]] = {
+    "residual network of PyTorch": (
+        {"layer1.0.conv1.weight": (8, 4, 3, 3), **{f"layer1.0.bn1.{n}": (8,) for n in BN}}
+        | {"layer1.0.conv2.weight": (8, 8, 3, 3), **{f"layer1.0.bn2.{n}": (8,) for n in BN}},
+        "layer1.0.conv2.weight",
+        (8, 72, "layer1.0.bn2", "after", ("batch", "batch"), 1),
+    ),
+    "sequence": (
+        {"features.0.weight": (8, 4, 3, 3), **{f"features.1.{n}": (8,) for n in BN}},
+        "features.0.weight",
+        (8, 36, "features.1", "after", ("batch", "batch"), 1),
+    ),
+    "norm before in a sequence": (
+        {"head.0.weight": (5,), "head.0.bias": (5,), "head.1.weight": (7, 5)},
+        "head.1.weight",
+        (7, 5, "head.0", "before", ("layer", "layer"), 1),
+    ),
+    "GPT-2, whose weights stand transposed": (
+        {"h.0.ln_1.weight": (6,), "h.0.ln_1.bias": (6,)}
+        | {"h.0.attn.c_attn.weight": (6, 18), "h.0.attn.c_attn.bias": (18,)},
+        "h.0.attn.c_attn.weight[k]",
+        (6, 6, "h.0.ln_1", "before", ("layer", "layer"), 1),
+    ),
+    "Llama": (
+        {"model.layers.0.post_attention_layernorm.weight": (6,)}
+        | {"model.layers.0.mlp.up_proj.weight": (9, 6)},
+        "model.layers.0.mlp.up_proj.weight",
+        (
+            *(9, 6, "model.layers.0.post_attention_layernorm"),
+            *("before", ("none", "layer"), 1),
+        ),
+    ),
+    "queries with a norm for each head": (
+        {"layers.0.self_attn.q_proj.weight": (8, 6), "layers.0.self_attn.q_norm.weight": (2,)}
+        | {"layers.0.input_layernorm.weight": (6,)},
+        "layers.0.self_attn.q_proj.weight",
+        (8, 6, "layers.0.self_attn.q_norm", "after", ("none", "layer"), 4),
+    ),
+    "BERT": (
+        {"encoder.layer.0.output.dense.weight": (6, 9)}
+        | {f"encoder.layer.0.output.LayerNorm.{n}": (6,) for n in ("gamma", "beta")},
+        "encoder.layer.0.output.dense.weight",
+        (
+            *(6, 9, "encoder.layer.0.output.LayerNorm"),
+            *("residual", ("layer", "layer"), 1),
+        ),
+    ),
+    "encoder layer of PyTorch": (
+        {"layers.0.linear2.weight": (6, 9)}
+        | {"layers.0.norm2.weight": (6,), "layers.0.norm2.bias": (6,)},
+        "layers.0.linear2.weight",
+        (6, 9, "layers.0.norm2", "residual", ("layer", "layer"), 1),
+    ),
+    "Flax": (
+        {"params/Conv_0/kernel": (3, 3, 4, 5), "batch_stats/BatchNorm_0/var": (5,)}
+        | {"params/BatchNorm_0/scale": (5,), "params/BatchNorm_0/bias": (5,)},
+        "params/Conv_0/kernel",
+        (5, 36, "BatchNorm_0", "after", ("batch", "batch"), 1),
+    ),
+    "heads of Flax": (
+        {"params/attention/query/kernel": (6, 2, 4)},
+        "params/attention/query/kernel",
+        (8, 6, "", "after", ("none", "none"), 1),
+    ),
+    "weight norm": (
+        {"fc.weight_v": (3, 4), "fc.weight_g": (3, 1), "fc.bias": (3,)},
+        "fc.weight_v",
+        (3, 4, "", "after", ("none", "weight"), 1),
+    ),
+    "weight norm of PyTorch now": (
+        {f"fc.parametrizations.weight.original{i}": s for i, s in enumerate([(3, 1), (3, 4)])},
+        "fc.parametrizations.weight.original1",
+        (3, 4, "", "after", ("none", "weight"), 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_names_of_checkpoints_propose_layers_norms_and_places(name: str, tmp_path: Path) -> None:
+    shapes, layer, expected = CONVENTIONS[name]
+    found = Checkpoint.of(saved(tmp_path, shapes)).choose(layer)
+    norm = found.norm.path if found.norm else ""
+    n = found.normalizer
+    got = (*found.arrangement.shape, norm, found.place.key, n.words, n.groups)
+    assert got == expected
+    loaded = load_layer(tmp_path / "model.safetensors", layer)
+    assert loaded.W.shape == expected[:2]
+
+
+def test_embedding_is_no_layer() -> None:
+    assert role_of("transformer.wte.weight", (50, 6)) == ("transformer.wte", "embedding")
+    assert role_of("embeddings.word_embeddings.weight", (50, 6))[1] == "embedding"
+
+
+def test_rows_are_those_that_the_framework_multiplies_by(tmp_path: Path) -> None:
+    """PyTorch: a = x Wᵀ, and for GPT-2 and JAX a = x W; a convolution sees windows."""
+    rng = np.random.default_rng(1)
+    x, gpt = rng.standard_normal((5, 6)), rng.standard_normal((6, 18))
+    save_file(
+        {"attn.c_attn.weight": gpt, "attn.c_attn.bias": np.zeros(18)}, tmp_path / "g.safetensors"
+    )
+    for i, part in enumerate("qkv"):
+        W = load_layer(tmp_path / "g.safetensors", f"attn.c_attn.weight[{part}]").W
+        np.testing.assert_allclose(x @ W.T, (x @ gpt)[:, 6 * i : 6 * i + 6])
+    kernel = rng.standard_normal((3, 2, 4, 5))  # JAX: height, width, inputs, outputs
+    images = rng.standard_normal((2, 4, 6, 7))
+    np.savez(tmp_path / "c.npz", **{"params/Conv_0/kernel": kernel})
+    np.save(tmp_path / "x.npy", images)
+    layer = load_layer(tmp_path / "c.npz", x=tmp_path / "x.npy")
+    assert layer.X is not None
+    a = (layer.X @ layer.W.T).reshape(2, 4, 6, 5)
+    for n, i, j, o in np.ndindex(a.shape):
+        seen = images[n, :, i : i + 3, j : j + 2]
+        assert a[n, i, j, o] == pytest.approx((seen.transpose(1, 2, 0) * kernel[..., o]).sum())
+
+
+def test_corrections_win(tmp_path: Path) -> None:
+    path = saved(tmp_path, {"a.weight": (4, 4), "n.first": (4,), "odd": (4, 4), "m.scale": (4,)})
+    layer = load_layer(
+        path, "a.weight", norm="m", place="before", normalizer="rms", eps=1e-3, groups=2
+    )
+    assert (layer.place.key, layer.normalizer.words) == ("before", ("none", "layer"))
+    assert (layer.normalizer.eps, layer.normalizer.groups) == (1e-3, 2)
+    assert layer.gain is not None
+    found = Checkpoint.of(path, {"odd": "weight", "a.weight": "other"})
+    assert [one.name for one in found.proposals] == ["odd"]
+    assert (found.roles["n.first"], found.roles["a.weight"]) == ("other", "other")
+
+
+def test_bias_that_the_norm_takes_is_a_weight(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path,
+        {"x.0.weight": (4, 3), "x.0.bias": (4,), "x.1.weight": (4,), "x.1.bias": (4,)},
+    )
+    layer = load_layer(path)
+    assert layer.W.shape == (4, 4)
+    assert layer.bias is None
+    assert "counted among the weights" in layer.notes[0]
+    batch = load_layer(path, normalizer="batch")
+    assert batch.W.shape == (4, 3)
+    assert batch.notes == ("The bias b of the layer changes nothing: the norm takes it off.",)
+
+
+def bad(**given: Any) -> dict[str, Any]:
+    return given
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "layer": (
+        bad(layer="c"),
+        "Choose one of the 2 layers of the files by its name; got 'c', and they are a.weight, "
+        "b.weight.",
+    ),
+    "no layer": (
+        bad(),
+        "Choose one of the 2 layers of the files by its name; got None, and they are a.weight, "
+        "b.weight.",
+    ),
+    "role": (
+        bad(layer="a.weight", roles={"a.weight": "wheel"}),
+        "A correction gives a tensor of the files one of weight, bias, gain, running_mean, "
+        "running_var, embedding, x, labels, gradient, other; got 'a.weight' and 'wheel'.",
+    ),
+    "norm": (
+        bad(layer="a.weight", norm="bn"),
+        "`norm` must be the path of a norm in the files; got 'bn', and they hold n.",
+    ),
+    "place": (
+        bad(layer="a.weight", place="beside"),
+        "`place` must be one of after, before, residual; got 'beside'.",
+    ),
+    "size": (
+        bad(layer="a.weight", norm="n", place="before"),
+        "`gain` of a layer with W of shape (4, 3) must have shape (3,); got (4,). Check which "
+        "tensor is what.",
+    ),
+    "inputs": (
+        bad(layer="a.weight", x="x.npy"),
+        "`X` of a layer with W of shape (4, 3) must have shape (7, 3); got (7, 2). Check which "
+        "tensor is what.",
+    ),
+    "gradient": (
+        bad(layer="a.weight", gradient="x.npy"),
+        "A gradient must have the shape of its weights, or one axis more for several batches; got "
+        "(7, 2) for weights of shape (4, 3).",
+    ),
+    "images": (
+        bad(layer="a.weight", x="images.npy"),
+        "Images of a convolution must have shape (N, C, H, W) with the 3 channels of its kernel, "
+        "and be no smaller; got (2, 3, 5, 5) for weights of shape (4, 3).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_told_in_a_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(Path(), {"a.weight": (4, 3), "b.weight": (3, 4), "n.weight": (4,)})
+    np.save("x.npy", np.ones((7, 2)))
+    np.save("images.npy", np.ones((2, 3, 5, 5)))
+    given, sentence = BAD[name]
+    with pytest.raises(Refusal, match=f"^{re.escape(sentence)}$"):
+        load_layer("model.safetensors", **given)
+
+
+def test_files_without_weights_say_so(tmp_path: Path) -> None:
+    path = saved(tmp_path, {"bn.weight": (4,), "bn.bias": (4,)})
+    with pytest.raises(Refusal, match=r"^The files must hold weights, .* none of their 2 tensors"):
+        load_layer(path)
