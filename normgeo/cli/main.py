@@ -19,10 +19,10 @@ from normgeo.base.characters import spell
 from normgeo.base.interruption import interruptible
 from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import printable, text
-from normgeo.cli import audit, explorer, figures, fisher, pictures, render, table, training
+from normgeo.cli import audit, explorer, figures, fisher, layer, pictures, render, table, training
 from normgeo.cli.output import open_streams, program, silence_streams
 
-COMMANDS = (explorer, table, audit, fisher, render, figures, pictures, training)
+COMMANDS = (explorer, table, audit, fisher, layer, render, figures, pictures, training)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

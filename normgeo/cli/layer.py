@@ -1,0 +1,161 @@
+"""`normgeo layer`: a layer of one's own network, from files: norms, learning rates, turns, ε."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.tables.formats import FORMATS
+
+EXTRA = {
+    "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
+    "stream": text("what its outputs are added to (N, H)"),
+    "labels": text("labels, where its outputs are those of a model"),
+    "gradient": text("gradient of the loss, as the weights stand in their file"),
+}
+WORDS = {
+    "layer": text("which of several layers, by its name"),
+    "norm": text("path of its norm in the files"),
+    "place": text("where the norm stands: after, before or residual"),
+    "method": text("what the norm is: batch, layer, rms, weight …"),
+    "optimizer": text("gradient_descent, momentum, adam, adamw …"),
+    "family": text("of the outputs, for X: gaussian, bernoulli, poisson or categorical"),
+    "sort": text("by which column, largest first: norm, gain, effective_rate, angle …"),
+}
+NUMBERS = {
+    "groups": (int, text("groups of neurons that the norm takes apart")),
+    "eps": (float, text("ε of the norm; no checkpoint holds it; default: 1e-5")),
+    "rate": (float, text("learning rate η")),
+    "decay": (float, text("weight decay λ; default: 0")),
+    "batch-size": (int, text("cases of a batch; default: all of X")),
+    "frozen-below": (float, text("degrees a step under which a block is frozen; default: 0.01")),
+    "top": (int, text("how many neurons are shown; default: 20, and all for csv and json")),
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command to the others, argparse's subparsers."""
+    parser = commands.add_parser(
+        "layer",
+        help=str(text("say what the weights of a layer and its norm decide, from files")),
+        description=str(
+            text(
+                "Which changes of its weights a layer ignores, which of its neurons have stopped "
+                "turning, whether decay and growth balance, and where ε counts. Of several layers "
+                "all are told in a line each; --layer chooses one."
+            )
+        ),
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        type=Path,
+        help=str(text(".safetensors, .npz, .npy or .csv; never pickles")),
+    )
+    parser.add_argument(
+        "--example", metavar="NAME", help=str(text("a layer that ships: batch, layer or pre_norm"))
+    )
+    parser.add_argument(
+        "--roles", action="store_true", help=str(text("list which tensor is taken for what"))
+    )
+    parser.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        metavar="TENSOR=ROLE",
+        help=str(text("correct it: weight, bias, gain, running_mean, running_var, x …")),
+    )
+    for name, what in EXTRA.items():
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=str(what))
+    for name, what in WORDS.items():
+        parser.add_argument(f"--{name}", metavar="NAME", help=str(what))
+    for name, (kind, what) in NUMBERS.items():
+        parser.add_argument(f"--{name}", metavar="N", type=kind, help=str(what))
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help=str(text("csv and json have a record for each neuron, with all digits")),
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, compute and print.
+
+    Raises:
+        ValueError: bad files, names or numbers. OSError: a file that can't be read.
+
+    """
+    from normgeo.layers.checkpoint import Checkpoint
+    from normgeo.layers.loading import read_layer
+    from normgeo.layers.report import FROZEN, layer_report
+    from normgeo.tables import layer as tables
+
+    extra = {name: getattr(options, name) for name in EXTRA}
+    found = Checkpoint.of(
+        _files(options),
+        dict(map(_role, options.role)),
+        norm=options.norm,
+        place=options.place,
+        normalizer=options.method,
+        groups=options.groups,
+        eps=options.eps,
+    )
+    if options.roles:
+        print_table(tables.roles_table(found), options.format)
+        if options.format not in FOR_PROGRAMS:
+            print()
+            print_table(tables.proposals_table(found.proposals), options.format)
+        return
+    one = options.layer is not None or len(found.proposals) == 1 or any(extra.values())
+    chosen = (found.choose(options.layer),) if one else found.proposals
+    reports = [
+        layer_report(
+            read_layer(found, proposal, extra),
+            optimizer=options.optimizer or "gradient_descent",
+            rate=options.rate,
+            decay=options.decay or 0.0,
+            batch_size=options.batch_size,
+            family=options.family,
+            frozen_below=options.frozen_below or FROZEN,
+        )
+        for proposal in chosen
+    ]
+    sort = options.sort or "neuron"
+    if options.format in FOR_PROGRAMS:
+        print_table(tables.records_table(reports, sort), options.format)
+    elif one:
+        print_table(tables.neurons_table(reports[0], sort, options.top or 20), options.format)
+    else:
+        print_table(tables.layers_table(reports), options.format)
+        print(
+            text("Choose one with --layer NAME; --roles lists which tensor is what."),
+            file=sys.stderr,
+        )
+
+
+def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:
+    if options.files and options.example is None:
+        return list(options.files)
+    from normgeo.layers.examples import example
+
+    if options.files or options.example is None:
+        raise Refusal(text("Give files of tensors, or one --example."))
+    return [example(options.example).path]
+
+
+def _role(word: str) -> tuple[str, str]:
+    name, separator, role = word.rpartition("=")
+    if not separator:
+        raise Refusal(
+            text("`--role` must have the form TENSOR=ROLE; got {word!r}.", word=word[:80])
+        )
+    return name, role

@@ -1,0 +1,125 @@
+"""`normgeo layer`: its numbers against the library, its words, its corrections and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from normgeo import layer_report, load_layer
+from normgeo.__main__ import main
+from normgeo.layers.examples import EXAMPLES
+from normgeo.tables.formats import FORMATS
+from normgeo.tables.layer import COLUMNS
+
+Captured = pytest.CaptureFixture[str]
+TRAINED = ("--optimizer", "momentum", "--rate", "0.1", "--decay", "0.003")
+
+
+def records(capsys: Captured, *arguments: str) -> list[dict[str, Any]]:
+    assert main(["layer", *arguments, "--format", "json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    shapes = {"conv1.weight": (4, 3, 2, 2), "bn1.weight": (4,), "bn1.running_var": (4,)}
+    shapes |= {"mlp.fc1.weight": (5, 4), "norm2.weight": (4,), "\x1b[2J.weight": (2, 2)}
+    save_file({k: rng.uniform(0.1, 1, v) for k, v in shapes.items()}, tmp_path / "m.safetensors")
+    return tmp_path / "m.safetensors"
+
+
+def test_records_are_what_the_library_says(capsys: Captured) -> None:
+    found = records(capsys, "--example", "batch", *TRAINED, "--sort", "norm")
+    layer = load_layer(EXAMPLES["batch"].path)
+    report = layer_report(layer, optimizer="momentum", rate=0.1, decay=0.003)
+    assert report.angles is not None
+    assert report.balance is not None
+    assert [one["norm"] for one in found] == sorted(report.norms.tolist(), reverse=True)
+    assert found[0]["neuron"] == 11
+    assert found[0]["frozen"] is True
+    for one in found:
+        h = one["neuron"]
+        assert one["angle"] == pytest.approx(np.degrees(report.angles[h]))
+        assert one["over_balance"] == pytest.approx(report.norms[h] / report.balance.norm[h])
+    assert sum(one["gain_share"] for one in found) == pytest.approx(1)
+
+
+def test_several_layers_are_told_in_a_line_each(checkpoint: Path, capsys: Captured) -> None:
+    assert main(["layer", str(checkpoint)]) == 0
+    out, err = capsys.readouterr()
+    assert "--layer NAME" in err
+    lines = [line for line in out.splitlines() if ".weight" in line]
+    assert ["after W" in line for line in lines] == [True, True, False]
+    assert "before W" in lines[2]
+    assert "\x1b" not in out
+    names = {one["layer"] for one in records(capsys, str(checkpoint))}
+    assert names == {"conv1.weight", "mlp.fc1.weight", "\x1b[2J.weight"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_every_neuron(format: str, capsys: Captured) -> None:
+    command = ["layer", "--example", "pre_norm", "--family", "gaussian", "--format", format]
+    assert main(command) == 0
+    out, _ = capsys.readouterr()
+    assert len(out.splitlines()) > 12
+
+
+def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -> None:
+    assert main(["layer", "--example", "pre_norm"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(layer, layer) stands before W. Ignored: columns of W × δ, with the norm's gain" in out
+    assert "'norm2' stands before this part of its block" in out
+    assert "need the rate η of the optimizer" in out
+    assert "effective rate" not in out
+
+
+def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> None:
+    assert main(["layer", str(checkpoint), "--roles"]) == 0
+    out, _ = capsys.readouterr()
+    assert "running variance" in out
+    assert "named and sized" in out
+    found = records(
+        capsys,
+        *(str(checkpoint), "--layer", "mlp.fc1.weight", "--role", "conv1.weight=other"),
+        *("--norm", "", "--method", "weight", "--rate", "1"),
+    )
+    W = load_layer(checkpoint, "mlp.fc1.weight").W
+    rates = [one["effective_rate"] for one in found]
+    np.testing.assert_allclose(rates, 1 / np.square(W).sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Give files of tensors, or one --example."),
+        (("--example", "none"), "`example` must be one of batch, layer, pre_norm; got 'none'."),
+        (("--example", "layer", "--role", "weight"), "`--role` must have the form TENSOR=ROLE; "),
+        (("--example", "layer", "--sort", "size"), "`sort` must be one of neuron, block, norm, "),
+        (("--example", "layer", "--rate", "-1"), "`rate` must be a finite number above 0; got -1"),
+        (("--example", "layer", "--place", "left"), "`place` must be one of after, before, "),
+        (("model.pt",), "Tensors are read from files that end in one of .safetensors, .npz, "),
+    ],
+)
+def test_refusals_are_sentences(
+    arguments: tuple[str, ...], sentence: str, capsys: Captured
+) -> None:
+    assert main(["layer", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(sentence)
+    assert len(err.splitlines()) == 1
+
+
+def test_columns_sort_with_the_unknown_last(capsys: Captured) -> None:
+    for column in COLUMNS:
+        found = records(capsys, "--example", "batch", "--sort", column)
+        values = [one[column] for one in found]
+        if column in {"neuron", "block"}:
+            assert values == sorted(values)
+        elif values[0] is not None:
+            assert values == sorted(values, reverse=True)
