@@ -188,6 +188,8 @@ def _corrected(
         return proposal
     if norm is not None:
         of_norm = norm if isinstance(norm, Module) else None
+        if of_norm is None:
+            place = place or PLACES["after"]  # of the weights themselves, or none
         H, _ = proposal.arrangement.shape
         taken = normalizer_of(of_norm, proposal.module, H)
         proposal = replace(proposal, norm=of_norm, normalizer=taken)

@@ -65,7 +65,7 @@ class LayerReport:
     """A layer, a stated optimizer, and what follows for its B blocks and H neurons.
 
     Attributes:
-        layer: the layer. standing: where its norm stands, and what that makes free, in words.
+        layer: the layer.
         optimizer: the rule. rate: η, None where none is stated. decay: λ. batch_size: m.
         frozen_below: degrees a step.
         norms: ‖w̃‖ of each block, (B,). row_norms: of each neuron's centered row, (H,).
@@ -83,7 +83,6 @@ class LayerReport:
     """
 
     layer: TrainedLayer
-    standing: str
     optimizer: Optimizer
     rate: float | None
     decay: float
@@ -101,6 +100,11 @@ class LayerReport:
     spectrum: Spectrum | None
     explanation: Explanation | None
     missing: tuple[str, ...]
+
+    @property
+    def standing(self) -> str:
+        """Where the norm stands, and what that makes free, in words."""
+        return sentence(self.layer.place, self.layer.normalizer)
 
     @property
     def blocks(self) -> Blocks:
@@ -193,7 +197,6 @@ def layer_report(
     total = gains.sum()
     return LayerReport(
         layer,
-        sentence(layer.place, layer.normalizer),
         rule,
         rate,
         decay,

@@ -14,6 +14,7 @@ from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
 from normgeo.layers.report import LayerReport
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.tables.table import Table
 
 COLUMNS = {
@@ -36,7 +37,7 @@ def roles_table(checkpoint: Checkpoint) -> Table:
     """Return which tensor is what, as it was found or corrected."""
     rows = tuple(
         (
-            tensor.name,
+            _outside(tensor.name),
             " × ".join(map(str, tensor.shape)),
             tensor.kind,
             text(ROLES[checkpoint.roles[tensor.name]]),
@@ -50,7 +51,7 @@ def proposals_table(proposals: Sequence[Proposal]) -> Table:
     """Return which layers there are, with their norms and where these stand."""
     rows = tuple(
         (
-            one.name,
+            _outside(one.name),
             *one.arrangement.shape,
             _norm(one),
             text(one.place.title),
@@ -66,12 +67,17 @@ def _norm(one: Proposal) -> str:
     if one.normalizer.is_standard:
         return text("none")
     path = one.norm.path if one.norm else ""
-    return f"{_named(one)} {path}".strip()
+    return f"{_words(one.normalizer)} {_outside(path)}".strip()
 
 
-def _named(one: Proposal) -> str:
-    center, scale = one.normalizer.words
+def _words(normalizer: Normalizer) -> str:
+    center, scale = normalizer.words
     return f"({center}, {scale})"
+
+
+def _outside(name: str) -> str:
+    """A name in a file, which is never read as markup."""
+    return text("{name!s}", name=name)
 
 
 def values(report: LayerReport) -> dict[str, list[object]]:
@@ -176,9 +182,9 @@ def layers_table(reports: Sequence[LayerReport]) -> Table:
         low, middle, high = np.quantile(report.norms, (0, 0.5, 1))
         rows.append(
             (
-                report.layer.title,
+                _outside(report.layer.title),
                 *report.layer.W.shape,
-                _words(report),
+                _words(report.layer.normalizer),
                 text(report.layer.place.title),
                 len(report.norms) if report.blocks.homogeneous else 0,
                 float(low),
@@ -204,11 +210,6 @@ def layers_table(reports: Sequence[LayerReport]) -> Table:
         text("share frozen"),
     )
     return Table(columns, tuple(rows), text("The layers, and their homogeneous blocks"))
-
-
-def _words(report: LayerReport) -> str:
-    center, scale = report.layer.normalizer.words
-    return f"({center}, {scale})"
 
 
 def _median(values: Array | None) -> float | None:

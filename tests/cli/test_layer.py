@@ -102,7 +102,7 @@ def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> N
         (("--example", "layer", "--sort", "size"), "`sort` must be one of neuron, block, norm, "),
         (("--example", "layer", "--rate", "-1"), "`rate` must be a finite number above 0; got -1"),
         (("--example", "layer", "--place", "left"), "`place` must be one of after, before, "),
-        (("model.pt",), "Tensors are read from files that end in one of .safetensors, .npz, "),
+        (("model.pt",), "Tensors are read from files that end in one of .safetensors, .npy, "),
     ],
 )
 def test_refusals_are_sentences(
