@@ -7,7 +7,7 @@ step to step, only their lengths and the norm decide the angle, not how the norm
 
 from __future__ import annotations
 
-from math import exp, log
+from math import atan, exp, log
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,6 +17,10 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 
+# Steps are as long as their rate. At a small one an optimizer forgets its gradients long before a
+# block has turned, as it does where the weights stand still.
+_SMALL, _SMALLEST = 1e-6, 1e-290
+
 _LEAST, _MOST = 1e-60, 1 - 1e-12  # of ηλ, between which a decay is looked for
 
 
@@ -25,19 +29,20 @@ def expected_angles(
 ) -> Array | None:
     """Return the angle of a step in radians, (B,); None for an optimizer without a law.
 
-        sin(angle) = η‖G‖/‖w‖     for gradient descent, as an example
+        tan(angle) = η‖G‖/‖w‖     for gradient descent, as an example
 
     Args:
         optimizer: the rule. rate: η. norms: ‖w‖, (B,). gradient_norms: ‖G‖ of a batch, its root
             mean square, (B,). size: how many weights a block has.
 
     """
-    angles = np.zeros(len(norms))
-    if optimizer.equilibrium(rate, _MOST / rate, np.ones(1), size) is None:
+    angles, small = np.zeros(len(norms)), max(_SMALL * rate, _SMALLEST)
+    if optimizer.equilibrium(small, _MOST / small, np.ones(1), size) is None:
         return None
     for b, (norm, length) in enumerate(zip(norms, gradient_norms, strict=True)):
         if norm and length:
-            angles[b] = _angle(optimizer, rate, float(norm), float(length), size)
+            turn = _angle(optimizer, small, float(norm), float(length), size)
+            angles[b] = atan(turn * (rate / small))
     return angles
 
 

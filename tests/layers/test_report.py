@@ -1,6 +1,6 @@
 """What is told of a layer, against closed forms, finite differences and measured steps."""
 
-from math import asin, radians
+from math import atan, radians
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,7 @@ def test_expected_angle_of_descent_is_that_of_a_measured_step() -> None:
     model = NormalizedGLM(NORMALIZERS["batch"], "categorical", W)
     for h in range(H):
         measured = angular_updates(model, X, y, [1.0], rate, block=h).here.angle
-        assert report.angles[h] == pytest.approx(measured, rel=1e-3)
+        assert report.angles[h] == pytest.approx(measured, rel=1e-5)
 
 
 LAWS = [n for n, rule in OPTIMIZERS.items() if rule.equilibrium(0.1, 0.1, np.ones(1), 9)]
@@ -153,13 +153,13 @@ def test_expected_angle_is_that_of_a_random_walk(name: str) -> None:
         change = update(w, length * G / np.linalg.norm(G), np.full(size, rate)) - w
         if step > 1000:
             squares.append(angles_turned(w, change) ** 2)
-    assert found[0] == pytest.approx(np.sqrt(np.mean(squares)), rel=0.02)
+    assert found[0] == pytest.approx(np.sqrt(np.mean(squares)), rel=0.005)
 
 
 def test_expected_angle_of_descent_has_a_closed_form() -> None:
     norms, lengths = np.array([1.0, 2.0, 50.0, 1.0, 0.0]), np.array([0.1, 0.1, 0.1, 0.0, 1.0])
     found = expected_angles(OPTIMIZERS["gradient_descent"], 0.3, norms, lengths, 7)
-    expected = [asin(0.03), asin(0.015), asin(0.0006), 0, 0]
+    expected = [atan(0.03), atan(0.015), atan(0.0006), 0, 0]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
