@@ -168,7 +168,7 @@ class Categorical(Family):
     key = "categorical"
     title = text("categorical")
     support = text("class labels")
-    formula = r"\log \textstyle\sum_h e^{s_h}"
+    formula = r"\log \textstyle\sum_h \mathrm{e}^{s_h}"
     mean_in_numpy = "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)"
     partition_in_numpy = "np.log(np.exp(s).sum(axis=1))"
     loss_in_numpy = "np.log(np.exp(s).sum(axis=1)) - (Y * s).sum(axis=1)"

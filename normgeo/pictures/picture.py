@@ -45,6 +45,7 @@ class Study:
         observed: result → what is to be seen in this one, in sentences that follow `alt`; None
             where `alt` says all.
         source: the part of the paper, or the later work, that the picture is about.
+        begins: the label of the button that starts it on a page; "" where it starts by itself.
         slider: the setting that says at which of its frames a picture opens, the `start` of its
             result, whose `opening` is the place of that frame; "" without a slider.
         frames: settings → the values of it that have a frame in every result; another value adds
@@ -61,6 +62,7 @@ class Study:
     cost: Callable[[Settings], Cost] = small
     observed: Callable[[Any], str] | None = None
     source: str = ""
+    begins: str = ""
     slider: str = ""
     frames: Callable[[Settings], Collection[float]] | None = None
 

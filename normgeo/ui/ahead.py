@@ -2,7 +2,7 @@
 
 When the server has its first visitor, a worker computes what every page shows at its defaults,
 then with each other method and each other data set, and then with both: what a class opens is there
-already. It stands in line as one more visitor, with one wish at a time.
+already, as long as the server runs. It stands in line as one more visitor, with one wish at a time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""
 
-AGAIN = 1800.0  # seconds: what the defaults show is kept while the server runs
+AGAIN = 1800.0  # seconds: it is kept while the server runs, as whatever is asked for in an hour
 _SELF = "ahead"
 
 
@@ -53,14 +53,12 @@ def start() -> None:
 
 
 def _compute() -> None:
-    for name, settings in (*defaults(), *neighbors()):
-        _keep(name, settings)
-    for name, settings in pairs():
-        _keep(name, settings, drawn=False)
     while True:
-        sleep(AGAIN)
-        for name, settings in defaults():
+        for name, settings in (*defaults(), *neighbors()):
             _keep(name, settings)
+        for name, settings in pairs():
+            _keep(name, settings, drawn=False)
+        sleep(AGAIN)
 
 
 def defaults() -> Iterator[tuple[str, Settings]]:

@@ -156,7 +156,7 @@ def network(settings: Settings, drawn: Any) -> None:
     results.show(
         "training",
         settings,
-        start="" if clicked else text("Train the network"),
+        start="" if clicked else None,
         again=text("Train again"),
     )
 

@@ -133,7 +133,7 @@ def show(
     name: str,
     settings: Settings,
     *,
-    start: str = "",
+    start: str | None = None,
     again: str = AGAIN,
     seen: Callable[[Any], Part | None] | None = None,
 ) -> Any:
@@ -141,7 +141,7 @@ def show(
 
     Args:
         name: key of `PICTURES`. settings: of the picture.
-        start, again: labels of buttons, as in `found`.
+        start, again: labels of buttons, as in `found`; the picture's own `begins` for None.
         seen: of the result, a part that is drawn in its place, without exports; None for all.
 
     Returns:
@@ -178,7 +178,12 @@ def _draw(name: str, settings: Settings, there: Found, drawn: Part, *, exports: 
 
 
 def of_picture(
-    name: str, settings: Settings, *, start: str = "", again: str = AGAIN, slot: str = ""
+    name: str,
+    settings: Settings,
+    *,
+    start: str | None = None,
+    again: str = AGAIN,
+    slot: str = "",
 ) -> Found | None:
     """The result of a picture, for its numbers; says why where there is none.
 
@@ -194,7 +199,7 @@ def of_picture(
             decisive=picture.decisive(settings),
             what=picture.title,
             cost=picture.cost,
-            start=start,
+            start=picture.study.begins if start is None else start,
             again=again,
             slot=slot,
         )

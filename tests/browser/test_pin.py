@@ -180,7 +180,6 @@ def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     wait_settled(page)
 
     def click(figure: str) -> None:
-        box = page.locator(f"{figure} .js-plotly-plot").bounding_box()
         page.locator(f"{figure} .js-plotly-plot").scroll_into_view_if_needed()
         box = page.locator(f"{figure} .js-plotly-plot").bounding_box()
         page.mouse.click(box["x"] + 45, box["y"] + 210)

@@ -256,9 +256,15 @@ def test_embedded_page_is_one_figure_whose_slider_works(server, page, wait_settl
     page.keyboard.press("ArrowRight")
     expect(slider).not_to_have_attribute("aria-valuetext", before)
     whole = page.get_by_role("link", name="The whole page").get_attribute("href")
-    assert "embed" not in whole
-    assert whole.startswith(f"{server}/{address.partition('?')[0]}")
+    assert whole == f"{server}/{address.rstrip('?&')}"
     assert axe(page) == []
+
+
+def test_link_to_the_whole_page_keeps_what_is_a_default_elsewhere(server, page, wait_settled):
+    """Fisher shows layer norm where the address names no method."""
+    opened(page, f"{server}/fisher?method=batch&embed=1", wait_settled)
+    whole = page.get_by_role("link", name="The whole page").get_attribute("href")
+    assert whole == f"{server}/fisher?method=batch"
 
 
 def test_embedded_tab_is_alone(server, page, wait_settled):

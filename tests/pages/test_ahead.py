@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from normgeo.base.cache import Cache
+from normgeo.base.cache import HOUR, Cache
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
+from normgeo.settings import Settings
+from normgeo.tables.audit import checked
 from normgeo.ui import ahead, results
 from normgeo.ui.frame import PAGES
 from normgeo.workers.run import Run
@@ -118,6 +120,30 @@ def test_what_is_kept_or_refused_is_not_computed_again(
             for _ in range(2):
                 ahead._keep(name, settings)
     assert len(pool.asked) - asked == 2
+
+
+def test_it_stays_there_while_the_server_runs(monkeypatch: pytest.MonkeyPatch, pool: Here) -> None:
+    """A day without a visitor."""
+    now = [0.0]
+    kept: Cache[Any, results.Found] = Cache(bytes=1e9, clock=lambda: now[0])
+    kept.keep((checked, Settings(), str), results.Found((), stopped=False))
+    monkeypatch.setattr(results, "KEPT", kept)
+    monkeypatch.setattr(ahead, "OPENED", {"averages": {}, "turn": {}})
+    monkeypatch.setattr(ahead, "NORMALIZERS", ("batch", "layer"))
+    monkeypatch.setattr(ahead, "DATASETS", ("iris", "plane"))
+    computed: list[int] = []
+
+    def sleep(seconds: float) -> None:
+        computed.append(len(pool.asked))
+        now[0] += seconds
+        if now[0] > 24 * HOUR:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ahead, "sleep", sleep)
+    with pytest.raises(KeyboardInterrupt):
+        ahead._compute()
+    assert set(computed) == {len(pool.asked)}, "each once"
+    assert all(key in kept for key in pool.asked)
 
 
 def test_a_switch_leaves_all_to_those_who_ask(

@@ -252,3 +252,11 @@ def test_a_room_sees_the_page_without_its_pin(shown):
     assert "turn_pin" not in keys(page)
     click(page, "present_leave")
     assert "pinned" in page.figures
+
+
+def test_a_pinned_run_waits_for_its_button(shown):
+    page = shown("batch", dataset="iris", tab="network", pin="training?dataset=iris&epochs=1")
+    assert "pinned" not in page.figures
+    click(page, "start_pinned")
+    assert "pinned" in page.figures
+    assert "training" not in page.figures

@@ -266,3 +266,15 @@ def test_what_to_notice_is_hidden_again_at_another_stop_and_on_the_way_back(show
     page.app.button(key="tour_notice").click().run()
     page.open("invariance", tour="ten-minutes", stop="2")
     assert second.notice not in page.words
+
+
+def test_what_to_notice_stays_while_one_pins_and_presents(shown):
+    page = shown("invariance", tour="ten-minutes", stop="2")
+    notice = tours.tour("ten-minutes", PAGES).stops[1].notice
+    page.app.button(key="tour_notice").click().run()
+    page.app.button(key="effect_pin").click().run()
+    assert "pin" in page.query
+    assert notice in page.words
+    page.app.query_params["present"] = "1"
+    page.app.run()
+    assert notice in page.words

@@ -123,7 +123,8 @@ def test_effect_of_every_method_and_change(method, transform):
 def test_effect_with_eps_frozen_and_in_groups(method, transform):
     cell = f"{method}.{transform}"
     assert check_effect(cell=cell, dataset="iris", eps=0.01, index=1, seed=3)
-    check_effect(cell=cell, dataset="iris", statistics="frozen", delta=0.3, neurons=6, groups=3)
+    frozen = {"statistics": "frozen", "delta": 0.3, "neurons": 6, "groups": 3}
+    assert check_effect(cell=cell, dataset="iris", **frozen)
 
 
 @pytest.mark.parametrize("dataset", DATASETS)

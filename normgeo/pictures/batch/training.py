@@ -211,6 +211,7 @@ STUDY = Study(
     name="training",
     title=text("A small network in large and in small batches"),
     source=text("section 6"),
+    begins=text("Train the network"),
     alt=text("Training loss and test accuracy against the step, a column for each batch size."),
     uses=("dataset", "seed", "rate", "batch_size", "epochs", "method"),
     compute=compute,

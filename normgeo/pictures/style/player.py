@@ -144,6 +144,7 @@ def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
             "start": slider["active"],
             "panel": slider["bgcolor"],
             "accent": slider["activebgcolor"],
+            "strip": STRIP,
             "buttons": _buttons() if plays else None,
         }
     if not meta.get("zoom"):

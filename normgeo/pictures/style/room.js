@@ -4,7 +4,7 @@
 const MOST_ABOVE = 0.35; // of the screen above a figure; one with more above it has a screen of its own
 const EDGE = 8; // pixels beneath a figure
 const LINE_HEIGHT = 1.3; // of a line of words, as plotly has it
-const STRIP = 76, SLIDER = 88; // pixels for the slider at the foot: as figures are made, and in a room
+const SLIDER = 88; // pixels for the slider at the foot, in a room
 const SYMBOL = 3.2; // of the size of type, what a legend draws before a name
 const MOST_BETWEEN = 0.6; // of a width or a height, at most, that is not panels
 const CLOSE = 1e-6;
@@ -132,7 +132,8 @@ function numbers(found) {
   if (!found.bdata) {
     return [...found];
   }
-  const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u1: Uint8Array };
+  const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array };
+  Object.assign(kinds, { u4: Uint32Array, u2: Uint16Array, u1: Uint8Array });
   return [...new kinds[found.dtype](Uint8Array.from(atob(found.bdata), (byte) => byte.charCodeAt(0)).buffer)];
 }
 
@@ -196,7 +197,7 @@ function roomy(data, layout, drawn, { scale, larger }) {
     high: layout.meta.height * scale - margin.t - margin.b,
   };
   // The slider takes less than a strip that grows with the type.
-  margin.b -= layout.meta.steps ? Math.max(0, STRIP * scale - SLIDER) : 0;
+  margin.b -= layout.meta.steps ? Math.max(0, layout.meta.steps.strip * scale - SLIDER) : 0;
   // Where the height is short, the largest type gives way first.
   const short = Math.min(1, (height - margin.t - margin.b) / made.high);
   const family = layout.font?.family ?? template.layout.font.family;

@@ -19,7 +19,7 @@ USED = dict(  # noqa: C408 - a page is no key of a registry
     learning_rate="W, w|‖w‖|ŵ|G|Γ|η|θ|λ|β|c|L|z|ε|F|KL|ds|K|N, H, D|g, b|t, i, j|neuron|block"
     "|angular update|equilibrium",
     symmetry="W, w|F|KL|N, H, D|K|δ|γ|null direction|tangent|neuron|case",
-    fisher="F|KL|W, w|‖w‖|ŵ|δ|θ|P|A|J|E|Var, Cov|O|ds|φ|s|a|z|y|X, x|g, b|t, i, j|N, H, D|block"
+    fisher="F|KL|W, w|‖w‖|ŵ|δ|θ|P|A|J|E|Var, Cov|O|ds|φ|s|a|z|y|X, x|g, b|h|t, i, j|N, H, D|block"
     "|base point|coupling|empirical Fisher",
     batch="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
     recurrent="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|neuron",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -29,8 +29,9 @@ def begin(settings: Settings) -> None:
     embedded = url.embedded()
     if embedded:
         st.html(_HERE / "embed.css")
-        query = {**url.view(), **settings.to_query()}
-        whole = f"{(st.context.url or '').partition('?')[0]}?{urlencode(query)}"
+        page, _, state = url.link(settings).partition("?")
+        query = urlencode({**url.view(), **dict(parse_qsl(state))})
+        whole = f"{page}?{query}" if query else page
         st.html(
             f'<a class="whole" href="{escape(whole)}" target="_blank">{text("The whole page")}</a>'
         )

@@ -35,6 +35,11 @@ class Place:
         """The stop."""
         return self.tour.stops[self.number - 1]
 
+    @property
+    def name(self) -> str:
+        """The stop in two words, whatever else the address says."""
+        return f"{self.tour.name} {self.number}"
+
 
 def names() -> list[str]:
     """The names of all tours."""
@@ -114,7 +119,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
     st.html(_HERE / "tour.css")
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
-            told = not asks and st.session_state.get(_NOTICED) == link(place)
+            told = not asks and st.session_state.get(_NOTICED) == place.name
             # A room has few lines: there, one sentence takes the place of the other.
             if not (told and url.presenting()):
                 st.markdown(f"**{text(stop.question)}**")
@@ -142,7 +147,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
             )
     _guide(
         key="guide",
-        data={"stop": f"{place.tour.name} {place.number}", "subject": stop.key},
+        data={"stop": place.name, "subject": stop.key},
     )
 
 
@@ -154,7 +159,7 @@ def _notice(place: Place) -> None:
         help=str(text("Shows where to look (Enter)")),
         type="tertiary",
         on_click=st.session_state.update,
-        args=({_NOTICED: link(place)},),
+        args=({_NOTICED: place.name},),
     )
 
 
