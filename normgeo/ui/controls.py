@@ -73,7 +73,9 @@ def tell_left_out(
         for line in left_out(picture, settings, name)
     ]
     if short and len(lines) > 1:
-        more = text("Settings tells of {n} more that cannot be chosen.", n=len(lines) - 1)
+        more = text("Open Settings for another reason.")
+        if (n := len(lines) - 1) > 1:
+            more = text("Open Settings for {n} more reasons.", n=n)
         lines = [f"{lines[0]} {more}"]
     if lines:
         with st.container(key=f"left_out_{picture}"):

@@ -88,7 +88,12 @@ def left_out(picture: str, settings: Settings, name: str) -> list[str]:
             why = why_not(picture, settings, name, min(out))
             reasons[why] = _ranges(sorted(out))
     return [
-        text("{label}: not {words} here. {why}", label=label, words=", ".join(words), why=why)
+        text(
+            "{words} cannot be chosen for “{label}”. {why}",
+            words=", ".join(words),
+            label=label,
+            why=why,
+        )
         for why, words in reasons.items()
     ]
 
