@@ -4,9 +4,12 @@ from contextlib import suppress
 from importlib import import_module
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from normgeo.pictures.style.player import SCRIPT
 from normgeo.ui.frame import PAGES
 
 from .test_tours import TOURS, assert_on_screen, stop_of
@@ -271,3 +274,13 @@ def test_embedded_tab_is_alone(server, page, wait_settled):
     opened(page, f"{server}/learning_rate?tab=descent&embed=1", wait_settled)
     expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
     expect(page.locator(".st-key-figure_descent")).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"])
+def test_room_reads_each_kind_of_numbers_that_plotly_writes(page, kind):
+    values = np.array([0, 1, 100], dtype=kind)
+    written = go.Figure(go.Scatter(x=values)).to_dict()["data"][0]["x"]
+    assert written["dtype"] == kind
+    page.set_content("<p>room</p>")
+    page.add_script_tag(content=SCRIPT)
+    assert page.evaluate("numbers", written) == [0, 1, 100]
