@@ -6,7 +6,11 @@ const isDark = () => {
 
 const SOON = 300; // milliseconds until the page has its new colors
 
-let resets = 0;
+let resets = 0, dark = null;
+
+// Streamlit calls a component again when its data or the theme change, and does not end the call
+// before: what that one listens to is ended here.
+let end = () => {};
 
 // Reset clears the address; a figure that stays the same shows the frame it was made with.
 function rewind(count) {
@@ -22,6 +26,7 @@ function rewind(count) {
 }
 
 export default function ({ data, setTriggerValue }) {
+  end();
   drawnOnce();
   tellTheAddress();
   rewind(data.resets);
@@ -32,7 +37,7 @@ export default function ({ data, setTriggerValue }) {
     keepFocus(),
     picking((found) => setTriggerValue("picked", found)),
   ];
-  let dark = isDark();
+  dark ??= isDark();
   const look = () => setTimeout(() => {
     if (isDark() !== dark) {
       dark = isDark();
@@ -42,9 +47,11 @@ export default function ({ data, setTriggerValue }) {
   const scheme = window.matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", look);
   document.addEventListener("click", look); // the menu has a choice of themes
-  return () => {
-    ends.forEach((end) => end());
+  look(); // the colors may have changed between two calls
+  end = () => {
+    ends.forEach((one) => one());
     scheme.removeEventListener("change", look);
     document.removeEventListener("click", look);
   };
+  return end;
 }

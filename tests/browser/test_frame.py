@@ -198,3 +198,56 @@ def test_settings_open_as_a_strip_and_take_an_epsilon_that_is_typed(server, page
         wait_settled(page)
     expect(page.get_by_text("must be a number from 0 to 1; got 'abc'.")).to_be_visible()
     expect(page.get_by_role("button", name="Settings")).to_contain_text("1")
+
+
+COUNT = """() => {
+  window.live = {};
+  const named = (name) => (live[name] ??= new Set());
+  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+  for (const where of [Document.prototype, window]) {
+    where.addEventListener = function (name, answer, ...rest) {
+      named(name).add(answer);
+      add.call(this, name, answer, ...rest);
+    };
+    where.removeEventListener = function (name, answer, ...rest) {
+      named(name).delete(answer);
+      remove.call(this, name, answer, ...rest);
+    };
+  }
+  const page = () => document.querySelector("[data-testid=stMainBlockContainer]");
+  for (const kind of ["MutationObserver", "ResizeObserver"]) {
+    const { observe, disconnect } = window[kind].prototype;
+    window[kind].prototype.observe = function (where, ...rest) {
+      if (where === document.body || where === page()?.firstElementChild) {
+        named(kind).add(this);
+      }
+      observe.call(this, where, ...rest);
+    };
+    window[kind].prototype.disconnect = function () {
+      named(kind).delete(this);
+      disconnect.call(this);
+    };
+  }
+}"""
+LISTENING = """() => ["resize", "click", "pointerdown", "pointermove", "keydown",
+  "MutationObserver", "ResizeObserver"].map((name) => [name, live[name]?.size ?? 0])"""
+
+
+@pytest.mark.parametrize("present", ["", "&present=1"])
+def test_page_that_is_drawn_again_listens_no_more_than_before(server, page, wait_settled, present):
+    """Drawn again by Reset, and by light and dark; in a room by light and dark."""
+    page.add_init_script(f"({COUNT})()")
+    page.goto(f"{server}/invariance?tab=where_z_lives{present}")
+    wait_settled(page)
+    expect(page.locator(".turn").first).to_be_visible()
+    counts = []
+    for _ in range(3):
+        for scheme in ("dark", "light"):
+            switch(page, scheme, wait_settled)
+        if not present:
+            page.get_by_role("button", name="Reset", exact=True).click()
+            wait_settled(page)
+        counts.append(page.evaluate(LISTENING))
+    assert counts[0] == counts[1] == counts[2]
+    assert dict(counts[0])["MutationObserver"] >= 2, "for players and for figures that turn"
+    assert page.locator(".turn").count() == page.locator(".turns").count()

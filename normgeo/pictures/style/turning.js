@@ -195,5 +195,6 @@ function marks(group, places) {
 // Turners for all figures below a root that can be turned.
 function turning(root) {
   dressed("turn-style", TURN_STYLE);
-  return withEach(root, new Map(), (plot) => new Turner(plot));
+  const turners = (window.figureTurners ??= new Map());
+  return withEach(root, turners, (plot) => new Turner(plot));
 }

@@ -19,14 +19,24 @@ function press(event) {
 
 const fit = () => window.dispatchEvent(new Event("resize"));
 
+// Streamlit calls a component again when its data or the theme change, and does not end the call
+// before.
+let end = () => {};
+
 export default function () {
-  document.addEventListener("keydown", press);
+  end();
+  const keys = (event) => press(event);
+  document.addEventListener("keydown", keys);
   const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
   const observer = new ResizeObserver(fit);
   observer.observe(page); // which looks at once
-  return () => {
+  end = () => {
     observer.disconnect();
-    document.removeEventListener("keydown", press);
+    document.removeEventListener("keydown", keys);
+  };
+  const own = end;
+  return () => {
+    own();
     setTimeout(fit, MOMENT);
   };
 }
