@@ -479,7 +479,16 @@ def test_help_names_the_program_and_tells_of_every_command() -> None:
     words = " ".join(done.stdout.decode().split())
     assert words.startswith("usage: python -m normgeo ")
     assert "`python -m normgeo open` opens the explorer in a browser" in words
-    for command in ("open", "table", "audit", "fisher", "render", "figures", "pictures (views)"):
+    for command in (
+        "open",
+        "table",
+        "audit",
+        "fisher",
+        "layer",
+        "render",
+        "figures",
+        "pictures (views)",
+    ):
         assert f" {command} " in words
 
 

@@ -176,9 +176,10 @@ def test_frozen_blocks_are_those_below_the_stated_angle() -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_epsilon_shortens_z_by_what_it_adds(key: str, place: str) -> None:
     eps, stream = 0.5, RNG.standard_normal((N, H))
-    given = layer(key, place, X=X, stream=stream if place == "residual" else None, eps=eps)
+    b, summed = RNG.standard_normal(H), place == "residual"
+    given = layer(key, place, X=X, stream=stream if summed else None, bias=b, eps=eps)
     report = layer_report(given)
-    a = {"after": X @ W.T, "before": X, "residual": stream + X @ W.T}[place]
+    a = {"after": X @ W.T, "before": X, "residual": stream + X @ W.T + b}[place]
     centered = a - {"batch": a.mean(0), "layer": a.mean(1, keepdims=True), "rms": 0}[key]
     v = (centered**2).mean(0 if key == "batch" else 1)
     assert report.epsilon is not None
