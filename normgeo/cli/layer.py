@@ -117,7 +117,8 @@ def run(options: argparse.Namespace) -> None:
         return
     one = options.layer is not None or len(found.proposals) == 1 or any(extra.values())
     chosen = (found.choose(options.layer),) if one else found.proposals
-    reports = [
+    # One after the other: what a layer holds goes once its lines are written.
+    reports = (
         layer_report(
             read_layer(found, proposal, extra),
             optimizer=options.optimizer or "gradient_descent",
@@ -128,12 +129,12 @@ def run(options: argparse.Namespace) -> None:
             frozen_below=options.frozen_below or FROZEN,
         )
         for proposal in chosen
-    ]
+    )
     sort = options.sort or "neuron"
     if options.format in FOR_PROGRAMS:
         print_table(tables.records_table(reports, sort), options.format)
     elif one:
-        print_table(tables.neurons_table(reports[0], sort, options.top or 20), options.format)
+        print_table(tables.neurons_table(next(reports), sort, options.top or 20), options.format)
     else:
         print_table(tables.layers_table(reports), options.format)
         print(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import degrees
 
 import numpy as np
@@ -163,7 +163,7 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
     )
 
 
-def records_table(reports: Sequence[LayerReport], sort: str = "neuron") -> Table:
+def records_table(reports: Iterable[LayerReport], sort: str = "neuron") -> Table:
     """Return a record for each neuron of each layer, for programs, with all digits."""
     rows = []
     for report in reports:
@@ -175,7 +175,7 @@ def records_table(reports: Sequence[LayerReport], sort: str = "neuron") -> Table
     return Table(("layer", *COLUMNS), tuple(rows))
 
 
-def layers_table(reports: Sequence[LayerReport]) -> Table:
+def layers_table(reports: Iterable[LayerReport]) -> Table:
     """Return a row for each layer: the spread of what its blocks come to."""
     rows = []
     for report in reports:
