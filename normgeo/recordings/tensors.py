@@ -12,7 +12,7 @@ from normgeo.base.arguments import whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.normalizers.blocks import Blocks
+from normgeo.normalizers.blocks import Blocks, dots
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import viewed
 
@@ -123,6 +123,7 @@ class Turning:
     def __init__(self, tensor: Tensor) -> None:
         self._tensor, self._blocks = tensor, tensor.blocks
         self._kept: Array | None = None
+        self._mean: Array | None = None  # near the mean row of each group, (G, D)
 
     def keep(self, values: Any) -> None:
         """Take weights as those that the next look measures from."""
@@ -136,21 +137,14 @@ class Turning:
 
         The weights are then the kept ones. Without any, angle and ‖Δw̃‖ are NaN.
         """
-        W, sums = self._tensor.matrix(values), np.zeros((3, self._blocks.neurons.size))
-        first, kept = self._kept is None, self._kept
+        W, kept, first = self._tensor.matrix(values), self._kept, self._kept is None
         if kept is None:
-            kept = np.zeros_like(W, dtype=_precision(W), subok=False)
+            kept = self._kept = np.zeros_like(W, dtype=_precision(W), subok=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            for part in self._parts(W):
-                w = W[part].astype(np.float64)
-                step = self._centered(w - kept[part])
-                kept[part] = w
-                w = self._centered(w)
-                sums[0, part[0]] += np.einsum("hd,hd->h", w, w)
-                sums[1, part[0]] += np.einsum("hd,hd->h", w, step)
-                sums[2, part[0]] += np.einsum("hd,hd->h", step, step)
-            self._kept = kept
-            squares, products, steps = sums[:, self._blocks.neurons].sum(axis=-1)
+            if self._means_at_end and self._mean is None:
+                groups = W.reshape(*self._blocks.neurons.shape, -1)
+                self._mean = groups.mean(axis=1, dtype=np.float64)
+            squares, products, steps = self._products(W, kept)
             norms = np.sqrt(squares)
             if first:
                 unknown = np.full_like(norms, np.nan)
@@ -159,30 +153,73 @@ class Turning:
 
     def lengths(self, gradients: Any) -> Array:
         """Return ‖G‖ of each block, (B,)."""
-        G, squares = self._tensor.matrix(gradients), np.zeros(self._blocks.neurons.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            for part in self._parts(G):
-                g = self._centered(G[part].astype(np.float64))
-                squares[part[0]] += np.einsum("hd,hd->h", g, g)
-            lengths: Array = np.sqrt(squares[self._blocks.neurons].sum(axis=-1))
+            lengths: Array = np.sqrt(self._products(self._tensor.matrix(gradients))[0])
             return lengths
+
+    def _products(self, W: Array, kept: Array | None = None) -> Array:
+        """‖w̃‖², w̃·δ and ‖δ‖² of each block, (3, B), where w̃ has changed by δ from what was kept.
+
+        Where a block is a group of K neurons whose mean row is taken off, that is done at the end,
+
+            ‖w̃‖² = Σ‖w_h − m‖² − ‖Σ(w_h − m)‖²/K,
+
+        with a row m near the mean, so that it takes no digits; of gradients the mean is near 0.
+        """
+        blocks, (H, D) = self._blocks.neurons, W.shape
+        sums, rests = np.zeros((3, H)), np.zeros((2, len(blocks), D))
+        for part in self._parts(W):
+            group = part[0].start // blocks.shape[1], part[1]
+            w = W[part].astype(np.float64)
+            step = np.zeros_like(w) if kept is None else self._centered(w - kept[part])
+            if kept is not None:
+                kept[part] = w
+            if self._means_at_end:
+                if kept is not None and self._mean is not None:
+                    w -= self._mean[group]
+                rests[0][group] += w.sum(axis=0)
+                rests[1][group] += step.sum(axis=0)
+            w = self._centered(w)
+            for total, (u, v) in zip(sums, ((w, w), (w, step), (step, step)), strict=True):
+                total[part[0]] += np.einsum("hd,hd->h", u, v)
+        found: Array = sums[:, blocks].sum(axis=-1)
+        if self._means_at_end:
+            w, step = rests
+            found -= np.array([dots(w, w), dots(w, step), dots(step, step)]) / blocks.shape[1]
+            if kept is not None and self._mean is not None:
+                self._mean += w / blocks.shape[1]
+        found[[0, 2]] = np.maximum(found[[0, 2]], 0)  # squares, of which rounding may leave less
+        return found
 
     @property
     def _whole_columns(self) -> bool:
-        """Whether the center takes a mean over neurons, so that a part must hold all of them."""
+        """Whether the center takes a mean over neurons."""
         return bool(self._blocks.normalizer.centering.neuron_dimensions_lost)
 
+    @property
+    def _means_at_end(self) -> bool:
+        """Whether that mean is of the neurons of a block."""
+        return self._whole_columns and self._blocks.homogeneous
+
     def _parts(self, W: Array) -> list[tuple[slice, slice]]:
-        """Parts of W (H, D) that its center can be taken off one by one."""
+        """Parts of W (H, D), each of one group where its mean row is taken off at the end."""
         H, D = W.shape
-        whole_rows = self._blocks.normalizer.centering.projects_weights and not self._whole_columns
-        if self._whole_columns or (not whole_rows and W.strides[0] < W.strides[1]):
-            width = max(_NARROWEST, _CHUNK // H)
-            return [(slice(0, H), slice(d, d + width)) for d in range(0, D, width)]
-        height = max(1, _CHUNK // D)
-        return [(slice(h, h + height), slice(0, D)) for h in range(0, H, height)]
+        across = self._whole_columns and not self._means_at_end
+        along = self._blocks.normalizer.centering.projects_weights and not self._whole_columns
+        height, width = max(1, _CHUNK // D), D
+        if across or (not along and W.strides[0] < W.strides[1]):
+            height, width = H, max(_NARROWEST, _CHUNK // H)
+        size = self._blocks.neurons.shape[1] if self._means_at_end else H
+        return [
+            (slice(h, min(h + height, first + size)), slice(d, d + width))
+            for first in range(0, H, size)
+            for h in range(first, first + size, height)
+            for d in range(0, D, width)
+        ]
 
     def _centered(self, part: Array) -> Array:
+        if self._means_at_end:
+            return part
         normalizer = self._blocks.normalizer
         groups = normalizer.groups if self._whole_columns else 1
         return normalizer.centering.project_weights(part, groups)
