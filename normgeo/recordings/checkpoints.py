@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, final
 
 from normgeo.base.arguments import file_path, shown, whole_numbers
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.numpy_files import read_numpy
+from normgeo.datasets.tensor_files import list_tensors
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.recorder import Numbers, Recorder
@@ -32,7 +31,7 @@ def record_checkpoints(
     """Write a recording of checkpoints that were kept of a run.
 
     Args:
-        files: in order, .npz, or .npy of one array.
+        files: in order, .safetensors or .npz, or .npy of one array.
         path, blocks, optimizer, neurons: as `Recorder` takes them.
         rate: η. decay: λ.
         steps: how many steps the optimizer had taken at each, rising; 0, 1, 2, … without it.
@@ -61,24 +60,13 @@ def record_checkpoints(
         )
     with Recorder(path, blocks, optimizer=optimizer, neurons=neurons) as recorder:
         for checkpoint, step in zip(checkpoints, numbers, strict=True):
-            recorder.step(_Checkpoint(checkpoint, blocks), rate, decay=decay, at=step)
+            recorder.step(_arrays(checkpoint, set(blocks)), rate, decay=decay, at=step)
 
 
-@final
-class _Checkpoint(Mapping[str, Array]):
-    """The arrays of a file, each read when it is asked for."""
-
-    def __init__(self, path: Path, names: Iterable[str]) -> None:
-        self._path, self._names = path, tuple(names)
-
-    def __getitem__(self, name: str) -> Any:
-        return read_numpy(name, self._path)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+def _arrays(checkpoint: Path, names: set[str]) -> dict[str, Array | None]:
+    """The arrays of a file by name, read where they are recorded; the only one has any name."""
+    tensors = {tensor.name: tensor for tensor in list_tensors(checkpoint)}
+    if len(tensors) == len(names) == 1:
+        (only,) = tensors.values()
+        return {name: only.load() for name in names}
+    return {name: tensor.load() if name in names else None for name, tensor in tensors.items()}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import save_file
 
 from normgeo import NORMALIZERS, Normalizer, Recorder, read_recording, record_checkpoints
 from normgeo.base.refusal import Refusal
@@ -482,11 +483,13 @@ def test_too_many_neurons_are_refused(tmp_path):
 # Checkpoints.
 
 
-def test_checkpoints_are_recorded_in_order(tmp_path):
+@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+def test_checkpoints_are_recorded_in_order(tmp_path, suffix):
     run = a_run(3)
-    files = [tmp_path / f"{t}.npz" for t in range(3)]
+    files = [tmp_path / f"{t}.{suffix}" for t in range(3)]
     for file, weights in zip(files, run, strict=True):
-        np.savez(file, **weights)
+        more = weights | {"bias": np.ones(3)}
+        np.savez(file, **more) if suffix == "npz" else save_file(more, file)
     record_checkpoints(files, tmp_path / "some", BLOCKS, 0.1, steps=[0, 10, 30], optimizer="lion")
     found = read_recording(tmp_path / "some")
     expected = recorded(tmp_path / "whole", run)
@@ -496,6 +499,15 @@ def test_checkpoints_are_recorded_in_order(tmp_path):
     np.save(tmp_path / "w.npy", run[0]["a"])
     record_checkpoints([tmp_path / "w.npy"] * 2, tmp_path / "one", {"w": "batch"}, 0.1)
     assert (read_recording(tmp_path / "one").angles[1] == 0).all()
+
+
+def test_a_checkpoint_without_a_name_says_what_it_holds(tmp_path):
+    np.savez(tmp_path / "a.npz", u=np.ones((2, 3)), v=np.ones((2, 3)))
+    with says(
+        "Weights are named as in the mapping that they are kept in, with / between the names of "
+        "nested ones; there is no 'w' in it, which holds u, v."
+    ):
+        record_checkpoints([tmp_path / "a.npz"] * 2, tmp_path / "run", {"w": "batch"}, 0.1)
 
 
 @pytest.mark.parametrize(
