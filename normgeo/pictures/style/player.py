@@ -19,7 +19,7 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 _HERE = Path(__file__).parent
 SCRIPT = "\n".join((_HERE / name).read_text("utf-8") for name in ("player.js", "room.js"))
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
-BUTTONS = 36  # more of it on a phone, where the buttons of a player stand above its slider
+BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider
 HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play
 # The toolbar would stand on numbers; the export row has all of it.
