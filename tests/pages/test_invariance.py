@@ -338,7 +338,7 @@ def test_widgets_write_the_url_and_the_url_the_widgets(shown):
     page = shown("invariance", eps="0.5")
     assert page.app.selectbox(key="eps").value == 0.5
     page.app.selectbox(key="dataset").select("wine").run()
-    page.app.number_input(key="neurons").set_value(6).run()
+    page.app.selectbox(key="neurons").set_value(6).run()
     assert page.query == {"dataset": "wine", "eps": "0.5", "neurons": "6"}
     page.app.selectbox(key="eps").set_value(0.0).run()
     assert page.query == {"dataset": "wine", "neurons": "6"}
