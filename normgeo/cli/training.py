@@ -7,9 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import print_table
 from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.recordings.example import EXAMPLE
 from normgeo.recordings.findings import FROZEN, WITHIN, findings, optimizer_of_run
 from normgeo.recordings.recording import read_recording
 from normgeo.tables.formats import FORMATS
@@ -31,7 +33,10 @@ def add(commands: Any) -> None:
         ),
     )
     parser.set_defaults(run=run)
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", nargs="?", metavar="FILE", type=Path)
+    parser.add_argument(
+        "--example", action="store_true", help=str(text("a run that ships, on the digits"))
+    )
     parser.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
@@ -63,18 +68,21 @@ def run(options: argparse.Namespace) -> None:
     """Read and print.
 
     Raises:
-        ValueError: no recording, or none that says the optimizer. OSError: no such file.
+        ValueError: no file, no recording, or none that says the optimizer. OSError: no such file.
 
     """
-    printed = _print(options, -1)
+    if (options.file is None) != options.example:
+        raise Refusal(text("Give a file that `normgeo.Recorder` has written, or --example."))
+    path = EXAMPLE.path if options.example else options.file
+    printed = _print(path, options, -1)
     while options.follow:
         time.sleep(PAUSE)
-        printed = _print(options, printed)
+        printed = _print(path, options, printed)
 
 
-def _print(options: argparse.Namespace, before: int) -> int:
+def _print(path: Path, options: argparse.Namespace, before: int) -> int:
     """Print the table if there are more records than before; return how many there are."""
-    recording = read_recording(options.file, options.optimizer)
+    recording = read_recording(path, options.optimizer)
     if (records := len(recording.steps)) > before:
         found = findings(recording, frozen=options.frozen, within=options.within)
         table = training_table(recording, optimizer_of_run(recording), found)

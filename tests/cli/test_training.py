@@ -73,6 +73,20 @@ def test_a_recording_that_does_not_say_its_optimizer_asks_for_it(tmp_path, capsy
     assert main(["training", str(tmp_path / "run"), "--optimizer", "adam"]) == 0
 
 
+def test_example_tells_its_story(capsys):
+    assert main(["training", "--example", "--format", "json"]) == 0
+    verdicts = [row["verdict"] for row in json.loads(capsys.readouterr().out)]
+    assert verdicts == ["in balance"] * 5 + ["frozen"]
+
+
+@pytest.mark.parametrize("both", [[], ["some.run", "--example"]])
+def test_a_file_or_the_example_is_asked_for(capsys, both):
+    assert main(["training", *both]) == 2
+    assert capsys.readouterr().err.endswith(
+        "Give a file that `normgeo.Recorder` has written, or --example.\n"
+    )
+
+
 def test_a_cut_file_is_printed_with_a_sentence(path, capsys):
     path.write_bytes(path.read_bytes()[:-3])
     assert main(["training", str(path)]) == 0
