@@ -4,7 +4,7 @@ from importlib import import_module
 
 from normgeo.pictures.picture import Picture
 
-__all__ = ["PAGE_OF", "PICTURES", "Picture"]
+__all__ = ["MAIN_PICTURES", "PAGE_OF", "PICTURES", "Picture"]
 
 # Each has a folder here, whose pictures are in their order on the page.
 _PAGES = (
@@ -24,3 +24,5 @@ _FOUND = [
 ]
 PICTURES: dict[str, Picture] = {picture.name: picture for _, picture in _FOUND}
 PAGE_OF: dict[str, str] = {picture.name: page for page, picture in _FOUND}
+MAIN_PICTURES: dict[str, str] = {page: picture.name for page, picture in reversed(_FOUND)}
+"""The first picture of each page."""

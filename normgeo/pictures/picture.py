@@ -150,14 +150,14 @@ class Picture:
         used = {key: value for key, value in settings.to_recipe().items() if key in names}
         return {"view": self.name, "settings": used}
 
-    def told(self, settings: Settings) -> list[str]:
+    def named(self, settings: Settings) -> list[str]:
         """Return the names of the settings that tell a state of the picture from others."""
         return [name for name in self.uses if name in MAIN or _differs(settings, name)]
 
     def about(self, settings: Settings) -> list[str]:
         """Return the settings of a picture in words, and its source, in the language in use."""
         words = ", ".join(
-            f"{SETTINGS[name].label}: {in_words(settings, name)}" for name in self.told(settings)
+            f"{SETTINGS[name].label}: {in_words(settings, name)}" for name in self.named(settings)
         )
         source = [text("Source: {source}.", source=self.study.source)] if self.study.source else []
         return [text("Settings: {words}.", words=words), *source]

@@ -56,7 +56,7 @@ def _compute() -> None:
     while True:
         for name, settings in (*defaults(), *neighbors()):
             _keep(name, settings)
-        for name, settings in pairs():
+        for name, settings in methods_with_data():
             _keep(name, settings, drawn=False)
         sleep(AGAIN)
 
@@ -76,7 +76,7 @@ def neighbors() -> Iterator[tuple[str, Settings]]:
             yield name, Settings(**{**own, **change})
 
 
-def pairs() -> Iterator[tuple[str, Settings]]:
+def methods_with_data() -> Iterator[tuple[str, Settings]]:
     """The same with any method and any data."""
     for method, dataset in product(NORMALIZERS, DATASETS):
         for name, own in OPENED.items():

@@ -19,7 +19,7 @@ from normgeo.settings import RULES, SETTINGS, Settings
 
 EACH = "neurons", "groups"
 """Whole numbers of which each is tried; of others, only some that are too large are refused."""
-TOLD = 3  # ranges of numbers
+MOST_RANGES = 3
 
 
 def why_not(picture: str, settings: Settings, name: str, value: Any) -> str:
@@ -112,4 +112,4 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
         str(a) if a == b else text("{a} to {b}", a=a, b=b)
         for a, b in zip(starts, ends, strict=True)
     ]
-    return words if len(words) <= TOLD else [*words[:TOLD], "…"]
+    return words if len(words) <= MOST_RANGES else [*words[:MOST_RANGES], "…"]

@@ -150,7 +150,7 @@ def show(
     """
     above = st.container() if break_it.is_broken(name, settings) else None
     result, part = None, None
-    with pin.pair(name, settings), Explained():
+    with pin.beside_pinned(name, settings), Explained():
         there = of_picture(name, settings, start=start, again=again)
         if there is not None:
             drawn = whole(name, settings, there.result)

@@ -98,7 +98,7 @@ def test_any_method_with_any_data_needs_to_be_drawn_only(
 ) -> None:
     with monkeypatch.context() as drawing:
         drawing.setattr(results, "Chart", lambda figure: pytest.fail("It is drawn for nobody."))
-        for name, settings in ahead.pairs():
+        for name, settings in ahead.methods_with_data():
             if (settings.dataset, settings.method) == ("iris", "rms"):
                 ahead._keep(name, settings, drawn=False)
     monkeypatch.setattr(results, "_computed_here", lambda *given: pytest.fail(str(given)))

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.pictures import MAIN_PICTURES, PAGE_OF
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.controls import useless
@@ -65,8 +66,8 @@ def buttons(page: str, settings: Settings) -> None:
 
 def is_broken(name: str, settings: Settings) -> bool:
     """Whether a picture is the first one of a page that was broken and is so still."""
-    page, every = PAGE_OF.get(name, ""), st.session_state.get(_BROKEN, {})
-    if page not in every:
+    page, every = PAGE_OF[name], st.session_state.get(_BROKEN, {})
+    if name != MAIN_PICTURES[page] or page not in every:
         return False
     how, _ = every[page]
     if not _is_so(settings, STATES[page][how]):
@@ -90,17 +91,6 @@ def tell(name: str, result: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="broken", gap="small"):
         st.markdown(text("**{how}:** {answer}", how=LABELS[how], answer=answer), width="stretch")
         st.button(str(text("Back to before")), key="unbreak", on_click=_restore, args=(page,))
-
-
-PAGE_OF = {
-    "effect": "invariance",
-    "turn": "learning_rate",
-    "walk": "symmetry",
-    "equal_kl": "fisher",
-    "axes": "batch",
-    "radii": "recurrent",
-}
-"""The page of each picture that stands first on one."""
 
 
 def _why_not(page: str, settings: Settings, changes: Mapping[str, Any]) -> str:

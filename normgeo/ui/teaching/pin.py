@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.pictures import PAGE_OF, PICTURES
+from normgeo.pictures import MAIN_PICTURES, PAGE_OF, PICTURES
 from normgeo.pictures.picture import MAIN, in_words
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import url
@@ -120,7 +120,7 @@ def _tell(pin: Pin, page: str, titles: Mapping[str, str], settings: Settings) ->
         swap = text("Goes to the pinned state, and pins this one.")
         st.button(str(text("Swap")), key="pin_swap", on_click=_swap, args=(pin,), help=str(swap))
         return
-    if page in break_it.PAGE_OF.values():
+    if page in break_it.STATES:
         st.button(
             str(text("Hide") if _asked_for() else text("Show")),
             key="pin_show",
@@ -137,11 +137,10 @@ def _tell(pin: Pin, page: str, titles: Mapping[str, str], settings: Settings) ->
 def label(pin: Pin) -> list[str]:
     """The picture, and what tells its state from others."""
     picture = PICTURES[pin.name]
-    told = [_told(pin.settings, name) for name in picture.told(pin.settings)]
-    return [picture.title, *told]
+    return [picture.title, *(_worded(pin.settings, name) for name in picture.named(pin.settings))]
 
 
-def _told(settings: Settings, name: str) -> str:
+def _worded(settings: Settings, name: str) -> str:
     words = in_words(settings, name)
     return words if name in MAIN else f"{SETTINGS[name].label}: {words}"
 
@@ -220,7 +219,7 @@ def places() -> Iterator[list[Place]]:
 
 
 @contextmanager
-def pair(name: str, settings: Settings) -> Iterator[None]:
+def beside_pinned(name: str, settings: Settings) -> Iterator[None]:
     """Draw a picture in the block, with a place beside it where the pinned one belongs there."""
     found, pin = _PLACES.get(), _beside(name, settings)
     if pin is None or found is None:
@@ -241,7 +240,7 @@ def _beside(name: str, settings: Settings) -> Pin | None:
     if words is None or url.bare() or settings.predict:
         return None
     page = PAGE_OF[name]
-    asked = _asked_for() and break_it.PAGE_OF.get(name) == page
+    asked = _asked_for() and MAIN_PICTURES[page] == name
     with suppress(Refusal):  # which the bar tells
         pin = read(words)
         if pin.name == name or (asked and pin.page != page):

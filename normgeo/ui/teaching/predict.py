@@ -89,13 +89,13 @@ def _score(page: str) -> None:
     found = made(page)
     right = sum(one.right for one in found.values())
     words = str(text("Score: {right} of {all}", right=right, all=len(found))) if found else ""
-    _told(key="score", data={"words": words}, width="content")
+    _status(key="score", data={"words": words}, width="content")
     if found:
         st.button(str(text("Start anew")), key="predict_anew", on_click=found.clear)
     st.button(str(text("Show the answers")), key="predict_end", on_click=_end, type="tertiary")
 
 
-_told = st.components.v2.component(
+_status = st.components.v2.component(
     "normgeo_score",
     html='<span role="status"></span>',
     css=(_HERE / "predict.css").read_text("utf-8"),

@@ -119,16 +119,16 @@ def bar(place: Place, *, asks: bool = False) -> None:
     st.html(_HERE / "tour.css")
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
-            told = not asks and st.session_state.get(_NOTICED) == place.name
+            noticed = not asks and st.session_state.get(_NOTICED) == place.name
             # A room has few lines: there, one sentence takes the place of the other.
-            if not (told and url.presenting()):
+            if not (noticed and url.presenting()):
                 st.markdown(f"**{text(stop.question)}**")
-            if told:
+            if noticed:
                 st.markdown(str(text(stop.notice)))
             elif not asks and not url.presenting():
                 _notice(place)
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
-            if url.presenting() and not (asks or told):
+            if url.presenting() and not (asks or noticed):
                 _notice(place)
             counted = text("{number} of {count}", number=place.number, count=count)
             with st.popover(str(counted), help=str(text(place.tour.title))):
