@@ -8,9 +8,9 @@ from html import escape
 from jinja2 import Environment, PackageLoader
 
 from normgeo import __version__
-from normgeo.base import marks
 from normgeo.base.text import text
 from normgeo.claims import SIGNS, Audited, Claim
+from normgeo.tables import marks
 from normgeo.tables.audit import (
     DIGITS,
     EXAMPLES_TOLD,

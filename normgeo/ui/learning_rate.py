@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from normgeo.base.marks import in_markdown
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.trajectory import Trajectory
@@ -21,6 +20,7 @@ from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSched
 from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
+from normgeo.tables.marks import in_markdown
 from normgeo.tables.table import Table
 from normgeo.ui import results, tex
 from normgeo.ui.controls import controls, tell_left_out

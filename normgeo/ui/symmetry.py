@@ -6,7 +6,6 @@ from math import degrees
 
 import streamlit as st
 
-from normgeo.base.marks import in_markdown
 from normgeo.base.numbers import number
 from normgeo.base.subspaces import SAME
 from normgeo.base.text import text
@@ -16,6 +15,7 @@ from normgeo.pictures.symmetry.null_directions import NullDirections
 from normgeo.pictures.symmetry.walk import Walks
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
+from normgeo.tables.marks import in_markdown
 from normgeo.tables.table import Table
 from normgeo.ui import results, url
 from normgeo.ui.tabs import Tabs, points

@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from normgeo.base import marks
 from normgeo.base.budget import MEGABYTE
 from normgeo.base.cache import cached
 from normgeo.base.text import text
@@ -20,6 +19,7 @@ from normgeo.invariance.certificate import Verdict, certify
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
+from normgeo.tables import marks
 from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 
 _HERE = Path(__file__).parent

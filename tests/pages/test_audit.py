@@ -9,7 +9,6 @@ from html import unescape
 import pytest
 
 from normgeo import tables
-from normgeo.base import marks
 from normgeo.claims import (
     CLAIMS,
     FAILS,
@@ -21,6 +20,7 @@ from normgeo.claims import (
     Audited,
 )
 from normgeo.settings import Settings
+from normgeo.tables import marks
 from normgeo.tables.audit import checked
 from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
 from normgeo.ui.defects import SORRY

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normgeo import NORMALIZERS
-from normgeo.base.marks import in_markdown
 from normgeo.claims import CLAIMS
 from normgeo.datasets.datasets import DATASETS
+from normgeo.tables.marks import in_markdown
 from normgeo.ui.learning_rate import TABS
 
 QUESTION = "Why does a large weight vector turn slowly?"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from normgeo.base.marks import in_markdown
 from normgeo.datasets.datasets import DATASETS
+from normgeo.tables.marks import in_markdown
 
 QUESTION = "Which directions in weight space does the model not see?"
 

@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from normgeo.base import marks
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
@@ -17,6 +16,7 @@ from normgeo.pictures.invariance.thumbnails import bars
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.style.colors import contrast
 from normgeo.settings import Settings
+from normgeo.tables import marks
 
 
 def test_weights_are_shifted_along_none_of_their_own():

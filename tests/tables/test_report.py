@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from normgeo.base import marks
 from normgeo.base.text import translated
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding
 from normgeo.claims.claim import Numbers, number, numbers
-from normgeo.tables import report
+from normgeo.tables import marks, report
 
 VERDICTS = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, False)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from normgeo.base import marks
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
@@ -14,6 +13,7 @@ from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
+from normgeo.tables import marks
 
 DOTS, WORDS = (0.305, 0.585), 0.615  # from left to right, in widths of the figure
 MARK = 34  # pixels

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from normgeo.base.marks import shape
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
@@ -12,6 +11,7 @@ from normgeo.pictures.invariance.where_z_lives import Places, said, sign
 from normgeo.pictures.invariance.where_z_lives_panels import Panel
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
+from normgeo.tables.marks import shape
 
 ABOVE, LINE, MARK = 54, 21, 24  # pixels: the captions of panels, a line of words, a mark
 

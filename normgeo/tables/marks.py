@@ -70,7 +70,7 @@ def shape(
     `xref` and `yref`.
     """
     scale, (right, up) = size / BOX, shift
-    drawn = "".join(
+    lines = "".join(
         "M"
         + "L".join(
             f"{(x - BOX / 2) * scale + right:.4g},{(BOX / 2 - y) * scale + up:.4g}" for x, y in line
@@ -79,7 +79,7 @@ def shape(
     )
     return {
         "type": "path",
-        "path": drawn,
+        "path": lines,
         "xsizemode": "pixel",
         "ysizemode": "pixel",
         "line": {"color": color(sign, theme), "width": STROKE * scale},
