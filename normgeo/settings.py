@@ -33,6 +33,8 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.invariance.cell import OWN, RENAMED_METHODS, Cell
 from normgeo.invariance.transforms import TRANSFORMS, Transform
+from normgeo.layers.examples import EXAMPLES
+from normgeo.layers.place import PLACES
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.centers import CENTERS
@@ -46,6 +48,8 @@ from normgeo.normalizers.example import (
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
+
+_AUTO = text("automatic")
 
 
 def _setting(
@@ -84,6 +88,8 @@ class Settings:
         example: the integers that are worked by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic is shown there, counted from 0.
         verdict, kind: which claims of the audit are listed.
+        layer: which of the layers that ship. stands, norm, layer_eps: where its norm stands, which
+            it is, and its ε; trained_by: its optimizer. What is automatic is as it was trained.
         predict: 1 hides what a page answers until its visitor has predicted it.
         theme: "light" or "dark", of the figures.
 
@@ -97,7 +103,7 @@ class Settings:
         "auto",
         Choice(
             {
-                "auto": text("automatic"),
+                "auto": _AUTO,
                 "raw": text("raw"),
                 "standardized": text("standardized"),
             }
@@ -110,7 +116,7 @@ class Settings:
     )
     family: str = _setting(
         "auto",
-        Choice({"auto": text("automatic"), **FAMILIES}),
+        Choice({"auto": _AUTO, **FAMILIES}),
         text("output family"),
         help=text(
             "Automatic: that of the data. Bernoulli with class labels: each class against the rest."
@@ -245,6 +251,16 @@ class Settings:
     kind: str = _setting(
         "all", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})
     )
+    layer: str = _setting(
+        "batch",
+        Choice(EXAMPLES),
+        text("layer"),
+        help=text("A small layer that was trained on the digits and ships with its inputs."),
+    )
+    stands: str = _setting("auto", Choice({"auto": _AUTO, **PLACES}), text("the norm stands"))
+    norm: str = _setting("auto", Choice({"auto": _AUTO, **NORMALIZERS}), text("norm"))
+    layer_eps: float | None = _setting(None, Open(Number(0, 1)), text("ε of the norm"), step=1e-5)
+    trained_by: str = _setting("auto", Choice({"auto": _AUTO, **OPTIMIZERS}), text("trained by"))
     predict: int = _setting(
         0,
         Whole(0, 1),

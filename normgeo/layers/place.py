@@ -12,10 +12,10 @@ exactly if the numerators over each v do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NamedTuple, final
 
 import numpy as np
@@ -276,11 +276,17 @@ def sentence(place: Place, normalizer: Normalizer) -> str:
     seen = [one.change.title for one in found if not (one.free or one.only_without_eps)]
     parts = [
         text("{name} stands {place}.", name=normalizer.title, place=place.title),
-        text("Ignored: {changes}.", changes="; ".join(free)) if free else "",
-        text("Ignored where ε is small: {changes}.", changes="; ".join(nearly)) if nearly else "",
-        text("Not ignored: {changes}.", changes="; ".join(seen)) if seen else "",
+        text("Ignored: {changes}.", changes=_listed(free)) if free else "",
+        text("Ignored where ε is small: {changes}.", changes=_listed(nearly)) if nearly else "",
+        text("Not ignored: {changes}.", changes=_listed(seen)) if seen else "",
     ]
-    return " ".join(str(part) for part in parts if part)
+    return reduce(
+        lambda some, last: text("{some} {last}", some=some, last=last), filter(None, parts)
+    )
+
+
+def _listed(titles: Iterable[str]) -> str:
+    return reduce(lambda some, last: text("{some}; {last}", some=some, last=last), titles)
 
 
 def rescalable(place: Place, normalizer: Normalizer) -> bool:

@@ -15,6 +15,7 @@ _PAGES = (
     "recurrent",
     "symmetry",
     "fisher",
+    "your_network",
 )
 
 _FOUND = [

@@ -35,6 +35,7 @@ PAGES = {
     "fisher": text("Fisher"),
     "batch": text("Batch"),
     "recurrent": text("Recurrent"),
+    "your_network": text("Your network"),
     "audit": text("The paper, checked"),
 }
 """The title of each file in pages/, in the order of the navigation; the first one is the start."""

@@ -23,6 +23,8 @@ USED = dict(  # noqa: C408 - a page is no key of a registry
     "|base point|coupling|empirical Fisher",
     batch="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
     recurrent="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|neuron",
+    your_network="W, w|a|X, x|z|σ|δ|‖w‖|η|λ|ε|F|g, b|N, H, D|neuron|case|block|gain"
+    "|effective learning rate|equilibrium",
     audit="z|F|‖w‖|δ|ε|Fisher information|effective learning rate|null direction",
 )
 """The entries that a page shows, in their order there."""

@@ -1,0 +1,6 @@
+"""The pictures of the page Your network, in their order there."""
+
+from normgeo.pictures.picture import Picture
+from normgeo.pictures.your_network import layer, layer_figure
+
+PICTURES = (Picture(layer.STUDY, layer_figure.figure),)

@@ -1,0 +1,244 @@
+"""What a layer decides with its norm: which neurons turn, what balances, where ε counts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.layers.checkpoint import Checkpoint
+from normgeo.layers.examples import EXAMPLES
+from normgeo.layers.loading import read_layer
+from normgeo.layers.report import LayerReport, layer_report
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import listed
+from normgeo.pictures.picture import Study
+from normgeo.settings import Settings
+from normgeo.tables.layer import COLUMNS, sentences, values
+from normgeo.tables.table import Table
+
+CHOICES = "stands", "norm", "groups", "layer_eps", "trained_by", "rate", "decay", "mini_batch"
+"""The settings that say of any layer what its file does not."""
+
+NEAR = 2.0  # times: at most so far from its balance, a block is said to be near it
+MUCH = 0.01  # by which ε makes z shorter, where it is said to count
+
+
+class Neurons(NamedTuple):
+    """What a picture, a table and a page tell of a layer.
+
+    Attributes:
+        title: of the layer. normalizer: its norm. values: of each neuron, by COLUMNS.
+        blocks: how many homogeneous blocks there are, 0 for none.
+        height: what stands for how fast a neuron turns, a word of COLUMNS.
+        balance: the norm of each neuron's block at which growth and decay balance, and the angle
+            there in degrees, (H,) each; None where neurons share blocks or nothing balances.
+        over_balance: the norm of each block over that of its balance; None without one.
+        shorter: how much shorter ε makes z, the most first; None where that is not known.
+        shorter_of: of what these are, in words.
+        frozen_below: degrees a step. neuron: the one that is selected.
+        said: all that is to be said, in sentences.
+
+    """
+
+    title: str
+    normalizer: Normalizer
+    values: dict[str, list[Any]]
+    blocks: int
+    height: str
+    balance: tuple[Array, Array] | None
+    over_balance: Array | None
+    shorter: Array | None
+    shorter_of: str
+    frozen_below: float
+    neuron: int
+    said: tuple[str, ...]
+
+    @property
+    def frozen(self) -> list[int]:
+        """The neurons that are expected to turn less than stated."""
+        return [h for h, frozen in enumerate(self.values["frozen"]) if frozen]
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The answers of the page, those that matter most here first."""
+        found = (self._of_turning(), self._of_balance(), self._of_epsilon())
+        return tuple(
+            sentence
+            for matters in (True, False)
+            for important, sentence in found
+            if important is matters and sentence
+        )
+
+    def _of_turning(self) -> tuple[bool, str]:
+        H, frozen = len(self.values["neuron"]), len(self.frozen)
+        if self.height != "angle":
+            return False, text(
+                "How far a step turns a neuron is not known without gradients and η."
+            )
+        if frozen:
+            return True, text(
+                "{count} of {H} neurons stopped turning: less than {angle}° a step.",
+                count=frozen,
+                H=H,
+                angle=number(self.frozen_below),
+            )
+        angles = [angle for angle in self.values["angle"] if angle is not None]
+        low, high = number(min(angles), 2), number(max(angles), 2)
+        turns = low if low == high else text("{low}° to {high}", low=low, high=high)
+        return False, text("All {H} neurons turn, by {turns}° a step.", H=H, turns=turns)
+
+    def _of_balance(self) -> tuple[bool, str]:
+        if self.over_balance is None:
+            return False, (text("Decay has nothing to balance here.") if self.blocks else "")
+        near = int(((self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)).sum())
+        return near < len(self.over_balance), text(
+            "Decay and growth: {near} of {all} blocks are within × {factor:g} of their balance.",
+            near=near,
+            all=len(self.over_balance),
+            factor=NEAR,
+        )
+
+    def _of_epsilon(self) -> tuple[bool, str]:
+        if self.shorter is None:
+            return False, self.without_epsilon
+        count = int((self.shorter > MUCH).sum())
+        return count > 0, text(
+            "ε makes z over {much} shorter in {count} of {all} {what}, at most by {most}.",
+            much=percent(MUCH),
+            count=count,
+            all=len(self.shorter),
+            what=self.shorter_of,
+            most=percent(float(self.shorter[0])),
+        )
+
+    @property
+    def without_epsilon(self) -> str:
+        """Why there is nothing to say of ε."""
+        if not self.normalizer.added_eps:
+            return text("This norm has no ε.")
+        return text("Where ε counts is not known without activations.")
+
+    @property
+    def _not_told(self) -> set[str]:
+        shared = self.values["block_norm"] != self.values["norm"]
+        return {"neuron", "block", "frozen"} | (set() if shared else {"block_norm"})
+
+    @property
+    def told(self) -> dict[str, list[Any]]:
+        """The columns of which anything is known."""
+        return {
+            key: column
+            for key, column in self.values.items()
+            if key == "neuron"
+            or ((key == "frozen" or key not in self._not_told) and column != [None] * len(column))
+        }
+
+    @property
+    def of_neuron(self) -> str:
+        """The numbers of the selected neuron, in a sentence."""
+        parts = [
+            text("{what} {value}", what=COLUMNS[key], value=_in_words(column[self.neuron]))
+            for key, column in self.values.items()
+            if key not in self._not_told and column[self.neuron] is not None
+        ]
+        state = text(", frozen") if self.neuron in self.frozen else ""
+        return text("Neuron {h}{state}: {parts}.", h=self.neuron, state=state, parts=listed(parts))
+
+
+def percent(share: float) -> str:
+    """A share in percent, small ones too."""
+    return f"{number(100 * share, 2)} %"
+
+
+def _in_words(value: object) -> str:
+    return number(float(value)) if isinstance(value, int | float) else str(value)
+
+
+def neurons(report: LayerReport, title: str, neuron: int) -> Neurons:
+    """Return what is told of a report; a neuron that it lacks stands for the last one."""
+    told, own = values(report), len(report.norms) == len(report.row_norms)
+    of_neurons = report.epsilon and report.epsilon.of_neurons
+    of_cases = report.epsilon and report.epsilon.of_cases
+    shorter = of_cases if of_neurons is None else of_neurons
+    if shorter is None and report.epsilon is not None:
+        shorter = report.epsilon.shortened.ravel()
+    per = text("features") if report.layer.place.over_features else text("neurons")
+    balance = over = None
+    if report.balance is not None:
+        over = report.norms / report.balance.norm
+        if own:
+            of = report.block_of
+            balance = report.balance.norm[of], np.degrees(report.balance.angle)[of]
+    known = (key for key in ("angle", "effective_rate", "gain") if told[key][0] is not None)
+    return Neurons(
+        title,
+        report.layer.normalizer,
+        told,
+        len(report.norms) if report.blocks.homogeneous else 0,
+        next(known),
+        balance,
+        over,
+        None if shorter is None else np.sort(shorter)[::-1],
+        text("cases") if of_neurons is None else per,
+        report.frozen_below,
+        min(neuron, len(report.row_norms) - 1),
+        tuple(sentences(report)),
+    )
+
+
+def corrections(settings: Settings) -> dict[str, Any]:
+    """What the settings correct of a norm, as `Checkpoint.of` takes it."""
+    norm = None if settings.norm == "auto" else NORMALIZERS[settings.norm]
+    return {
+        "place": None if settings.stands == "auto" else settings.stands,
+        "normalizer": norm,
+        "groups": settings.groups if norm is not None and norm.groups > 1 else None,
+        "eps": settings.layer_eps,
+    }
+
+
+def compute(settings: Settings, progress: Progress) -> Neurons:
+    """The report of a layer that ships, by its own optimizer where the settings leave it open."""
+    here = EXAMPLES[settings.layer]
+    found = Checkpoint.of([here.path], **corrections(settings))
+    batch = here.batch_size if settings.mini_batch is None else settings.mini_batch
+    report = layer_report(
+        read_layer(found, found.choose(None), {}),
+        optimizer=here.optimizer if settings.trained_by == "auto" else settings.trained_by,
+        rate=settings.rate or here.rate,
+        decay=here.decay if settings.decay is None else settings.decay,
+        batch_size=batch or None,
+    )
+    return neurons(report, here.title, settings.neuron)
+
+
+def _table(result: Neurons) -> Table:
+    rows = tuple(zip(*result.values.values(), strict=True))
+    return Table(tuple(result.values), rows, result.title, notes=result.said)
+
+
+def _observed(result: Neurons) -> str:
+    return " ".join(map(str, (*result.headline, result.of_neuron)))
+
+
+STUDY = Study(
+    name="trained_layer",
+    title=text("Which neurons of a layer turn, and where ε counts"),
+    source=text("section 5.2 on trained layers; angles by Wan et al. 2021 and Kosson et al. 2023"),
+    alt=text(
+        "Left, a mark for each neuron of a trained layer: the norm of its weight vector, and how "
+        "far a step is expected to turn it. A cross is a frozen one, a large ring the selected "
+        "one, a hollow diamond the place where growth and weight decay balance. Right, by how much "
+        "ε makes z shorter."
+    ),
+    uses=("layer", "neuron", *CHOICES),
+    compute=compute,
+    table=_table,
+    observed=_observed,
+)

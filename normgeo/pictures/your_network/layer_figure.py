@@ -1,0 +1,302 @@
+"""What a layer decides with its norm: which neurons turn, what balances, where ε counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.text import text
+from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.colors import VERMILION, method_color
+from normgeo.pictures.style.template import LARGE, PREDICTED, SIZE, SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.your_network.layer import MUCH, Neurons, percent
+from normgeo.tables.layer import COLUMNS
+
+WIDE, NARROW = 460, 860  # heights: panels beside each other, and one beneath the other
+ABOVE, BELOW = 8, 56  # margins
+COLUMNS_WIDE = ((0.0, 0.62), (0.73, 1.0))
+LEGEND, UNDER = 30, 92  # pixels: of the legend, and of an axis with what is beneath it
+MOST = 2000  # marks: a screen shows no more
+NAMED = 6  # frozen ones at most that are named in the picture
+
+HEIGHTS = {
+    "angle": text("degrees a step"),
+    "effective_rate": text("effective learning rate"),
+    "gain": text("gain"),
+}
+"""The titles of what stands for how fast a neuron turns."""
+
+
+def figure(result: Neurons, theme: str) -> go.Figure:
+    """Draw how fast each neuron turns against its norm, and beside it what ε does."""
+    look = THEMES[theme]
+    color = method_color(result.normalizer)
+    norms, heights = (_drawable(result.values[key]) for key in ("norm", result.height))
+    shown = _thinned(result, heights)
+    drawn = go.Figure(
+        [
+            *_balances(result, norms, heights, look.muted),
+            *_marks(result, norms, heights, shown, color),
+            *_selected(result, norms, heights, look.ink),
+            *_epsilon(result, color),
+        ]
+    )
+    dress(drawn, theme, height=WIDE)
+    drawn.update_layout(
+        _placed(result, look.muted, narrow=False),
+        margin={"t": ABOVE, "b": BELOW},
+        shapes=[*_lines(result, look.muted)],
+        meta={"narrow": _placed(result, look.muted, narrow=True) | {"height": NARROW}},
+    )
+    placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
+    across = _axis([norms, *placed[:1]], tight=True)
+    frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
+    drawn.update_layout(
+        xaxis=across | {"title": text("norm of the weight vector"), "anchor": "y"},
+        yaxis=_axis([heights, *placed[1:], *frozen])
+        | {"title": text(HEIGHTS[result.height]), "anchor": "x"},
+        xaxis2={
+            "title": text("{what}, the most first", what=result.shorter_of),
+            "anchor": "y2",
+            "rangemode": "tozero",
+            "zeroline": False,
+            "nticks": 5,
+        },
+        yaxis2=_shares(result) | {"anchor": "x2"},
+    )
+    return drawn
+
+
+def _drawable(values: Iterable[Any]) -> Array:
+    """Numbers for a logarithmic axis, where 0 and what is not finite have no place."""
+    found = np.array([np.nan if value is None else float(value) for value in values])
+    return np.where((found > 0) & np.isfinite(found), found, np.nan)
+
+
+def _thinned(result: Neurons, heights: Array) -> Array:
+    """Which neurons are drawn: of very many, some of each height, and all that are frozen."""
+    order = np.argsort(heights)
+    if len(order) > MOST:
+        order = order[np.linspace(0, len(order) - 1, MOST).astype(int)]
+    return np.union1d(order, result.frozen[:MOST]).astype(int)
+
+
+def _marks(
+    result: Neurons, norms: Array, heights: Array, shown: Array, color: str
+) -> Iterator[go.Scatter]:
+    """The neurons, and apart from them the frozen ones."""
+    frozen = np.isin(shown, result.frozen)
+    words = text("frozen") if frozen.sum() <= NAMED else ""
+    for name, of, marker, said in (
+        (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "opacity": 0.85}, ""),
+        (
+            text("frozen"),
+            shown[frozen],
+            {"color": VERMILION, "size": 13, "symbol": "x"},
+            words,
+        ),
+    ):
+        if not len(of):
+            continue
+        yield go.Scatter(
+            x=norms[of],
+            y=heights[of],
+            name=name,
+            showlegend=True,
+            mode="markers+text" if said else "markers",
+            marker=marker,
+            text=[said] * len(of) if said else None,
+            textposition="top center",
+            textfont={"size": SIZE},
+            cliponaxis=False,
+            customdata=of,
+            hovertemplate=text(
+                "neuron {h}: norm {x}, {what} {y}<extra></extra>",
+                h="%{customdata}",
+                x="%{x:.3g}",
+                what=text(HEIGHTS[result.height]),
+                y="%{y:.3g}",
+            ),
+        )
+
+
+def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterator[go.Scatter]:
+    """Where growth and decay balance, and for a few neurons the way there."""
+    if result.balance is None or result.height != "angle":
+        return
+    to_x, to_y = (_drawable(each) for each in result.balance)
+    if len(norms) <= 32:
+        gap = np.full_like(norms, np.nan)
+        yield go.Scatter(
+            x=np.stack([norms, to_x, gap], axis=1).ravel(),
+            y=np.stack([heights, to_y, gap], axis=1).ravel(),
+            mode="lines",
+            line={"color": ink, "width": 1, "dash": PREDICTED},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    yield go.Scatter(
+        x=to_x[:MOST],
+        y=to_y[:MOST],
+        name=text("where growth and decay balance"),
+        showlegend=True,
+        mode="markers",
+        marker={"color": ink, "size": 9, "symbol": "diamond-open", "line": {"width": 1.5}},
+        hoverinfo="skip",
+    )
+
+
+def _selected(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterator[go.Scatter]:
+    """A ring around the neuron that is selected."""
+    h = result.neuron
+    if np.isnan(norms[h] + heights[h]):
+        return
+    yield go.Scatter(
+        x=[norms[h]],
+        y=[heights[h]],
+        mode="markers+text",
+        marker={"color": ink, "size": 24, "symbol": "circle-open", "line": {"width": 3}},
+        text=[text("<b>neuron {h}</b>", h=h)],
+        textposition="bottom center",
+        textfont={"size": SIZE, "color": ink},
+        cliponaxis=False,
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
+    """By how much ε makes z shorter, the most first."""
+    shares = np.array([]) if result.shorter is None else _drawable(result.shorter)
+    at = np.unique(np.linspace(0, max(len(shares) - 1, 0), MOST).astype(int))[: len(shares)]
+    yield go.Scatter(
+        x=at + 1,
+        y=shares[at],
+        mode="lines+markers" if len(shares) < 50 else "lines",
+        line={"color": color, "width": 4},
+        marker={"size": 8},
+        showlegend=False,
+        xaxis="x2",
+        yaxis="y2",
+        hovertemplate=text("number {i}: z shorter by {y}<extra></extra>", i="%{x}", y="%{y:.2%}"),
+    )
+
+
+def _axis(parts: Sequence[Array], *, tight: bool = False) -> dict[str, Any]:
+    """A logarithmic axis with room around all that is drawn."""
+    values = np.concatenate(parts)
+    values = values[~np.isnan(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (1.0, 1.0)
+    least = 1.5 if tight else 3.0  # of a range that shows one number
+    low, high = np.log10(low / least), np.log10(high * least)
+    ticks = [t for t in log_ticks(10**low, 10**high) if low <= np.log10(t) <= high]
+    return {
+        "type": "log",
+        "range": [low, high],
+        "tickvals": ticks,
+        "ticktext": [number(tick) for tick in ticks],
+        "zeroline": False,
+    }
+
+
+def _shares(result: Neurons) -> dict[str, Any]:
+    """The axis of what ε does, with the share from where on it counts."""
+    shares = [np.array([MUCH])]
+    if result.shorter is not None:
+        shares.append(np.maximum(_drawable(result.shorter), 1e-12))
+    axis = _axis(shares)
+    high = min(axis["range"][1], 0.05)
+    ticks = [tick for tick in axis["tickvals"] if tick <= 1]
+    return axis | {
+        "range": [axis["range"][0], high],
+        "tickvals": ticks,
+        "ticktext": [percent(tick).replace("1 · ", "") for tick in ticks],
+    }
+
+
+def _lines(result: Neurons, ink: str) -> Iterator[dict[str, Any]]:
+    """Below which angle a neuron is frozen, and from which share on ε counts."""
+    for axis, value in (("", result.frozen_below), ("2", MUCH)):
+        if axis or result.height == "angle":
+            yield {
+                "type": "line",
+                "xref": f"x{axis} domain",
+                "yref": f"y{axis}",
+                "x0": 0,
+                "x1": 1,
+                "y0": value,
+                "y1": value,
+                "line": {"color": ink, "width": 2, "dash": "dot"},
+            }
+
+
+def _placed(result: Neurons, muted: str, *, narrow: bool) -> dict[str, Any]:
+    """Where everything is: the answers above the panels, which stand in a row or a column."""
+    room = (NARROW if narrow else WIDE) - ABOVE - BELOW
+    first, *others = result.headline
+    size, across, small = (20, 25, 36) if narrow else (LARGE, 92, 150)
+    answer = [f"<b>{line}</b>" for line in wrapped(first, across)]
+    rest = (
+        [line for other in others for line in wrapped(other, small)]
+        if narrow
+        else wrapped(" ".join(map(str, others)), small)
+    )
+    head, told = 1.35 * size * len(answer), 1.35 * SIZE * len(rest)
+    entries = 1 + narrow * (bool(result.frozen) + (result.balance is not None))
+    top = 1 - (head + told + entries * LEGEND + 14) / room
+    if narrow:
+        each = (top - UNDER / room) / 2
+        columns, rows = [(0.0, 1.0)] * 2, [(top - each, top), (0.0, each)]
+    else:
+        columns, rows = [*COLUMNS_WIDE], [(0.0, top)] * 2
+    axes = {
+        f"{letter}axis{axis}": {"domain": domain}
+        for letter, domains in (("x", columns), ("y", rows))
+        for axis, domain in zip(("", "2"), domains, strict=True)
+    }
+    return axes | {
+        "legend": {
+            "x": 0,
+            "xanchor": "left",
+            "y": 1 - (head + told + 4) / room,
+            "yanchor": "top",
+            "orientation": "v" if narrow else "h",
+            "font": {"size": SMALL},
+        },
+        "annotations": [
+            note(answer, 0, 1, yanchor="top", font={"size": size}),
+            note(rest, 0, 1 - head / room, yanchor="top", font={"color": muted}),
+            *_captions(result, muted),
+        ],
+    }
+
+
+def _captions(result: Neurons, muted: str) -> Iterator[dict[str, Any]]:
+    """What the dotted lines are, and the name of the right panel."""
+    font = {"size": SMALL, "color": muted}
+    if result.height == "angle":
+        yield note(
+            text("frozen: below {angle}°", angle=number(result.frozen_below)),
+            0.01,
+            np.log10(result.frozen_below),
+            xref="x domain",
+            yref="y",
+            yanchor="top",
+            font=font,
+        )
+    right = {"xref": "x2 domain", "yref": "y2 domain"}
+    yield note(f"<b>{text(COLUMNS['shorter_by_eps'])}</b>", 0, 1, yshift=2, **right)
+    if result.shorter is None:
+        yield note(
+            wrapped(result.without_epsilon, 24),
+            0.5,
+            0.5,
+            xanchor="center",
+            yanchor="middle",
+            **right,
+        )

@@ -1,0 +1,15 @@
+from normgeo.base.text import text
+from normgeo.pictures.your_network.layer import CHOICES
+from normgeo.ui import frame
+from normgeo.ui.your_network import TABS, page
+
+settings = frame.begin(
+    "your_network",
+    text("Which neurons still turn, and where does ε count?"),
+    controls=("layer",),
+    more=CHOICES,
+    tabs=TABS,
+    picture="trained_layer",
+)
+
+page.show(settings)

@@ -1,0 +1,61 @@
+"""The page Your network in Chromium: a row lights its neuron, keys do, nothing is cut."""
+
+import pytest
+from playwright.sync_api import expect
+
+# Words of the figure that reach beyond its edges.
+CUT = """() => {
+    const plot = document.querySelector('.st-key-figure_trained_layer .js-plotly-plot');
+    const edge = plot.getBoundingClientRect();
+    return [...plot.querySelectorAll('text')]
+        .map((one) => [one.textContent, one.getBoundingClientRect()])
+        .filter(([, box]) => box.width && (box.right > edge.right + 1 || box.left < edge.left - 1))
+        .map(([words]) => words);
+}"""
+LIT = ".st-key-figure_trained_layer .js-plotly-plot"
+
+
+def lit(page, words):
+    expect(page.locator(LIT).get_by_text(words, exact=True)).to_be_visible()
+
+
+def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, wait_settled):
+    page.goto(f"{server}/your_network")
+    wait_settled(page)
+    lit(page, "neuron 0")
+    box = page.get_by_role("spinbutton", name="neuron")
+    box.fill("11")
+    box.press("Enter")
+    page.wait_for_url("**neuron=11*")
+    wait_settled(page)
+    lit(page, "neuron 11")
+    expect(page.get_by_text("Neuron 11, frozen:")).to_be_visible()
+
+
+def test_row_clicked_lights_its_neuron(server, page, wait_settled):
+    page.goto(f"{server}/your_network")
+    wait_settled(page)
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 15, "y": 35 * 3 + 17})  # the head, and three rows
+    page.wait_for_url("**neuron=2*")
+    wait_settled(page)
+    lit(page, "neuron 2")
+
+
+@pytest.mark.parametrize("layer", ["batch", "layer", "pre_norm"])
+def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
+    for screen in (page, phone):
+        screen.goto(f"{server}/your_network?layer={layer}&neuron=11")
+        wait_settled(screen)
+        screen.locator(LIT).get_by_text("neuron 11", exact=True).wait_for()
+        assert screen.evaluate(CUT) == []
+        assert screen.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_titles_of_pages_and_symbols_do_not_overlap(server, page, wait_settled):
+    page.goto(f"{server}/your_network")
+    wait_settled(page)
+    last = page.get_by_role("link", name="The paper, checked", exact=True).bounding_box()
+    first = page.locator(".st-key-glossary").bounding_box()
+    assert last["x"] + last["width"] <= first["x"]

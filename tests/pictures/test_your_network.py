@@ -1,0 +1,103 @@
+"""The picture of a layer, against the report of the library and NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from normgeo import layer_report, load_layer
+from normgeo.base.refusal import Refusal
+from normgeo.layers.examples import EXAMPLES
+from normgeo.pictures import PICTURES
+from normgeo.pictures.your_network.layer import Neurons
+from normgeo.settings import Settings
+
+PICTURE = PICTURES["trained_layer"]
+
+
+def made(**settings: Any) -> tuple[Neurons, Any]:
+    result = PICTURE.compute(Settings(**settings))
+    return result, PICTURE.figure(result, "light")
+
+
+def trace(drawn: Any, name: str) -> Any:
+    (found,) = [each for each in drawn.data if each.name == name]
+    return found
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_picture_has_the_numbers_of_the_report(key: str) -> None:
+    here, (result, drawn) = EXAMPLES[key], made(layer=key)
+    report = layer_report(
+        load_layer([here.path]),
+        optimizer=here.optimizer,
+        rate=here.rate,
+        decay=here.decay,
+        batch_size=here.batch_size,
+    )
+    assert report.angles is not None
+    assert report.epsilon is not None
+    marks = [each for each in drawn.data if each.customdata is not None]
+    seen = {
+        h: (x, y)
+        for each in marks
+        for h, x, y in zip(each["customdata"], each["x"], each["y"], strict=True)
+    }
+    assert sorted(seen) == list(range(len(report.row_norms)))
+    for h, (x, y) in seen.items():
+        assert x == pytest.approx(report.row_norms[h])
+        assert y == pytest.approx(np.degrees(report.angles[report.block_of[h]]))
+    (shares,) = [each for each in drawn.data if each.xaxis == "x2"]
+    assert shares["y"] == pytest.approx(np.sort(report.epsilon.shortened.ravel())[::-1])
+    assert result.said
+
+
+def test_each_layer_begins_with_what_is_particular_about_it() -> None:
+    assert made(layer="batch")[0].headline[0] == (
+        "1 of 12 neurons stopped turning: less than 0.01° a step."
+    )
+    assert "11 of 12 blocks are within × 2" in made(layer="batch")[0].headline[1]
+    assert made(layer="layer")[0].headline[0] == (
+        "ε makes z over 1 % shorter in 200 of 200 cases, at most by 57 %."
+    )
+    assert made(layer="pre_norm")[0].headline[0].startswith("All 12 neurons turn, by 0.24° to")
+
+
+def test_frozen_neuron_is_marked_by_shape_and_word() -> None:
+    result, drawn = made(neuron=11)
+    frozen = trace(drawn, "frozen")
+    assert result.frozen == [11] == list(frozen["customdata"])
+    assert frozen["marker"]["symbol"] == "x"
+    assert list(frozen["text"]) == ["frozen"]
+    (ring,) = [each for each in drawn.data if each.marker.size == 24]
+    assert (ring["x"][0], ring["y"][0]) == (frozen["x"][0], frozen["y"][0])
+    assert "Neuron 11, frozen: norm of the row 7.92" in PICTURE.description(result)
+
+
+def test_balance_is_where_the_optimizer_says() -> None:
+    """For gradient descent with decay the angle there is √(2ηλ), to a small angle."""
+    result, drawn = made(trained_by="gradient_descent", rate=0.1, decay=0.003)
+    assert result.balance is not None
+    assert result.balance[1] == pytest.approx(np.degrees(np.sqrt(2 * 0.1 * 0.003)), rel=0.01)
+    assert list(trace(drawn, "where growth and decay balance")["x"]) == pytest.approx(
+        result.balance[0]
+    )
+
+
+def test_stated_settings_take_the_place_of_those_of_training() -> None:
+    usual, slower = made()[0], made(rate=0.01)[0]
+    ratio = np.array(usual.values["angle"]) / np.array(slower.values["angle"])
+    assert ratio == pytest.approx(10, rel=1e-3)
+    large = made(layer_eps=1.0)[0]
+    assert large.shorter is not None
+    assert large.shorter[0] > 0.05
+    result, drawn = made(norm="weight")
+    assert result.shorter is None
+    assert "This norm has no ε." in [note.text for note in drawn.layout.annotations]
+
+
+def test_what_cannot_be_is_refused_in_a_sentence() -> None:
+    with pytest.raises(Refusal, match="normalizes the weights themselves"):
+        PICTURE.compute(Settings(norm="weight", stands="before"))
+    with pytest.raises(Refusal, match="must be below 1"):
+        PICTURE.compute(Settings(rate=10.0, decay=1.0))
