@@ -1,6 +1,7 @@
-"""A look of a recorder at the weights, against one copy of them."""
+"""A look of a recorder at weights that have changed, against one copy of them."""
 
 from collections.abc import Iterator
+from itertools import cycle
 
 import numpy as np
 
@@ -22,9 +23,10 @@ def rows() -> Iterator[Row]:
     rng = np.random.default_rng(0)
     for method, dtype, axis in CASES:
         W = rng.standard_normal(SHAPE).astype(dtype)
+        steps = cycle([(W + 1e-3 * rng.standard_normal(SHAPE)).astype(dtype), W])
         copy, turning = np.empty_like(W), Turning(Tensor.of("W", W, axis, NORMALIZERS[method]))
         turning.look(W)
-        pair = interleaved(lambda: turning.look(W), lambda: np.copyto(copy, W), 20)  # noqa: B023
+        pair = interleaved(lambda: turning.look(next(steps)), lambda: np.copyto(copy, W), 20)  # noqa: B023
         yield Row(
             f"{NORMALIZERS[method].title}, {SHAPE}, {np.dtype(dtype)}, neurons on axis {axis}",
             pair.seconds,

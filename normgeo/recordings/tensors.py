@@ -15,9 +15,10 @@ from normgeo.base.text import text
 from normgeo.normalizers.blocks import Blocks, dots
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import viewed
+from normgeo.recordings.row_products import row_products
 
-_CHUNK = 16_384  # weights that are looked at together: what a core keeps near
-_NARROWEST = 64  # columns of a part: rows of less are slow to reach
+_CHUNK = 65_536  # weights that are looked at together: what a core keeps near
+_NARROWEST = 32  # columns of a part: rows of less are slow to reach
 
 
 @final
@@ -122,8 +123,14 @@ class Turning:
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor, self._blocks = tensor, tensor.blocks
+        centering = self._blocks.normalizer.centering
+        self._projects = centering.projects_weights
+        self._whole_columns = centering.neuron_dimensions_lost > 0  # a mean over neurons
+        self._means_at_end = self._whole_columns and self._blocks.homogeneous  # of those of a block
+        self._centers_parts = self._projects and not self._means_at_end
         self._kept: Array | None = None
-        self._mean: Array | None = None  # near the mean row of each group, (G, D)
+        self._looked = False
+        self._mean: Array | None = None  # near the mean row of each group, (G, D), if it is long
 
     def keep(self, values: Any) -> None:
         """Take weights as those that the next look measures from."""
@@ -141,10 +148,11 @@ class Turning:
         if kept is None:
             kept = self._kept = np.zeros_like(W, dtype=_precision(W), subok=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._means_at_end and self._mean is None:
+            if self._means_at_end and not self._looked:
                 groups = W.reshape(*self._blocks.neurons.shape, -1)
                 self._mean = groups.mean(axis=1, dtype=np.float64)
             squares, products, steps = self._products(W, kept)
+            self._looked = True
             norms = np.sqrt(squares)
             if first:
                 unknown = np.full_like(norms, np.nan)
@@ -164,48 +172,58 @@ class Turning:
 
             ‖w̃‖² = Σ‖w_h − m‖² − ‖Σ(w_h − m)‖²/K,
 
-        with a row m near the mean, so that it takes no digits; of gradients the mean is near 0.
+        with a row m near the mean where that is long, so that it takes no digits; else with m = 0.
         """
         blocks, (H, D) = self._blocks.neurons, W.shape
         sums, rests = np.zeros((3, H)), np.zeros((2, len(blocks), D))
-        for part in self._parts(W):
-            group = part[0].start // blocks.shape[1], part[1]
-            w = W[part].astype(np.float64)
-            step = np.zeros_like(w) if kept is None else self._centered(w - kept[part])
-            if kept is not None:
-                kept[part] = w
-            if self._means_at_end:
-                if kept is not None and self._mean is not None:
-                    w -= self._mean[group]
-                rests[0][group] += w.sum(axis=0)
-                rests[1][group] += step.sum(axis=0)
-            w = self._centered(w)
-            for total, (u, v) in zip(sums, ((w, w), (w, step), (step, step)), strict=True):
-                total[part[0]] += np.einsum("hd,hd->h", u, v)
-        found: Array = sums[:, blocks].sum(axis=-1)
+        for rows, columns in self._parts(W):
+            group = rows.start // blocks.shape[1], columns
+            mean = None if self._mean is None or kept is None else self._mean[group]
+            w, then = W[rows, columns], None if kept is None else kept[rows, columns]
+            found, rest = self._sums(w, then, mean)
+            sums[:, rows] += found
+            if rest is not None:
+                rests[:, *group] += rest
+            if then is not None:
+                np.copyto(then, w)
+        total: Array = sums[:, blocks].sum(axis=-1)
         if self._means_at_end:
-            w, step = rests
-            found -= np.array([dots(w, w), dots(w, step), dots(step, step)]) / blocks.shape[1]
-            if kept is not None and self._mean is not None:
-                self._mean += w / blocks.shape[1]
-        found[[0, 2]] = np.maximum(found[[0, 2]], 0)  # squares, of which rounding may leave less
-        return found
+            (w, step), K = rests, blocks.shape[1]
+            total -= np.array([dots(w, w), dots(w, step), dots(step, step)]) / K
+            if kept is not None:
+                mean = w / K if self._mean is None else self._mean + w / K
+                self._mean = mean if (K * dots(mean, mean) > total[0] / 2).any() else None
+        total[[0, 2]] = np.maximum(total[[0, 2]], 0)  # squares, of which rounding may leave less
+        return total
 
-    @property
-    def _whole_columns(self) -> bool:
-        """Whether the center takes a mean over neurons."""
-        return bool(self._blocks.normalizer.centering.neuron_dimensions_lost)
+    def _sums(self, w: Array, then: Array | None, mean: Array | None) -> tuple[Array, Array | None]:
+        """The three products of the rows of a part, (3, h), and the sums of its columns, (2, d).
 
-    @property
-    def _means_at_end(self) -> bool:
-        """Whether that mean is of the neurons of a block."""
-        return self._whole_columns and self._blocks.homogeneous
+        They are of single precision for weights that are, where no mean of them comes off first:
+        differences are then rounded once, as they would be if stored.
+        """
+        narrow = w.dtype.itemsize <= 4 and not self._centers_parts
+        w = w.astype(np.float32 if narrow else np.float64, copy=False)
+        found, rest = np.zeros((3, len(w))), None
+        step = None if then is None else self._centered(w - then)
+        if mean is not None:
+            w = w - mean.astype(w.dtype)
+        if self._means_at_end:
+            rest = np.zeros((2, w.shape[1]))
+            rest[0] = w.sum(axis=0)
+            if step is not None:
+                rest[1] = step.sum(axis=0)
+        w = self._centered(w)
+        found[0] = row_products(w, w)
+        if step is not None:
+            found[1], found[2] = row_products(w, step), row_products(step, step)
+        return found, rest
 
     def _parts(self, W: Array) -> list[tuple[slice, slice]]:
         """Parts of W (H, D), each of one group where its mean row is taken off at the end."""
         H, D = W.shape
         across = self._whole_columns and not self._means_at_end
-        along = self._blocks.normalizer.centering.projects_weights and not self._whole_columns
+        along = self._projects and not self._whole_columns
         height, width = max(1, _CHUNK // D), D
         if across or (not along and W.strides[0] < W.strides[1]):
             height, width = H, max(_NARROWEST, _CHUNK // H)
@@ -218,7 +236,7 @@ class Turning:
         ]
 
     def _centered(self, part: Array) -> Array:
-        if self._means_at_end:
+        if not self._centers_parts:
             return part
         normalizer = self._blocks.normalizer
         groups = normalizer.groups if self._whole_columns else 1
