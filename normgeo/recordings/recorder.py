@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from errno import ENOSPC
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, final
 
@@ -21,6 +20,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import found_in
 from normgeo.recordings.format import HAS_GRADIENT, HAS_TURN, Header, frame, read_file
+from normgeo.recordings.lock import lock
 from normgeo.recordings.tensors import Tensor, Turning
 
 Numbers = float | Mapping[str, float]
@@ -166,7 +166,14 @@ class Recorder:
             )
         file = self._path.open("ab", buffering=0)
         try:
-            _lock(file, self._path)
+            if not lock(file):
+                raise Refusal(
+                    text(
+                        "Another recorder writes {path!s}. Close it first, or record to another "
+                        "file.",
+                        path=self._path,
+                    )
+                )
             if there:
                 contents = read_file(self._path)
                 file.truncate(contents.size)
@@ -225,20 +232,3 @@ def _of(numbers: Numbers, what: str, name: str) -> float:
 
 def _is_name(name: object) -> bool:
     return isinstance(name, str)
-
-
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Refuse a file that another recorder writes, where the system can tell."""
-    try:
-        import fcntl
-    except ImportError:  # Windows, which has no such lock
-        return
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise Refusal(
-            text(
-                "Another recorder writes {path!s}. Close it first, or record to another file.",
-                path=path,
-            )
-        ) from error
