@@ -17,7 +17,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import viewed
 from normgeo.recordings.row_products import row_products
 
-_CHUNK = 65_536  # weights that are looked at together: what a core keeps near
+_CHUNK = 2**19  # bytes of weights that are looked at together: what a core keeps near
 _NARROWEST = 32  # columns of a part: rows of less are slow to reach
 
 
@@ -224,9 +224,10 @@ class Turning:
         H, D = W.shape
         across = self._whole_columns and not self._means_at_end
         along = self._projects and not self._whole_columns
-        height, width = max(1, _CHUNK // D), D
+        chunk = _CHUNK // max(W.dtype.itemsize, 4)
+        height, width = max(1, chunk // D), D
         if across or (not along and W.strides[0] < W.strides[1]):
-            height, width = H, max(_NARROWEST, _CHUNK // H)
+            height, width = H, max(_NARROWEST, chunk // H)
         size = self._blocks.neurons.shape[1] if self._means_at_end else H
         return [
             (slice(h, min(h + height, first + size)), slice(d, d + width))
