@@ -1,5 +1,8 @@
 """The page Your network in Chromium: a row lights its neuron, keys do, nothing is cut."""
 
+from io import BytesIO
+
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -59,3 +62,28 @@ def test_titles_of_pages_and_symbols_do_not_overlap(server, page, wait_settled):
     last = page.get_by_role("link", name="The paper, checked", exact=True).bounding_box()
     first = page.locator(".st-key-glossary").bounding_box()
     assert last["x"] + last["width"] <= first["x"]
+
+
+def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled, axe):
+    page.goto(f"{server}/your_network?tab=own&rate=0.1")
+    wait_settled(page)
+    file = BytesIO()
+    np.savez(file, strange=np.arange(1.0, 13.0).reshape(3, 4) ** 2, other=np.ones((3, 2)))
+    content = {"name": "net.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
+    page.locator("input[type=file]").first.set_input_files(content)
+    expect(page.get_by_text("none of their 2 tensors is known")).to_be_visible()
+    wait_settled(page)
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    table.click(position={"x": box["width"] - 60, "y": 35 + 17})
+    page.keyboard.press("Enter")
+    page.keyboard.type("weights W")
+    page.keyboard.press("Enter")
+    page.locator(LIT).wait_for()
+    wait_settled(page)
+    lit(page, "neuron 0")
+    assert axe(page) == []
+    assert "strange" not in page.url
+    page.get_by_role("button", name="Back to the layers that ship").click()
+    expect(page.locator(LIT).get_by_text("1 of 12 neurons")).to_be_visible()

@@ -1,8 +1,13 @@
 """The page Your network: its layers, its table and its words, found by key."""
 
+from base64 import b64decode
+from io import BytesIO
+
+import numpy as np
 import pytest
 
 from normgeo.layers.examples import EXAMPLES
+from normgeo.ui.your_network import own
 
 
 @pytest.mark.parametrize("key", EXAMPLES)
@@ -37,3 +42,122 @@ def test_what_cannot_be_is_said_and_the_page_goes_on(shown):
     page = shown("your_network", norm="weight", stands="before")
     assert "normalizes the weights themselves" in page.words
     assert page.app.selectbox(key="stands").value == "before"
+
+
+def given(page, *files, key="own_files"):
+    """Give files to the page, (name, content) each."""
+    kind = "application/octet-stream"
+    several = [(name, content, kind) for name, content in files]
+    page.app.file_uploader(key=key).set_value(several if key == "own_files" else several[0]).run()
+    assert [error.message for error in page.app.exception] == []
+    assert page.app.error.len == 0, "no defect"
+
+
+def npz(**arrays):
+    file = BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+W = np.arange(1.0, 13.0).reshape(3, 4) ** 2
+NET = npz(**{"fc.weight": W, "bn.weight": np.ones(3), "bn.running_var": np.ones(3)})
+
+
+BOMB = BytesIO()
+np.savez_compressed(BOMB, **{"fc.weight": np.zeros((300, 100_000), "i1")})
+BOMB = BOMB.getvalue()
+
+
+@pytest.fixture
+def own_tab(shown):
+    return shown("your_network", tab="own", rate="0.1")
+
+
+def test_layer_of_a_visitor_takes_the_place_of_the_one_that_ships(own_tab, shown):
+    given(own_tab, ("net.npz", NET))
+    (table,) = shown("your_network", tab="neurons").app.dataframe
+    assert len(table.value) == 12, "another session does not see it"
+    assert own_tab.figures == ["trained_layer"]
+    assert sorted(drawn_norms(own_tab)) == pytest.approx(sorted(np.linalg.norm(W, axis=1)))
+    assert "fc.weight" not in str(own_tab.query)
+    own_tab.app.button(key="own_drop").click().run()
+    assert len(drawn_norms(own_tab)) == 12
+
+
+def drawn_norms(page):
+    marks = [each for each in page.figure("trained_layer")["data"] if "customdata" in each]
+    arrays = [each["x"] for each in marks if each.get("xaxis") != "x2"]
+    return [n for x in arrays for n in np.frombuffer(b64decode(x["bdata"]), x["dtype"]).tolist()]
+
+
+def test_inputs_tell_where_epsilon_counts(own_tab):
+    given(own_tab, ("net.npz", npz(**{"fc.weight": W, "bn.weight": np.ones(3)})))
+    assert "Where ε counts is not known" in own_tab.captions("trained_layer")
+    given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
+    assert "ε makes z over 1 % shorter in 0 of 3 neurons" in own_tab.captions("trained_layer")
+
+
+def test_role_can_be_corrected(own_tab):
+    given(own_tab, ("net.npz", npz(strange=W, other=W[:, :2])))
+    assert "none of their 2 tensors is known for one" in own_tab.words
+    (editor,) = own_tab.app.data_editor
+    assert list(editor.value["tensor"]) == ["strange", "other"]
+    own_tab.app.session_state["_own_layer"].roles["strange"] = "weight"
+    own_tab.app.run()
+    assert len(drawn_norms(own_tab)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("net.npz", b"PK", "holds no array of numbers"),
+        ("net.npz", NET[:-40], "holds no array of numbers"),
+        ("net.npy", NET[:9], "holds no array of numbers"),
+        ("net.safetensors", NET, "is no whole file of safetensors"),
+        ("net.safetensors", b"", "is no whole file of safetensors"),
+        ("net.npz", npz(weight=np.array([[None]])), "Object arrays cannot be loaded"),
+        (
+            "net.npz",
+            npz(**{"fc.weight": W * np.nan}),
+            "must hold finite numbers; 12 of 12 are NaN",
+        ),
+        ("net.npz", npz(**{"fc.weight": W[:0]}), "must not be empty"),
+        ("net.csv", b"1,2\n3", "the first has 2, line 2 has 1"),
+        ("net.csv", b"1,2\n3,a", "line 2 has 'a'"),
+        ("net.csv", b"\xff\xfe\x00", "is not a text"),
+        ("net.csv", b"1," * 30_000 + b"1", "up to 20,000 are read from text"),
+        ("net.npz", npz(**{"fc.weight": np.ones((20_000, 1))}), "up to 16,384 neurons"),
+        ("net.npz", BOMB, "up to 200 MB as float64; 'fc.weight' would take 240 MB"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, name, content, sentence):
+    given(own_tab, (name, content))
+    (said,) = [info.value for info in own_tab.app.info]
+    assert sentence in said.replace("`", "")
+    assert "/proc" not in said
+    assert "/tmp" not in said
+    given(own_tab, ("net.npz", NET))
+    assert own_tab.figures == ["trained_layer"]
+    assert [info.value for info in own_tab.app.info] == []
+
+
+def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monkeypatch):
+    monkeypatch.setattr(own, "ONE", len(NET) - 1)
+    given(own_tab, ("net.npz", NET))
+    assert "The files of a session may take" in own_tab.words
+    monkeypatch.setattr(own, "ONE", len(NET))
+    monkeypatch.setattr(own, "ALL", len(NET) - 1)
+    given(own_tab, ("net.npz", NET))
+    assert "The files of all visitors take" in own_tab.words
+    monkeypatch.setattr(own, "ALL", sum(one.size for one in own._ALIVE) + len(NET))
+    given(own_tab, ("net.npz", NET))
+    given(own_tab, ("again.npz", NET))
+    assert own_tab.app.session_state["_own_layer"].files[0][0] == "again.npz"
+
+
+def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, caplog):
+    given(own_tab, ("secret_net.npz", NET))
+    assert "secret_net" not in caplog.text
+    assert "fc.weight" not in caplog.text
+    assert all("fc.weight" not in str(key) for key in nothing_kept._entries)

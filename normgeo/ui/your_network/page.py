@@ -2,24 +2,92 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.layers.examples import EXAMPLES
+from normgeo.pictures import PICTURES
+from normgeo.pictures.style.chart import Chart
+from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.pictures.style.player import CONFIG
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.settings import Settings
+from normgeo.tables.formats import render
 from normgeo.tables.layer import COLUMNS
+from normgeo.tables.table import Table
 from normgeo.ui import results, url
+from normgeo.ui.defects import Explained
+from normgeo.ui.export_row import download, why_no_browser
 from normgeo.ui.tabs import Tabs, points, tabs
+from normgeo.ui.your_network import own
 
+PICTURE = PICTURES["trained_layer"]
 HIGH = 320  # pixels of the table
 
 
 def show(settings: Settings) -> None:
     """Draw a layer that ships, and beneath it its neurons and what is to be said of it."""
-    drawn = results.show("trained_layer", settings)
-    if drawn is not None:
-        tabs(settings, TABS, "neurons", drawn)
+    mine = own.held()
+    with Explained():
+        if (refusal := own.refused()) is not None:
+            raise refusal.anew()
+    if mine is None:
+        drawn = results.show("trained_layer", settings)
+    else:
+        drawn = None
+        with Explained():
+            drawn = mine.told(settings)
+            _draw(settings, drawn)
+    known = TABS if drawn is not None else {"own": TABS["own"]}
+    tabs(settings, known, next(iter(known)), drawn)
+
+
+def _draw(settings: Settings, drawn: Neurons) -> None:
+    """Draw a visitor's own layer, of which nothing is kept for others, and its files to take."""
+    chart = Chart(PICTURE.figure(drawn, settings.theme))
+    with st.container(key="view_trained_layer"):
+        st.plotly_chart(
+            chart,
+            key="figure_trained_layer",
+            theme=None,
+            alt=PICTURE.description(drawn),
+            config=CONFIG,
+        )
+        missing, table = why_no_browser(), PICTURE.table(drawn)
+        with st.container(horizontal=True, key="export_trained_layer"):
+            for format in ("html", *STATIC):
+                download(
+                    "trained_layer",
+                    format.upper(),
+                    format,
+                    partial(_figure_file, drawn, settings.theme, format),
+                    file="normgeo-own-layer",
+                    help=missing if format in STATIC else None,
+                )
+            for format in ("csv", "json"):
+                download(
+                    "trained_layer",
+                    format.upper(),
+                    format,
+                    partial(_table_file, table, format),
+                    file="normgeo-own-layer",
+                )
+
+
+def _figure_file(drawn: Neurons, theme: str, format: str) -> bytes:
+    return to_bytes(
+        PICTURE.figure(drawn, theme),
+        format,
+        title=PICTURE.title,
+        alt=PICTURE.description(drawn),
+        about=[drawn.title],
+    )
+
+
+def _table_file(table: Table, format: str) -> bytes:
+    return render(table, format).encode()
 
 
 def neurons(settings: Settings, drawn: Neurons) -> None:
@@ -49,7 +117,7 @@ def _choose(drawn: Neurons) -> None:
     """Draw the number of the selected neuron, for the keyboard."""
 
     def changed() -> None:
-        url.change(neuron=st.session_state["neuron"])
+        _light(st.session_state["neuron"])
 
     st.session_state["neuron"] = drawn.neuron
     st.number_input(
@@ -66,16 +134,27 @@ def _choose(drawn: Neurons) -> None:
 def _selected() -> None:
     rows = st.session_state["neurons_table"].selection.rows
     if rows:
-        url.change(neuron=int(rows[0]))
+        _light(int(rows[0]))
+
+
+def _light(neuron: int) -> None:
+    """Select a neuron; which one of a visitor's own layer is no part of the address."""
+    mine = own.held()
+    if mine is None:
+        url.change(neuron=neuron)
+    else:
+        mine.neuron = neuron
 
 
 def decided(settings: Settings, drawn: Neurons) -> None:
-    """Write the story of the layer, and what its norm and its optimizer decide."""
-    st.markdown(str(text(EXAMPLES[settings.layer].story)))
+    """Write the story of a layer that ships, and what its norm and its optimizer decide."""
+    if own.held() is None:
+        st.markdown(str(text(EXAMPLES[settings.layer].story)))
     points(map(str, drawn.said))
 
 
 TABS: Tabs = {
     "neurons": (text("Its neurons"), neurons),
     "decided": (text("What its norm decides"), decided),
+    "own": (text("Your own layer"), own.ask),
 }

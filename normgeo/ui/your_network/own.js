@@ -1,0 +1,13 @@
+// Streamlit calls the place for files a mere presentation, and names it all the same: it is a group.
+export default function named() {
+  const group = () => {
+    for (const place of document.querySelectorAll("[data-testid=stFileUploaderDropzone]")) {
+      place.setAttribute("role", "group");
+    }
+  };
+  group();
+  const seen = new MutationObserver(group);
+  const panel = document.querySelector(".st-key-own_files")?.closest("[role=tabpanel]");
+  seen.observe(panel ?? document.body, { childList: true, subtree: true });
+  return () => seen.disconnect();
+}
