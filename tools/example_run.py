@@ -21,7 +21,7 @@ from normgeo.recordings.recorder import Recorder
 
 NEURONS = 6
 LONGER = 1000.0
-NAME, NORM = "hidden.weight", "batch"
+NAME, NORM = "W", "batch"
 
 
 def main() -> None:

@@ -131,7 +131,7 @@ def findings(
             )
         )
     half = np.arange(len(run.steps) - max(1, len(run.steps) // 2), len(run.steps))
-    norm_off, angle_off = _laws(run, rule)
+    norm_off, angle_off = _off(run, rule)
     homogeneous = np.array([tensor.blocks.homogeneous for tensor in run.tensors])[run.places]
     sizes = np.array([tensor.size for tensor in run.tensors])[run.places]
     enough = np.isfinite(run.angles).sum(axis=0) >= _FEWEST
@@ -212,11 +212,16 @@ def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int)
     return float(_root_mean_square(np.arccos(kept)[:, None])[0]) if len(kept) else nan
 
 
-def _laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
-    """How far norm and angles are from the optimizer's own laws, (B,), NaN where there is none."""
-    norm_off, angle_off = np.full((2, len(run.names)), nan)
+def laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
+    """The norms (R, B) and angles (R − 1, B) of the optimizer's own laws, NaN where there is none.
+
+    They take η, λ and the gradients that were recorded, and of the norms only the first one; the
+    angles take the norm before each step. They are there where each step is recorded.
+    """
+    norms = np.full(run.norms.shape, nan)
+    angles = norms[1:].copy()
     if not run.is_every_step or len(run.steps) < 2:
-        return norm_off, angle_off
+        return norms, angles
     for place, tensor in enumerate(run.tensors):
         own = np.flatnonzero(run.places == place)
         decays = run.decays[1:, own[0]]
@@ -230,12 +235,21 @@ def _laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
             run.step_norms[1:, own],
         )
         with np.errstate(all="ignore"):
-            predicted = optimizer.norms(course)
-            if predicted.size:
-                norm_off[own] = np.abs(predicted[-1] / course.norms[-1] - 1)
-            off = np.abs(optimizer.angles(course) / run.angles[1:, own] - 1)
-        known = np.isfinite(off).all(axis=0)
-        angle_off[own[known]] = np.median(off[:, known], axis=0)
+            if (predicted := optimizer.norms(course)).size:
+                norms[:, own] = predicted
+            angles[:, own] = optimizer.angles(course)
+    return norms, angles
+
+
+def _off(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
+    """How far norm and angles are from the optimizer's own laws, (B,), NaN where there is none."""
+    norms, angles = laws(run, optimizer)
+    with np.errstate(all="ignore"):
+        norm_off = np.abs(norms[-1] / run.norms[-1] - 1)
+        off = np.abs(angles / run.angles[1:] - 1)
+    angle_off, known = np.full(len(run.names), nan), np.isfinite(off).all(axis=0)
+    if len(off):
+        angle_off[known] = np.median(off[:, known], axis=0)
     return norm_off, angle_off
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from normgeo.layers.examples import EXAMPLES
+from normgeo.recordings.example import EXAMPLE
 from normgeo.ui.your_network import own
 
 
@@ -42,6 +43,14 @@ def test_what_cannot_be_is_said_and_the_page_goes_on(shown):
     page = shown("your_network", norm="weight", stands="before")
     assert "normalizes the weights themselves" in page.words
     assert page.app.selectbox(key="stands").value == "before"
+
+
+def test_training_run_has_its_story_and_what_is_assumed(shown):
+    page = shown("your_network", tab="training")
+    assert page.figures == ["trained_layer", "training_run"]
+    assert str(EXAMPLE.story) in page.words
+    assert "python -m normgeo training FILE" in page.words
+    assert "uncorrelated from step to step" in page.words
 
 
 def given(page, *files, key="own_files"):

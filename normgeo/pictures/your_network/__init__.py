@@ -1,6 +1,9 @@
 """The pictures of the page Your network, in their order there."""
 
 from normgeo.pictures.picture import Picture
-from normgeo.pictures.your_network import layer, layer_figure
+from normgeo.pictures.your_network import layer, layer_figure, training, training_figure
 
-PICTURES = (Picture(layer.STUDY, layer_figure.figure),)
+PICTURES = (
+    Picture(layer.STUDY, layer_figure.figure),
+    Picture(training.STUDY, training_figure.figure),
+)

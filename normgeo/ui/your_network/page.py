@@ -13,6 +13,7 @@ from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.pictures.style.player import CONFIG
 from normgeo.pictures.your_network.layer import Neurons
+from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.tables.layer import COLUMNS
@@ -153,8 +154,26 @@ def decided(settings: Settings, drawn: Neurons) -> None:
     points(map(str, drawn.said))
 
 
+def training(settings: Settings, drawn: Neurons) -> None:
+    """Draw the training run that ships, and say how one's own is recorded and looked at."""
+    run = results.show("training_run", settings)
+    if run is None:
+        return
+    st.markdown(str(text(EXAMPLE.story)))
+    points([str(run.optimizer.equilibrium_assumes), *map(str, run.notes)])
+    st.markdown(
+        str(
+            text(
+                "Record a run of your own with `normgeo.Recorder`, in any framework; "
+                "`python -m normgeo training FILE` prints the same of it."
+            )
+        )
+    )
+
+
 TABS: Tabs = {
     "neurons": (text("Its neurons"), neurons),
     "decided": (text("What its norm decides"), decided),
+    "training": (text("A training run"), training),
     "own": (text("Your own layer"), own.ask),
 }

@@ -1,0 +1,200 @@
+"""What a training run did, block by block: norm and angular update, beside what is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.pictures.captions import listed
+from normgeo.pictures.picture import Study
+from normgeo.recordings.example import EXAMPLE
+from normgeo.recordings.findings import (
+    FROZEN,
+    WITHIN,
+    BlockFinding,
+    findings,
+    laws,
+    optimizer_of_run,
+)
+from normgeo.recordings.recording import Recording, read_recording
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+POINTS = 300
+"""Steps at most that are told: of a longer run, each stands for several."""
+NAMED = 6  # blocks at most that a sentence names
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A recorded run of B blocks, in K parts of one or more records each.
+
+    Attributes:
+        title: of the run. optimizer: of it. recording: all of it.
+        findings: what became of each block.
+        steps: the last one of each part, (K,).
+        norms, angles: measured, root mean squares over a part, angles in degrees, (K, B).
+        norm_law, angle_law: by the optimizer's own law, likewise; NaN where there is none.
+        notes: sentences for the reader.
+
+    """
+
+    title: str
+    optimizer: Optimizer
+    recording: Recording
+    findings: tuple[BlockFinding, ...]
+    steps: Array
+    norms: Array
+    angles: Array
+    norm_law: Array
+    angle_law: Array
+    notes: tuple[str, ...]
+
+    @property
+    def balanced(self) -> tuple[str, ...]:
+        """The names of the blocks in balance that are not frozen."""
+        return tuple(f.name for f in self.findings if f.is_balanced and not f.is_frozen)
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """The names of the blocks that are frozen."""
+        return tuple(f.name for f in self.findings if f.is_frozen)
+
+    @property
+    def headline(self) -> str:
+        """Which blocks are in balance, and which are frozen."""
+        blocks = len(self.findings)
+        return text(
+            "In balance: {balanced} of {blocks} blocks{names}. Frozen: {frozen}{which}.",
+            balanced=len(self.balanced),
+            blocks=blocks,
+            names=_names(self.balanced),
+            frozen=len(self.frozen),
+            which=_names(self.frozen),
+        )
+
+
+def of_run(
+    recording: Recording,
+    title: str,
+    optimizer: str | Optimizer | None = None,
+    *,
+    frozen: float = FROZEN,
+    within: float = WITHIN,
+) -> Run:
+    """Return what is drawn and told of a recording; the arguments are those of `findings`."""
+    rule = optimizer_of_run(recording, optimizer)
+    found = findings(recording, rule, frozen=frozen, within=within)
+    norm_law, angle_law = laws(recording, rule)
+    records = len(recording.steps)
+    first = np.unique(np.linspace(0, records, min(POINTS, records), endpoint=False).astype(int))
+    before = np.full((1, len(found)), np.nan)
+    measured = (recording.norms, np.degrees(recording.angles))
+    predicted = (norm_law, np.concatenate([before, np.degrees(angle_law)])[:records])
+    parts = [_root_mean_squares(values, first) for values in (*measured, *predicted)]
+    norms, angles, norms_by_law, angles_by_law = parts
+    return Run(
+        title=title,
+        optimizer=rule,
+        recording=recording,
+        findings=found,
+        steps=recording.steps[np.append(first[1:], records) - 1],
+        norms=norms,
+        angles=angles,
+        norm_law=norms_by_law,
+        angle_law=angles_by_law,
+        notes=recording.notes,
+    )
+
+
+def _root_mean_squares(values: Array, first: Array) -> Array:
+    """Over the records of each part that are known, NaN where none is."""
+    known = np.isfinite(values)
+    counts = np.add.reduceat(known, first, axis=0, dtype=int)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.add.reduceat(np.where(known, values, 0) ** 2, first, axis=0)
+        means: Array = np.sqrt(squares / np.where(counts, counts, np.nan))
+    return means
+
+
+def _names(blocks: tuple[str, ...]) -> str:
+    if not blocks or len(blocks) > NAMED:
+        return ""
+    return text(" ({names!s})", names=listed(blocks))
+
+
+def _compute(settings: Settings, progress: Progress) -> Run:
+    return of_run(read_recording(EXAMPLE.path), EXAMPLE.title)
+
+
+def _table(result: Run) -> Table:
+    """Return a row for each block and part of the run, with the law and the balance."""
+    rows = [
+        (
+            found.name,
+            step,
+            *(float(values[k, b]) for values in (result.norms, result.norm_law)),
+            found.balance.norm if found.balance else None,
+            *(float(values[k, b]) for values in (result.angles, result.angle_law)),
+            float(np.degrees(found.balanced_angle)),
+            found.verdict,
+        )
+        for b, found in enumerate(result.findings)
+        for k, step in enumerate(result.steps.tolist())
+    ]
+    columns = (
+        "block",
+        "step",
+        "norm",
+        "norm_by_law",
+        "norm_in_balance",
+        "angle",
+        "angle_by_law",
+        "angle_in_balance",
+        "verdict",
+    )
+    notes = (*result.notes, text("Angles are in degrees."), result.optimizer.equilibrium_assumes)
+    return Table(columns, tuple(rows), result.title, notes=notes)
+
+
+def _observed(result: Run) -> str:
+    turning = [f for f in result.findings if f.name in result.balanced]
+    if not turning:
+        return str(result.headline)
+    angles = np.degrees([(found.angle, found.balanced_angle) for found in turning])
+    measured, predicted = ([number(angle, 3) for angle in column] for column in angles.T.tolist())
+    turn = text(
+        "Those in balance turn by {measured}° from record to record; {predicted}° is predicted.",
+        measured=_between(measured),
+        predicted=_between(predicted),
+    )
+    return f"{result.headline} {turn}"
+
+
+def _between(numbers: list[str]) -> str:
+    low, high = min(numbers, key=float), max(numbers, key=float)
+    return low if low == high else text("{low} to {high}", low=low, high=high)
+
+
+STUDY = Study(
+    name="training_run",
+    title=text("Which blocks of a training run are in balance, and which are frozen"),
+    source=text("van Laarhoven 2017; Wan et al. 2021; Kosson et al. 2024"),
+    alt=text(
+        "Norm of each block of weights, and below it how far a step turns it, against the step. "
+        "Solid lines are measured; thin dashed ones are the optimizer's own law; dashed levels "
+        "over the last half are where growth and weight decay balance."
+    ),
+    uses=(),
+    compute=_compute,
+    table=_table,
+    observed=_observed,
+)

@@ -1,0 +1,156 @@
+"""Norm and angle of each block of a recorded run against the step, and where they balance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.colors import VERMILION, blend, method_color
+from normgeo.pictures.style.lines import line
+from normgeo.pictures.style.panels import stacked
+from normgeo.pictures.style.template import (
+    LEGEND_FIRST,
+    MEASURED,
+    PREDICTED,
+    THEMES,
+    dress,
+    log_ticks,
+)
+from normgeo.pictures.your_network.training import Run
+from normgeo.recordings.findings import BlockFinding
+
+HEIGHT = 470
+UPPER, LOWER = (0.53, 1.0), (0.0, 0.45)
+MOST = 24  # blocks: more lines cannot be told apart
+WIDE, NARROW = 130, 40  # letters in a line
+LINE, NAME = 21, 32  # pixels: a line of words, and a name in the legend
+LEFT = 86  # pixels: angles of frozen blocks are powers of ten
+
+
+def figure(result: Run, theme: str) -> go.Figure:
+    """Draw the norms above the angles, what is measured solid and what is predicted dashed."""
+    drawn = go.Figure([*_blocks(result, theme)])
+    dress(drawn, theme, height=HEIGHT)
+    wide, narrow = (wrapped(_words(result), width) for width in (WIDE, NARROW))
+    names = sum(each.showlegend for each in drawn.data)
+    drawn.update_layout(
+        _axes(result),
+        margin={"t": 56 + LINE * len(wide)},
+        legend=LEGEND_FIRST,
+        annotations=[note(wide, yshift=20)],
+        meta={
+            "narrow": stacked(
+                [[1], [2]],
+                each=230,
+                between=46,
+                top=30 + NAME * names + LINE * len(narrow),
+                left=LEFT,
+            )
+            | {"legend": {"orientation": "v"}, "annotations": [note(narrow, yshift=20)]}
+        },
+    )
+    return drawn
+
+
+def _words(result: Run) -> str:
+    shown = len(drawn_blocks(result))
+    if shown == len(result.findings):
+        return str(result.headline)
+    return f"{result.headline} " + text("{shown} of them are drawn.", shown=shown)
+
+
+def drawn_blocks(result: Run) -> list[int]:
+    """Which blocks are drawn: of many, some of each angle, the frozen ones first."""
+    angles = np.array([found.angle for found in result.findings])
+    order = np.argsort(angles)
+    places = np.unique(np.linspace(0, len(order) - 1, min(MOST, len(order))).astype(int))
+    return sorted(order[places].tolist())
+
+
+def _blocks(result: Run, theme: str) -> Iterator[go.Scatter]:
+    """The lines of every block: measured, by the law, and in balance over the last half."""
+    look, named = THEMES[theme], set()
+    half = result.steps[[len(result.steps) // 2, -1]]
+    for b in drawn_blocks(result):
+        found = result.findings[b]
+        tensor = result.recording.tensors[result.recording.places[b]]
+        color = method_color(tensor.normalizer)
+        if found.is_frozen:
+            kind, color = text("frozen"), VERMILION
+        elif found.is_balanced:
+            kind = text("in balance")
+        else:
+            kind, color = text("neither"), look.muted
+        measured = {"color": color, "width": 2.0, "dash": MEASURED}
+        law = {"color": blend(look.paper, color, 0.6), "width": 1.5, "dash": PREDICTED}
+        level = {"color": look.ink, "width": 1.5, "dash": PREDICTED}
+        both = (result.norms, result.norm_law), (result.angles, result.angle_law)
+        for panel, ((values, by_law), at) in enumerate(
+            zip(both, balance(found), strict=True), start=1
+        ):
+            for name, steps, numbers, style in (
+                (kind, result.steps, values[:, b], measured),
+                (text("by the law of the optimizer"), result.steps, by_law[:, b], law),
+                (text("growth and decay balance"), half, np.full(2, at), level),
+            ):
+                heights = np.where(numbers > 0, numbers, np.nan)
+                if np.isfinite(heights).any():
+                    drawn = line(steps, heights, panel, name, style, str(name) not in named)
+                    drawn.hovertemplate = text(
+                        "{block!s}, {name!s}, step {step}: {value}<extra></extra>",
+                        block=found.name,
+                        name=name,
+                        step="%{x}",
+                        value="%{y:.4g}",
+                    )
+                    named.add(str(name))
+                    yield drawn
+
+
+def balance(found: BlockFinding) -> tuple[float, float]:
+    """Norm and angle of the balance, in degrees, NaN where there is none."""
+    norm = found.balance.norm if found.balance else np.nan
+    return norm, float(np.degrees(found.balanced_angle))
+
+
+def _axes(result: Run) -> dict[str, Any]:
+    last = int(result.steps[-1])
+    norms, angles = np.transpose([balance(found) for found in result.findings])
+    layout: dict[str, Any] = {}
+    for panel, (domain, values, title) in enumerate(
+        (
+            (UPPER, np.append(result.norms, norms), text("norm ‖w‖")),
+            (LOWER, np.append(result.angles, angles), text("angle, degrees")),
+        ),
+        start=1,
+    ):
+        low, high = _range(values)
+        layout[f"xaxis{panel}"] = {
+            "range": [-0.01 * last, 1.01 * last],
+            "anchor": f"y{panel}",
+            "title": text("step") if panel == 2 else None,
+        }
+        layout[f"yaxis{panel}"] = {
+            "domain": domain,
+            "anchor": f"x{panel}",
+            "type": "log",
+            "range": [np.log10(low), np.log10(high)],
+            "tickvals": log_ticks(low, high),
+            "exponentformat": "power",
+            "title": title,
+        }
+    return layout
+
+
+def _range(values: Array) -> tuple[float, float]:
+    """What an axis shows: all that is measured, and the balance."""
+    seen = values[np.isfinite(values) & (values > 0)]
+    if not len(seen):
+        return 0.1, 10.0
+    return float(seen.min() / 1.3), float(seen.max() * 1.3)

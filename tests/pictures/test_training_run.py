@@ -1,0 +1,96 @@
+"""The picture of a training run, against its recording and the numbers of the balance."""
+
+import numpy as np
+import pytest
+
+from normgeo import Recorder, findings, read_recording
+from normgeo.pictures import PICTURES
+from normgeo.pictures.your_network.training import POINTS, of_run
+from normgeo.pictures.your_network.training_figure import MOST, figure
+from normgeo.recordings.example import EXAMPLE
+from normgeo.settings import Settings
+
+PICTURE = PICTURES["training_run"]
+
+
+def lines(drawn, panel, name):
+    return [each for each in drawn.data if (each.yaxis, each.name) == (panel, name)]
+
+
+def recorded(path, walks, decay=0.1):
+    """A run whose weights are given, (T, H, D), with gradients that are told."""
+    with Recorder(path, {"w": "batch"}, optimizer="momentum") as recorder:
+        for weights in walks:
+            recorder.step({"w": weights}, 0.1, decay=decay, gradients={"w": weights})
+    return read_recording(path)
+
+
+def test_measured_lines_are_the_recorded_numbers():
+    result = PICTURE.compute(Settings())
+    drawn, run = PICTURE.figure(result, "light"), read_recording(EXAMPLE.path)
+    for panel, values in (("y", run.norms), ("y2", np.degrees(run.angles))):
+        solid = [*lines(drawn, panel, "in balance"), *lines(drawn, panel, "frozen")]
+        assert len(solid) == 6
+        for b, each in enumerate(solid):
+            assert each.line.dash == "solid"
+            whole = values[np.searchsorted(run.steps, each.x), b]
+            near = np.isfinite(each.y) & (np.diff(each.x, prepend=-1) == 1)
+            assert near.sum() > 250
+            np.testing.assert_allclose(np.asarray(each.y)[near], whole[near], rtol=1e-6)
+
+
+def test_dashed_levels_are_the_balance_and_the_law_lies_on_the_norm():
+    result = PICTURE.compute(Settings())
+    drawn = PICTURE.figure(result, "light")
+    found = findings(read_recording(EXAMPLE.path))
+    for panel, expected in (
+        ("y", [one.balance.norm for one in found]),
+        ("y2", [np.degrees(np.arccos(1 - 0.001 / 1.9))] * 6),
+    ):
+        levels = lines(drawn, panel, "growth and decay balance")
+        assert [each.line.dash for each in levels] == ["dash"] * 6
+        np.testing.assert_allclose([each.y[0] for each in levels], expected, rtol=1e-6)
+        assert all(each.y[0] == each.y[1] for each in levels)
+    np.testing.assert_allclose(result.norm_law, result.norms, rtol=1e-6)
+
+
+def test_headline_names_what_is_in_balance_and_what_is_frozen():
+    result = PICTURE.compute(Settings())
+    assert str(result.headline) == (
+        "In balance: 5 of 6 blocks (W[0], W[1], W[2], W[3], W[4]). Frozen: 1 (W[5])."
+    )
+    assert "turn by 1.78 to 1.98° from record to record; 1.86° is predicted." in (
+        PICTURE.study.observed(result)
+    )
+
+
+def test_a_long_run_is_told_in_parts_of_root_mean_squares(tmp_path, rng):
+    walks = rng.standard_normal((1000, 1, 5))
+    result = of_run(run := recorded(tmp_path / "run", walks), "long")
+    assert len(result.steps) == POINTS
+    assert result.steps[-1] == 999
+    first = np.concatenate([[0], result.steps[:-1] + 1])
+    for k in (0, 7, POINTS - 1):
+        part = slice(first[k], result.steps[k] + 1)
+        expected = np.sqrt(np.nanmean(run.norms[part] ** 2))
+        assert result.norms[k, 0] == pytest.approx(expected, rel=1e-12)
+        expected = np.degrees(np.sqrt(np.nanmean(run.angles[part] ** 2)))
+        assert result.angles[k, 0] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_runs_too_short_to_judge_and_without_decay_are_drawn(tmp_path, rng, steps):
+    run = recorded(tmp_path / "run", rng.standard_normal((steps, 2, 3)), decay=0.0)
+    result = of_run(run, "short")
+    drawn = figure(result, "dark")
+    assert len(lines(drawn, "y", "neither")) == 2
+    assert not lines(drawn, "y", "growth and decay balance")
+    assert str(result.headline) == "In balance: 0 of 2 blocks. Frozen: 0."
+    assert len(PICTURE.table(result).rows) == 2 * steps
+
+
+def test_of_many_blocks_some_are_drawn_and_that_is_said(tmp_path, rng):
+    run = recorded(tmp_path / "run", rng.standard_normal((6, 100, 3)))
+    drawn = figure(of_run(run, "wide"), "light")
+    assert len({each.hovertemplate.split(",")[0] for each in drawn.data}) == MOST
+    assert f"{MOST} of them are drawn." in drawn.layout.annotations[0].text.replace("<br>", " ")
