@@ -124,7 +124,7 @@ def test_what_is_beyond_the_budget_of_pages_is_refused_with_both_figures(
         ("doubling", {"neurons": 256, "family": "categorical", "method": "layer"}),
         ("ellipse", {"neurons": 256, "family": "categorical", "method": "layer"}),
         ("turn", {"neurons": 256, "eps": 0.1, "method": "layer"}),
-        ("effect", {"neurons": 256, "cell": "group.case_rescaling", "groups": 256}),
+        ("effect", {"neurons": 256, "cell": "group.case_rescaling", "groups": 128}),
         ("fisher", {"dataset": "plane", "neurons": 256, "family": "categorical"}),
         ("recurrence", {"neurons": 64, "length": 256}),
         ("symmetry", {"neurons": 16, "method": "group", "groups": 8}),

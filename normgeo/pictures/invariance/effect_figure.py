@@ -257,8 +257,8 @@ def _narrow(result: EffectOnData) -> Layout:
     rows = [narrow_row(result, key) for key in result.rows]
     whole = NARROW_PICTURES + sum(rows) + len(rows) * NARROW_WORDS
     layout: Layout = {
-        "height": TOP + HEAD + FOOT + whole + STRIP,
-        "margin": {"t": TOP + HEAD},
+        "height": TOP + HEAD + FOOT + GAP + whole + STRIP,
+        "margin": {"t": TOP + HEAD, "b": FOOT + GAP + STRIP},
         "xaxis": {"domain": [0.0, 0.5]},
         "yaxis": {"domain": [1 - NARROW_PICTURES / whole, 1.0]},
         "xaxis2": {"domain": [0.14, 1.0]},

@@ -109,10 +109,10 @@ class Player {
   // Somebody has drawn: this player, or the page with a figure that may be new or of another size.
   seen() {
     const { plot } = this;
-    const meta = plot.layout.meta;
+    const meta = plot.layout?.meta;
     reachable(plot);
-    if (!meta?.height) {
-      return;
+    if (!meta?.height || !plot._fullLayout) {
+      return; // a figure of another page, or one that plotly has put away
     }
     if (plot.layout !== this.drawn.layout && !(meta.shown && this.base) && meta.id !== this.id) {
       this.adopt(meta);
@@ -178,7 +178,8 @@ class Player {
   }
 
   width() {
-    return this.plot.parentElement.clientWidth || this.plot._fullLayout.width;
+    // 0 once a page has put the figure away.
+    return this.plot.parentElement?.clientWidth || this.plot._fullLayout?.width || 0;
   }
 
   // Whether what the page has drawn needs nothing more.
@@ -225,6 +226,9 @@ class Player {
   }
 
   async draw() {
+    if (!this.plot._fullLayout) {
+      return;
+    }
     const { place } = this;
     const state = this.state();
     const { data, layout } = this.figure();
@@ -233,7 +237,13 @@ class Player {
     this.uncover();
     this.follower();
     this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
-    await window.Plotly.react(this.plot, data, layout);
+    try {
+      await window.Plotly.react(this.plot, data, layout);
+    } catch (error) {
+      if (this.plot.isConnected && this.plot._fullLayout) {
+        throw error; // otherwise the page has put it away meanwhile
+      }
+    }
     if (this.drawn.layout === layout && this.plot._fullLayout) {
       if (this.fit().narrow) {
         within(this.plot);
