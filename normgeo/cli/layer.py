@@ -12,6 +12,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import FOR_PROGRAMS, print_table
 from normgeo.tables.formats import FORMATS
+from normgeo.tables.table import Table
 
 EXTRA = {
     "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
@@ -85,6 +86,9 @@ def add(commands: Any) -> None:
         default="text",
         help=str(text("csv and json have a record for each neuron, with all digits")),
     )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help=str(text("a report, .html or .pdf"))
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -131,7 +135,10 @@ def run(options: argparse.Namespace) -> None:
         for proposal in chosen
     )
     sort = options.sort or "neuron"
-    if options.format in FOR_PROGRAMS:
+    if options.output is not None:
+        told = tables.neurons_table(next(reports), sort, options.top) if one else None
+        _write(options.output, told or tables.layers_table(reports))
+    elif options.format in FOR_PROGRAMS:
         print_table(tables.records_table(reports, sort), options.format)
     elif one:
         print_table(tables.neurons_table(next(reports), sort, options.top or 20), options.format)
@@ -141,6 +148,20 @@ def run(options: argparse.Namespace) -> None:
             text("Choose one with --layer NAME; --roles lists which tensor is what."),
             file=sys.stderr,
         )
+
+
+def _write(path: Path, table: Table) -> None:
+    from normgeo.tables.printed import page
+
+    suffix = path.suffix.lower()
+    if suffix not in {".html", ".pdf"}:
+        raise Refusal(text("A report is written to .html or .pdf; got {path!s}.", path=path))
+    content = page(table).encode()
+    if suffix == ".pdf":
+        from normgeo.pictures.style.printing import to_pdf
+
+        content = to_pdf(content.decode())
+    path.write_bytes(content)
 
 
 def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:

@@ -123,3 +123,25 @@ def test_columns_sort_with_the_unknown_last(capsys: Captured) -> None:
             assert values == sorted(values)
         elif values[0] is not None:
             assert values == sorted(values, reverse=True)
+
+
+def test_report_is_a_page_with_every_neuron_and_no_markup_of_the_file(
+    checkpoint: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    page = tmp_path / "report.html"
+    assert main(["layer", "--example", "batch", *TRAINED, "-o", str(page)]) == 0
+    html = page.read_text("utf-8")
+    assert html.count("<tr>") == 1 + 12
+    assert "1 of 12 blocks are expected to turn less than 0.01° a step." in html
+    save_file({"<b>x</b>.weight": np.ones((2, 2))}, checkpoint)
+    assert main(["layer", str(checkpoint), "-o", str(page)]) == 0
+    assert "&lt;b&gt;x" in page.read_text("utf-8")
+    assert "<b>" not in page.read_text("utf-8")
+    assert capsys.readouterr().out == ""
+    assert main(["layer", str(checkpoint), "-o", str(tmp_path / "report.txt")]) != 0
+    assert "A report is written to .html or .pdf" in capsys.readouterr().err
+
+
+def test_report_is_a_document_of_pages(tmp_path: Path) -> None:
+    assert main(["layer", "--example", "layer", "-o", str(tmp_path / "report.pdf")]) == 0
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")

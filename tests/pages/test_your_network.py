@@ -18,6 +18,8 @@ def test_each_layer_is_shown_with_its_story_and_sentences(shown, key):
     assert str(EXAMPLES[key].story) in page.words
     assert " stands " in page.words
     assert "Null directions and the spectrum of F need X" in page.words
+    labels = [button.proto.label for button in page.app.get("download_button")]
+    assert {"Report as HTML", "Report as PDF"} <= {*labels}
 
 
 def test_table_has_a_row_for_each_neuron(shown):

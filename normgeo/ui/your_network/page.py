@@ -12,11 +12,13 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.pictures.style.player import CONFIG
+from normgeo.pictures.style.printing import to_pdf
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.tables.layer import COLUMNS
+from normgeo.tables.printed import page
 from normgeo.tables.table import Table
 from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
@@ -152,6 +154,25 @@ def decided(settings: Settings, drawn: Neurons) -> None:
     if own.held() is None:
         st.markdown(str(text(EXAMPLES[settings.layer].story)))
     points(map(str, drawn.said))
+    told = drawn.told
+    rows = tuple(zip(*told.values(), strict=True))
+    table = Table(tuple(COLUMNS[key] for key in told), rows, drawn.title, notes=drawn.said)
+    with st.container(horizontal=True, key="export_report"):
+        download(
+            "report",
+            text("Report as HTML"),
+            "html",
+            lambda: page(table).encode(),
+            file="normgeo-layer",
+        )
+        download(
+            "report",
+            text("Report as PDF"),
+            "pdf",
+            lambda: to_pdf(page(table)),
+            file="normgeo-layer",
+            help=why_no_browser(),
+        )
 
 
 def training(settings: Settings, drawn: Neurons) -> None:

@@ -1,0 +1,27 @@
+"""A table with its notes as one HTML file that needs no other, also for print."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader
+
+from normgeo.base.numbers import number
+from normgeo.base.text import marking, text
+from normgeo.tables.table import Table
+
+
+def page(table: Table) -> str:
+    """Return a table as a page: its title, its notes as a list, its rows."""
+    with marking(str):  # the template escapes what comes from outside
+        return _TEMPLATES.get_template("tables.html").render(title=str(table.title), table=table)
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(text("yes")) if value else str(text("no"))
+    return number(value) if isinstance(value, float) else str(value)
+
+
+_TEMPLATES = Environment(loader=PackageLoader("normgeo.tables"), autoescape=True)
+_TEMPLATES.globals.update(written=_written)
