@@ -43,10 +43,10 @@ EXAMPLES: Mapping[str, Example] = {
     for one in (
         Example(
             "batch",
-            text("batch norm: a frozen neuron, and decay in balance"),
+            text("frozen neuron"),
             text(
-                "Eleven neurons are near the norm at which growth and weight decay balance. The "
-                "last one was started 100 times as long: decay has not yet brought it down, and a "
+                "Batch norm. Eleven neurons are near the norm at which growth and weight decay "
+                "balance. The last one was started 100 times as long: decay has not yet brought it down, and a "
                 "step turns it by a fiftieth of what it turns the others."
             ),
             "momentum",
@@ -56,9 +56,9 @@ EXAMPLES: Mapping[str, Example] = {
         ),
         Example(
             "layer",
-            text("layer norm: ε at work"),
+            text("ε at work"),
             text(
-                "The images came in with a thousandth of their contrast. Layer norm should not "
+                "Layer norm. The images came in with a thousandth of their contrast. It should not "
                 "mind, but its σ² is near ε = 1e-5 here: z is shorter, most of all in pale images."
             ),
             "adamw",
@@ -68,10 +68,10 @@ EXAMPLES: Mapping[str, Example] = {
         ),
         Example(
             "pre_norm",
-            text("a residual pre-norm block: decay trades with the gain"),
+            text("pre-norm block"),
             text(
-                "The norm stands before W, so no scale of W is free. Weight decay has pulled the "
-                "rows of W in, from norms of 1.4 to 1.1, and the gain of the norm, which has no "
+                "A residual block. The norm stands before W, so no scale of W is free. Weight "
+                "decay has pulled the rows of W in, from norms of 1.4 to 1.1, and the gain of the norm, which has no "
                 "decay, has grown from 1 to 1.2 and makes up for some of it."
             ),
             "adamw",
