@@ -46,8 +46,8 @@ EXAMPLES: Mapping[str, Example] = {
             text("frozen neuron"),
             text(
                 "Batch norm. Eleven neurons are near the norm at which growth and weight decay "
-                "balance. The last one was started 100 times as long: decay has not yet brought it down, and a "
-                "step turns it by a fiftieth of what it turns the others."
+                "balance. The last one was started 100 times as long: decay has not yet brought "
+                "it down, and a step turns it by a fiftieth of what it turns the others."
             ),
             "momentum",
             0.1,
@@ -58,8 +58,9 @@ EXAMPLES: Mapping[str, Example] = {
             "layer",
             text("ε at work"),
             text(
-                "Layer norm. The images came in with a thousandth of their contrast. It should not "
-                "mind, but its σ² is near ε = 1e-5 here: z is shorter, most of all in pale images."
+                "Layer norm. The images came in with a thousandth of their contrast. It should "
+                "not mind, but its σ² is near ε = 1e-5 here: z is shorter, most of all in pale "
+                "images."
             ),
             "adamw",
             0.003,
@@ -71,8 +72,8 @@ EXAMPLES: Mapping[str, Example] = {
             text("pre-norm block"),
             text(
                 "A residual block. The norm stands before W, so no scale of W is free. Weight "
-                "decay has pulled the rows of W in, from norms of 1.4 to 1.1, and the gain of the norm, which has no "
-                "decay, has grown from 1 to 1.2 and makes up for some of it."
+                "decay has pulled the rows of W in, from norms of 1.4 to 1.1, and the gain of the "
+                "norm, which has no decay, has grown from 1 to 1.2 and makes up for some of it."
             ),
             "adamw",
             0.003,
