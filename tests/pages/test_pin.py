@@ -255,7 +255,7 @@ def test_a_room_sees_the_page_without_its_pin(shown):
     assert "pinned" in page.figures
 
 
-def test_a_pinned_run_waits_for_its_button(shown):
+def test_a_pinned_run_waits_for_its_button(shown, nothing_kept):
     page = shown("batch", dataset="iris", tab="network", pin="training?dataset=iris&epochs=1")
     assert "pinned" not in page.figures
     click(page, "start_pinned")
