@@ -25,7 +25,7 @@ test: browser
 # For daily work: everything that needs no browser and no page.
 check: lint types core
 
-CORE := $(addprefix tests/,base datasets normalizers invariance models fisher symmetry dynamics claims tables)
+CORE := $(addprefix tests/,base datasets normalizers invariance models fisher symmetry dynamics recordings claims layers tables)
 core: dev-environment
 	$(VENV)python -m pytest -n auto --dist worksteal normgeo $(CORE) tests/test_architecture.py
 
