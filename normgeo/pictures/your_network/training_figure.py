@@ -141,11 +141,19 @@ def _axes(result: Run) -> dict[str, Any]:
             "anchor": f"x{panel}",
             "type": "log",
             "range": [np.log10(low), np.log10(high)],
-            "tickvals": log_ticks(low, high),
+            "tickvals": _ticks(low, high),
             "exponentformat": "power",
             "title": title,
         }
     return layout
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """At most five or so: a panel is low where both are presented."""
+    ticks = log_ticks(low, high)
+    if len(ticks) > 6:
+        ticks = [tick for tick in ticks if f"{tick:e}".startswith("1.0000")]
+    return ticks[:: 1 + len(ticks) // 6]
 
 
 def _range(values: Array) -> tuple[float, float]:
