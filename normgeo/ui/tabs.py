@@ -14,6 +14,8 @@ from normgeo.ui.teaching import present
 Tabs = Mapping[str, tuple[str, Callable[..., None]]]
 """Titles and what draws a tab, by the values of the setting `tab`."""
 
+_OPEN = "_tab"  # the number of the tabs that are drawn, and the title of the open one
+
 
 def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
     """Draw tabs, and what stands in the open one.
@@ -31,13 +33,20 @@ def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
             with st.container(key="slide"):
                 known[slide][1](settings, *results)
         return
-    st.session_state["tab"] = labels.get(settings.tab, labels[opening])
+    shown = labels.get(settings.tab, labels[opening])
+    number, before = st.session_state.get(_OPEN, (0, ""))
+    # Tabs that a browser draws anew answer with what they showed before: other ones cannot.
+    number += shown != before
+    st.session_state[_OPEN] = number, shown
+    key = f"tabs {number}"
+    st.session_state[key] = shown
 
     def changed() -> None:
-        chosen = st.session_state["tab"]
+        chosen = st.session_state[key]
+        st.session_state[_OPEN] = number, chosen
         url.change(tab=next(name for name, label in labels.items() if label == chosen))
 
-    containers = st.tabs(list(labels.values()), key="tab", on_change=changed)
+    containers = st.tabs(list(labels.values()), key=key, on_change=changed)
     for (_, draw), container in zip(known.values(), containers, strict=True):
         if container.open:
             with container:
