@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,8 +19,11 @@ from streamlit.testing.v1 import AppTest
 from normgeo.base.budget import memory
 from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance.transforms import TRANSFORMS
+from normgeo.layers.examples import EXAMPLES
+from normgeo.models.activations import ACTIVATIONS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.ui import results
+from normgeo.ui.frame import PAGES
 
 STATES = 2000
 MOST = 1e9  # bytes
@@ -44,12 +48,7 @@ LARGEST = (
 """Pages and queries that took gigabytes or minutes, or come near to what pages allow."""
 
 TABS = {
-    "home": ("auto",),
-    "invariance": ("auto", "why", "certificate", "blackboard", "floating_point", "own"),
-    "learning_rate": ("auto", "descent", "equilibrium", "twin", "spiral", "fisher", "equation"),
-    "symmetry": ("auto", "spectrum", "angles", "formula", "coupling"),
-    "fisher": ("auto", "growth", "labels", "magnitude", "eq13", "equation"),
-    "batch": ("auto", "noise", "equation"),
+    page: ("auto", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ())) for page in PAGES
 }
 
 
@@ -79,6 +78,9 @@ def states() -> Iterator[tuple[str, dict[str, str]]]:
                 "eps": str(rng.choice([0.0, float(rng.uniform(0, 1e-3))])),
                 "seed": str(rng.integers(2**31)),
                 "steps": str(rng.choice([20, 100])),
+                "length": str(rng.choice([8, 64, 256])),
+                "activation": str(rng.choice(list(ACTIVATIONS))),
+                "layer": str(rng.choice(list(EXAMPLES))),
             },
         )
 
