@@ -1,46 +1,67 @@
-"""Products of the rows of two arrays, with sums in double precision."""
+"""Products of the rows of one or two arrays, with sums in double precision."""
 
 from __future__ import annotations
+
+from itertools import combinations_with_replacement
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 
-_ALONG, _ACROSS = 512, 16
+_ALONG, _ACROSS = 512, 32
 """Products that are summed in single precision, along a row and where rows stand side by side."""
 _LEAST = 1e-28
 """Sums of products of single precision lose digits below it, and overflow above 1/_LEAST."""
 
 
-def row_products(u: Array, v: Array) -> Array:
-    """Return Σ_d u_hd v_hd, (h,), of two arrays (h, d) of single or double precision.
+def row_products(*arrays: Array) -> Array:
+    """Return the products of the rows, Σ_d, of u (h, d) as (1, h), of u and v as (3, h).
 
-    In single precision the error is a few 1e-7 of ‖u_h‖‖v_h‖ at most, however long the rows are:
-    products of a few columns are summed at a time, and these sums in double precision. To widen
-    every number first would take about twice as long.
+    Two arrays give u·u, u·v and v·v; both are of single or of double precision. In single
+    precision the error is a few 1e-7 of the rows' lengths at most, however long they are: products
+    of a few columns are summed at a time, and these sums in double precision. To widen every
+    number first would take about twice as long.
 
     >>> row_products(np.array([[3.0, 4.0]]), np.array([[1.0, 2.0]]))
-    array([11.])
+    array([[25.],
+           [11.],
+           [ 5.]])
 
     """
-    along = u.strides[0] >= u.strides[1]
-    if u.dtype == np.float64:
-        return np.asarray(np.vecdot(u, v) if along else np.einsum("hd,hd->h", u, v))
-    (h, d), size = u.shape, _ALONG if along else _ACROSS
+    first = arrays[0]
+    along = first.strides[0] >= first.strides[1]
+    pairs = [*combinations_with_replacement(arrays, 2)]
+    if first.dtype == np.float64:
+        return np.array([np.vecdot(u, v) if along else _across(u, v) for u, v in pairs])
+    (h, d), size = first.shape, _ALONG if along else _ACROSS
     whole = d - d % size
+    shape = (len(pairs), h, whole // size) if along else (len(pairs), whole // size, h)
+    sums = np.empty(shape, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
-        if along:
-            parts = [x[:, :whole].reshape(h, -1, size) for x in (u, v)]
-            total = np.vecdot(*parts).sum(axis=1, dtype=np.float64)
-        else:
-            parts = [x.T[:whole].reshape(-1, size, h) for x in (u, v)]
-            total = np.einsum("sdh,sdh->sh", *parts).sum(axis=0, dtype=np.float64)
+        if whole:
+            if along:
+                parts = [x[:, :whole].reshape(h, -1, size) for x in arrays]
+            else:
+                parts = [x.T[:whole].reshape(-1, size, h) for x in arrays]
+            for found, (u, v) in zip(sums, combinations_with_replacement(parts, 2), strict=True):
+                if along:
+                    np.vecdot(u, v, out=found)
+                else:
+                    np.einsum("sdh,sdh->sh", u, v, out=found)
+        total: Array = sums.sum(axis=2 if along else 1, dtype=np.float64)
         if whole < d:
-            total += np.einsum("hd,hd->h", u[:, whole:], v[:, whole:])
-    sizes = np.abs(total)
-    if not (sizes.min() > _LEAST and sizes.max() < 1 / _LEAST):
-        lost = np.flatnonzero(~((sizes > _LEAST) & (sizes < 1 / _LEAST)))
-        lost = lost[u[lost].any(axis=1) & v[lost].any(axis=1)]
-        total[lost] = np.einsum("hd,hd->h", u[lost].astype(np.float64), v[lost].astype(np.float64))
-    found: Array = total
+            total += [_across(u[:, whole:], v[:, whole:]) for u, v in pairs]
+    squares = total[::2]  # products are near enough wherever both squares are
+    if not (squares.min() > _LEAST and squares.max() < 1 / _LEAST):
+        lost = np.zeros(h, dtype=bool)
+        for x, square in zip(arrays, squares, strict=True):
+            rows = np.flatnonzero(~((square > _LEAST) & (square < 1 / _LEAST)))
+            lost[rows[x[rows].any(axis=1)]] = True
+        wide = [x[lost].astype(np.float64) for x in arrays]
+        total[:, lost] = [_across(u, v) for u, v in combinations_with_replacement(wide, 2)]
+    return total
+
+
+def _across(u: Array, v: Array) -> Array:
+    found: Array = np.einsum("hd,hd->h", u, v)
     return found

@@ -181,7 +181,7 @@ class Turning:
             mean = None if self._mean is None or kept is None else self._mean[group]
             w, then = W[rows, columns], None if kept is None else kept[rows, columns]
             found, rest = self._sums(w, then, mean)
-            sums[:, rows] += found
+            sums[: len(found), rows] += found
             if rest is not None:
                 rests[:, *group] += rest
             if then is not None:
@@ -197,15 +197,17 @@ class Turning:
         return total
 
     def _sums(self, w: Array, then: Array | None, mean: Array | None) -> tuple[Array, Array | None]:
-        """The three products of the rows of a part, (3, h), and the sums of its columns, (2, d).
+        """The products of the rows of a part, (1 or 3, h), and the sums of its columns, (2, d).
 
         They are of single precision for weights that are, where no mean of them comes off first:
         differences are then rounded once, as they would be if stored.
         """
         narrow = w.dtype.itemsize <= 4 and not self._centers_parts
         w = w.astype(np.float32 if narrow else np.float64, copy=False)
-        found, rest = np.zeros((3, len(w))), None
-        step = None if then is None else self._centered(w - then)
+        step = rest = None
+        if then is not None:  # in the memory of what was kept, which is written over anyway
+            place = then if then.dtype == w.dtype else None
+            step = self._centered(np.subtract(w, then, out=place))
         if mean is not None:
             w = w - mean.astype(w.dtype)
         if self._means_at_end:
@@ -214,10 +216,7 @@ class Turning:
             if step is not None:
                 rest[1] = step.sum(axis=0)
         w = self._centered(w)
-        found[0] = row_products(w, w)
-        if step is not None:
-            found[1], found[2] = row_products(w, step), row_products(step, step)
-        return found, rest
+        return row_products(w) if step is None else row_products(w, step), rest
 
     def _parts(self, W: Array) -> list[tuple[slice, slice]]:
         """Parts of W (H, D), each of one group where its mean row is taken off at the end."""
