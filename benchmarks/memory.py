@@ -47,9 +47,7 @@ LARGEST = (
 )
 """Pages and queries that took gigabytes or minutes, or come near to what pages allow."""
 
-TABS = {
-    page: ("auto", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ())) for page in PAGES
-}
+TABS = {page: ("auto", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ())) for page in PAGES}
 
 
 class Watched(NamedTuple):
