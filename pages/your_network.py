@@ -6,7 +6,7 @@ from normgeo.ui.your_network import TABS, page
 settings = frame.begin(
     "your_network",
     text("Which neurons still turn, and where does ε count?"),
-    controls=("layer",),
+    controls=page.controls(),
     more=CHOICES,
     tabs=TABS,
     picture="trained_layer",

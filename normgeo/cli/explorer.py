@@ -14,6 +14,7 @@ from typing import Any
 
 from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import text
+from normgeo.cli.layer import EXTRA, WORDS
 
 PACKAGE = Path(__file__).parents[1]
 # A wheel holds app.py, pages/ and .streamlit/ in the package; a checkout, beside it.
@@ -25,6 +26,16 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser("open", help=str(text("open the explorer in a browser")))
     parser.set_defaults(run=run)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        type=Path,
+        help=str(text("a checkpoint that Your network opens with, mapped and not copied")),
+    )
+    parser.add_argument("--layer", metavar="NAME", help=str(WORDS["layer"]))
+    for name, what in EXTRA.items():
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=str(what))
     parser.add_argument(
         "--port", help=str(text("of this machine; default: 8501, or the next that is free"))
     )
@@ -51,8 +62,8 @@ def run(options: argparse.Namespace) -> None:
     """Serve the explorer until it is interrupted.
 
     Raises:
-        ValueError: no port. OSError: a port that can't be had. Failure: something is not
-            installed, or a classroom without a network.
+        ValueError: no port, or files that hold no layer. OSError: a port or a file that can't be
+            had. Failure: something is not installed, or a classroom without a network.
 
     """
     words = ["streamlit", "run", str(_folder() / "app.py")]
@@ -67,6 +78,7 @@ def run(options: argparse.Namespace) -> None:
                 command=f"{sys.executable} -m pip install streamlit",
             )
         )
+    names = _open(options)
     if options.classroom:
         # With an address to tell, Streamlit asks no other host what this one is called outside.
         words += ["--server.address=0.0.0.0", f"--browser.serverAddress={network_address()}"]
@@ -75,10 +87,38 @@ def run(options: argparse.Namespace) -> None:
             file=sys.stderr,
             flush=True,
         )
+        if names:
+            print(
+                text("All who open it see what it opens with: {names!s}.", names=", ".join(names)),
+                file=sys.stderr,
+                flush=True,
+            )
     # Streamlit's settings are those of the folder it is started in.
     os.chdir(_folder())
     sys.argv = words
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def _open(options: argparse.Namespace) -> list[str]:
+    """Look into the files of a layer, pass them on to the server, and return their names."""
+    from normgeo.datasets.opened import pass_on
+    from normgeo.datasets.tensor_files import list_tensors
+    from normgeo.layers.checkpoint import Checkpoint
+    from normgeo.layers.loading import read_layer
+
+    extra = {name: path for name in EXTRA if (path := getattr(options, name)) is not None}
+    if not options.files:
+        if extra or options.layer is not None:
+            raise Refusal(text("Give the file of the layer's weights too."))
+        return []
+    found = Checkpoint.of(options.files)
+    for path in extra.values():
+        list_tensors(path)
+    if options.layer is not None or len(found.proposals) == 1:
+        read_layer(found, found.choose(options.layer), extra)
+    files = {"weights": options.files, **{name: [path] for name, path in extra.items()}}
+    pass_on(files, None if options.layer is None else found.choose(options.layer).name)
+    return [path.name for paths in files.values() for path in paths]
 
 
 def network_address() -> str:

@@ -39,7 +39,7 @@ def as_files(contents: Sequence[tuple[str, bytes]]) -> Iterator[list[Path]]:
         try:
             yield paths
         except Refusal as refusal:
-            raise Refusal(_without(folder, refusal), **refusal.way_out) from None
+            raise Refusal(_without_folders(refusal), **refusal.way_out) from None
 
 
 def _plain(name: str) -> str:
@@ -63,12 +63,12 @@ def _write(path: Path, content: bytes, stack: ExitStack) -> None:
     path.symlink_to(f"/proc/{os.getpid()}/fd/{number}")
 
 
-def _without(folder: Path, refusal: Refusal) -> str:
+def _without_folders(refusal: Refusal) -> str:
     said = refusal.args[0] if refusal.args else ""
     if not isinstance(said, Text):
         return str(said)
     values = {
-        name: Path(value.name) if isinstance(value, Path) and folder in value.parents else value
+        name: Path(value.name) if isinstance(value, Path) else value
         for name, value in said.values.items()
     }
     return Text(said.sentence, values)

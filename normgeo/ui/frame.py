@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from normgeo.base.characters import code
 from normgeo.base.text import Translation, marking, text, translated
 from normgeo.datasets.datasets import DATASETS
+from normgeo.datasets.opened import opened
 from normgeo.pictures.style import turning
 from normgeo.pictures.style.player import SCRIPT
 from normgeo.settings import SETTINGS, Settings
@@ -22,7 +23,7 @@ from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 
-_INSIDE, _OPEN = "_inside_app", "_settings_open"
+_INSIDE, _OPEN, _BEGUN = "_inside_app", "_settings_open", "_begun"
 _HERE = Path(__file__).parent
 NARROW = 150  # pixels of a widget in the heading
 WARNINGS = 5  # about an address; of what is more, only the number is told
@@ -81,6 +82,7 @@ def begin(
 
     """
     _require_app()
+    _open_first(page)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
@@ -187,6 +189,13 @@ def _require_app() -> None:
     if not st.session_state.get(_INSIDE, False):
         _navigation()
         st.rerun()
+
+
+def _open_first(page: str) -> None:
+    """Show a session that begins at the bare address what the command line has opened."""
+    begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
+    if not begun and page == next(iter(PAGES)) and opened().files and not st.query_params:
+        st.switch_page("pages/your_network.py")
 
 
 @st.cache_resource(show_spinner=False)

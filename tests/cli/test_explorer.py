@@ -5,10 +5,12 @@ import socket
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from normgeo.__main__ import main
 from normgeo.cli import explorer
+from normgeo.datasets.opened import PASSED, opened
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]
@@ -26,6 +28,7 @@ def started(monkeypatch: Patch, tmp_path: Path) -> list[tuple[Path, list[str]]]:
 
     monkeypatch.setattr(runpy, "run_module", run_module)
     monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setenv(PASSED, "[{}, null]")
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -130,4 +133,64 @@ def test_without_the_application_it_says_where_it_looked(
         f"This installation of normgeo has no explorer: neither {tmp_path / 'a'} nor "
         f"{tmp_path / 'b'} holds one.\n",
     )
+    assert started == []
+
+
+@pytest.fixture
+def network(started: list[tuple[Path, list[str]]]) -> Path:
+    """A folder, in which `normgeo` runs, with a checkpoint of two layers and inputs of one."""
+    np.savez("net.npz", **{"a.weight": np.eye(3), "b.weight": np.ones((2, 4))})
+    np.save("x.npy", np.ones((5, 4)))
+    np.save("w.npy", np.eye(3))
+    Path("bad.safetensors").write_bytes(b"no")
+    return Path.cwd()
+
+
+def test_files_reach_the_server_by_their_paths_and_the_room_is_told(
+    network: Path,
+    started: list[tuple[Path, list[str]]],
+    monkeypatch: Patch,
+    capsys: Captured,
+) -> None:
+    monkeypatch.setattr(explorer, "network_address", lambda: "192.0.2.7")
+    assert main(["open", "net.npz", "--layer", "b.weight", "--x", "x.npy", "--classroom"]) == 0
+    assert "All who open it see what it opens with: net.npz, x.npy.\n" in capsys.readouterr().err
+    assert "net.npz" not in str(started)
+    found = opened()
+    assert found.layer == "b.weight"
+    assert {what: [*paths] for what, paths in found.files.items()} == {
+        "weights": [network / "net.npz"],
+        "x": [network / "x.npy"],
+    }
+    assert found.changed == []
+    (network / "net.npz").write_bytes(b"other")
+    (network / "x.npy").unlink()
+    assert found.changed == ["net.npz", "x.npy"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("bad.safetensors", "bad.safetensors is no whole file of safetensors ("),
+        ("none.npz", "none.npz: No such file or directory."),
+        ("model.pt", "Tensors are read from files that end in one of .safetensors, "),
+        ("net.npz --layer c", "Choose one of the 2 layers of the files by its name; got 'c'"),
+        ("net.npz --layer a.weight --x x.npy", "`X` of a layer with W of shape (3, 3) must have "),
+        ("w.npy --x x.npy", "`X` of a layer with W of shape (3, 3) must have shape (5, 3); got "),
+        ("net.npz --gradient bad.safetensors", "bad.safetensors is no whole file of safetensors"),
+        ("--x x.npy", "Give the file of the layer's weights too."),
+    ],
+)
+def test_files_are_checked_before_the_server_starts(
+    words: str,
+    sentence: str,
+    network: Path,
+    started: list[tuple[Path, list[str]]],
+    capsys: Captured,
+) -> None:
+    assert main(["open", *words.split()]) in (1, 2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(sentence)
+    assert len(err.splitlines()) == 1
     assert started == []

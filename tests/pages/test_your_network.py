@@ -1,13 +1,20 @@
 """The page Your network: its layers, its table and its words, found by key."""
 
+import json
+import struct
+import tracemalloc
 from base64 import b64decode
 from io import BytesIO
 
 import numpy as np
 import pytest
 
+from normgeo.base.refusal import Refusal
+from normgeo.datasets import opened
 from normgeo.layers.examples import EXAMPLES
 from normgeo.recordings.example import EXAMPLE
+from normgeo.settings import Settings
+from normgeo.ui.your_network import files as held_files
 from normgeo.ui.your_network import own
 
 
@@ -55,11 +62,11 @@ def test_training_run_has_its_story_and_what_is_assumed(shown):
     assert "uncorrelated from step to step" in page.words
 
 
-def given(page, *files, key="own_files"):
+def given(page, *files, key="own_weights"):
     """Give files to the page, (name, content) each."""
     kind = "application/octet-stream"
     several = [(name, content, kind) for name, content in files]
-    page.app.file_uploader(key=key).set_value(several if key == "own_files" else several[0]).run()
+    page.app.file_uploader(key=key).set_value(several if key == "own_weights" else several[0]).run()
     assert [error.message for error in page.app.exception] == []
     assert page.app.error.len == 0, "no defect"
 
@@ -154,17 +161,18 @@ def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, name, content, 
 
 
 def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monkeypatch):
-    monkeypatch.setattr(own, "ONE", len(NET) - 1)
+    monkeypatch.setattr(held_files, "ONE", len(NET) - 1)
     given(own_tab, ("net.npz", NET))
     assert "The files of a session may take" in own_tab.words
-    monkeypatch.setattr(own, "ONE", len(NET))
-    monkeypatch.setattr(own, "ALL", len(NET) - 1)
+    monkeypatch.setattr(held_files, "ONE", len(NET))
+    monkeypatch.setattr(held_files, "ALL", len(NET) - 1)
     given(own_tab, ("net.npz", NET))
     assert "The files of all visitors take" in own_tab.words
-    monkeypatch.setattr(own, "ALL", sum(one.size for one in own._ALIVE) + len(NET))
+    monkeypatch.setattr(held_files, "ALL", sum(one.size for one in held_files._ALIVE) + len(NET))
     given(own_tab, ("net.npz", NET))
     given(own_tab, ("again.npz", NET))
-    assert own_tab.app.session_state["_own_layer"].files[0][0] == "again.npz"
+    assert held_files._HELD in own_tab.app.session_state
+    assert own_tab.app.session_state[held_files._HELD].names("weights") == ["again.npz"]
 
 
 def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, caplog):
@@ -172,3 +180,72 @@ def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, c
     assert "secret_net" not in caplog.text
     assert "fc.weight" not in caplog.text
     assert all("fc.weight" not in str(key) for key in nothing_kept._entries)
+
+
+@pytest.fixture
+def open_files(tmp_path, monkeypatch):
+    """Opens files of a folder as the command line does, by names and what they are for."""
+
+    def open_them(layer=None, **names):
+        monkeypatch.setenv(opened.PASSED, "")
+        opened.pass_on({what: [tmp_path / name] for what, name in names.items()}, layer)
+
+    return open_them
+
+
+def test_opened_file_is_seen_first_by_its_name_and_as_it_is_now(shown, open_files, tmp_path):
+    (tmp_path / "net.npz").write_bytes(NET)
+    open_files(weights="net.npz")
+    page = shown("home")
+    assert page.figures == ["trained_layer"], "the bare address leads to what was opened"
+    page.open("your_network")
+    assert sorted(drawn_norms(page)) == pytest.approx(sorted(np.linalg.norm(W, axis=1)))
+    assert "`net.npz`" in page.words
+    assert str(tmp_path) not in str(page.app.session_state) + page.words + str(page.query)
+    assert "layer" not in [box.key for box in page.app.selectbox]
+
+    page.app.button(key="own_drop").click().run()
+    assert len(drawn_norms(page)) == 12
+    assert "layer" in [box.key for box in page.app.selectbox]
+    page.app.button(key="own_again").click().run()
+    assert len(drawn_norms(page)) == 3
+    assert "Changed on the disk" not in page.words
+
+    (tmp_path / "net.npz").write_bytes(npz(**{"fc.weight": W[:2]}))
+    page.app.run()
+    assert len(drawn_norms(page)) == 2
+    assert "Changed on the disk since it was opened, and shown as it is now: `net.npz`." in (
+        page.words
+    )
+    (tmp_path / "net.npz").unlink()
+    page.app.run()
+    (said,) = [info.value for info in page.app.info]
+    assert said == (
+        "`net.npz` cannot be read any more: No such file or directory. Start `normgeo open` anew."
+    )
+    page.open("home")
+    assert page.figures == ["averages"], "Home is there for those who go there"
+
+
+def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
+    layer = {f"{i}.weight": {"dtype": "F32", "shape": [16, 64]} for i in range(2)}
+    large = {"dtype": "F32", "shape": [4000, 32_000], "data_offsets": [8192, 512_008_192]}
+    again = large | {"data_offsets": [512_008_192, 1_024_008_192]}
+    for i, one in enumerate(layer.values()):
+        one["data_offsets"] = [4096 * i, 4096 * (i + 1)]
+    words = json.dumps({**layer, "a.weight": large, "b.weight": again}).encode()
+    with (tmp_path / "large.safetensors").open("wb") as file:
+        file.write(struct.pack("<Q", len(words)) + words)
+        file.write(np.arange(1, 2049, dtype="f4").tobytes())
+        file.truncate(8 + len(words) + 1_024_008_192)  # zeros that take no place
+    open_files(weights="large.safetensors", layer="1.weight")
+    mine = own.Own(held_files.Files(), "1.weight")
+    tracemalloc.start()
+    found = mine.told(Settings())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.values["neuron"]) == 16
+    assert peak < 20e6
+    mine.layer = "a.weight"
+    with pytest.raises(Refusal, match=r"up to 500 MB as float64; 'a.weight' would take 1 GB"):
+        mine.told(Settings())

@@ -24,17 +24,23 @@ from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.export_row import download, why_no_browser
 from normgeo.ui.tabs import Tabs, points, tabs
-from normgeo.ui.your_network import own
+from normgeo.ui.your_network import form, own
 
 PICTURE = PICTURES["trained_layer"]
 HIGH = 320  # pixels of the table
 
 
+def controls() -> tuple[str, ...]:
+    """What the heading asks for: which of the layers that ship, where it is one of them."""
+    return ("layer",) if own.held() is None else ()
+
+
 def show(settings: Settings) -> None:
     """Draw a layer that ships, and beneath it its neurons and what is to be said of it."""
     mine = own.held()
+    place = st.container(key="own_place")
     with Explained():
-        if (refusal := own.refused()) is not None:
+        if (refusal := form.refused()) is not None:
             raise refusal.anew()
     if mine is None:
         drawn = results.show("trained_layer", settings)
@@ -43,6 +49,8 @@ def show(settings: Settings) -> None:
         with Explained():
             drawn = mine.told(settings)
             _draw(settings, drawn)
+    with place:
+        form.ways()
     known = TABS if drawn is not None else {"own": TABS["own"]}
     tabs(settings, known, next(iter(known)), drawn)
 
@@ -196,5 +204,5 @@ TABS: Tabs = {
     "neurons": (text("Its neurons"), neurons),
     "decided": (text("What its norm decides"), decided),
     "training": (text("A training run"), training),
-    "own": (text("Your own layer"), own.ask),
+    "own": (text("Your own layer"), form.ask),
 }
