@@ -4,7 +4,11 @@ from normgeo.base.text import text
 from normgeo.tables.report import PAPER
 from normgeo.ui import audit, frame
 
-settings = frame.begin("audit", text("Where is the paper exact, and where not?"))
+settings = frame.begin(
+    "audit",
+    text("Where is the paper exact, and where not?"),
+    symbols="z|F|‖w‖|δ|ε|Fisher information|effective learning rate|null direction",
+)
 
 if audit.show(settings):
     st.caption(

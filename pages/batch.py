@@ -5,6 +5,7 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "batch",
     text("Which axis is averaged, and what does a small batch cost?"),
+    symbols="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
     controls=("dataset",),
     more=("method", "groups", "seed", "epochs", "rate", "neurons", "weights"),
     tabs=batch.TABS,

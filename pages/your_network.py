@@ -6,6 +6,8 @@ from normgeo.ui.your_network import TABS, page
 settings = frame.begin(
     "your_network",
     text("Which neurons still turn, and where does ε count?"),
+    symbols="W, w|a|X, x|z|σ|δ|‖w‖|η|λ|ε|F|g, b|N, H, D|neuron|case|block|gain"
+    "|effective learning rate|equilibrium",
     controls=page.controls(),
     more=CHOICES,
     tabs=TABS,

@@ -65,6 +65,7 @@ def run() -> None:
 def begin(
     page: str,
     question: str,
+    symbols: str,
     controls: Sequence[str] = (),
     more: Sequence[str] = (),
     tabs: Iterable[str] = (),
@@ -75,6 +76,7 @@ def begin(
 
     Args:
         page: its name, for the state that goes from page to page. question: the heading.
+        symbols: the entries of the glossary that it explains, in its order, as in "a|z|neuron".
         controls: settings in the line of the heading. more: settings behind "Settings".
         tabs: the words that the setting `tab` may be here.
         defaults: values of the page's own for settings that the URL does not name.
@@ -126,7 +128,7 @@ def begin(
             one_method="method" in controls,
             short=not opened,
         )
-    glossary.draw(page)
+    glossary.draw(symbols)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     return settings
