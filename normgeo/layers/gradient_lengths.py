@@ -41,7 +41,8 @@ def gradient_lengths(
     """Return the length of the gradient in each block; None where nothing tells it.
 
     Args:
-        layer: with a gradient, or X, or X and labels. family: of the outputs, for X.
+        layer: with a gradient, or X (and the stream of a residual sum), or these and labels.
+        family: of the outputs, for X.
         batch_size: m; None for all cases of X. seed: of the mini-batches.
 
     Raises:
@@ -54,7 +55,7 @@ def gradient_lengths(
             _root_mean_square(norms),
             text("the gradient file, of {count} batches", count=len(norms)),
         )
-    if family is None or layer.X is None or layer.place.takes_stream:
+    if family is None or not layer.knows_inputs:
         return None
     model, X = layer.model(family)
     size = len(X) if batch_size is None else batch_size

@@ -220,7 +220,7 @@ def layer_report(
 def _of_fisher(
     layer: TrainedLayer, family: str | Family | None, count: int
 ) -> tuple[Spectrum | None, Explanation | None]:
-    if not count or family is None or layer.X is None or layer.place.takes_stream:
+    if not count or family is None or not layer.knows_inputs:
         return None, None
     model, X = layer.model(family)
     F = fisher(model, X)
@@ -274,6 +274,11 @@ def _missing(
     if gradients is None:
         said.append(
             text(
+                "Angles need gradients: a gradient file, or activations X and the residual stream "
+                "with the family of the outputs, and labels if there are any."
+            )
+            if layer.place.takes_stream
+            else text(
                 "Angles need gradients: a gradient file, or activations X with the family of the "
                 "outputs, and labels if there are any."
             )
@@ -292,10 +297,13 @@ def _missing(
             if layer.place.takes_stream
             else text("Where ε counts takes activations X, and an ε that is not 0.")
         )
-    if layer.X is None or family is None:
+    if family is None or not layer.knows_inputs:
         said.append(
-            text("Null directions and the spectrum of F need X and the family of the outputs.")
+            text(
+                "Null directions and the spectrum of F need X, the residual stream and the family "
+                "of the outputs."
+            )
+            if layer.place.takes_stream
+            else text("Null directions and the spectrum of F need X and the family of the outputs.")
         )
-    elif layer.place.takes_stream:
-        said.append(text("F of a norm after a residual sum is not computed."))
     return said

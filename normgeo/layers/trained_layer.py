@@ -129,39 +129,50 @@ class TrainedLayer(Constant):
 
     def variances(self) -> Array | None:
         """Return v over X, (N or 1, channels or 1); None where what the norm takes is not known."""
-        if self.X is None or (self.place.takes_stream and self.stream is None):
+        if self.X is None or not self.knows_inputs:
             return None
-        stream = np.zeros((1, 1)) if self.stream is None else self.stream
-        if self.bias is not None and self.place.takes_stream:
-            stream = stream + self.bias
-        _, v = self.normalizer.moments(*self.place.normalized(self.W, self.X, stream))
+        _, v = self.normalizer.moments(*self.place.normalized(self.W, self.X, self._added))
         return v
 
-    def model(self, family: Family | str) -> tuple[NormalizedGLM, Array]:
-        """Return the layer as a model of its outputs, and the inputs (N, D) of that model.
+    @property
+    def knows_inputs(self) -> bool:
+        """Whether all that the layer and its norm take is there: X, and a stream where it adds."""
+        return self.X is not None and not (self.place.takes_stream and self.stream is None)
 
-        A norm before W is a part of the inputs: of W alone the model is the standard one.
+    @property
+    def _added(self) -> Array:
+        """What a norm after a residual sum takes beside x Wᵀ: the stream and the bias."""
+        stream = np.zeros((1, 1)) if self.stream is None else self.stream
+        return stream + self.bias if self.bias is not None and self.place.takes_stream else stream
+
+    def model(self, family: Family | str) -> tuple[NormalizedGLM, Array]:
+        """Return the layer as a model of its outputs, and the inputs of that model.
+
+        They are X, (N, D); the residual stream stands beside it, (N, D + H), where the norm takes
+        the sum. A norm before W is a part of the inputs: of W alone the model is the standard one.
 
         Raises:
-            ValueError: no inputs, or a norm after a residual sum, which is no such model of W.
+            ValueError: no inputs, or no residual stream where the norm takes one.
 
         """
-        if self.X is None or self.place.takes_stream:
+        if self.X is None or not self.knows_inputs:
             raise Refusal(
                 text(
-                    "A model of the layer needs its inputs X and a norm that takes them alone; "
-                    "{name!r} has {lacks}.",
+                    "A model of the layer needs all that its norm takes, X and after a residual "
+                    "sum the stream; {name!r} has {lacks}.",
                     name=self.title,
-                    lacks=text("no X") if self.X is None else text("a residual sum in it"),
+                    lacks=text("no X") if self.X is None else text("no stream"),
                 )
             )
         if not self.place.over_features:
-            if self.normalizer.is_standard:
-                return NormalizedGLM(self.normalizer, family, self.W, self.bias), self.X
-            return (
-                NormalizedGLM(self.normalizer, family, self.W, self.shift, self.gain),
-                self.X,
-            )
+            inputs, summed = self.X, self.place.takes_stream
+            if summed:
+                inputs = np.concatenate([inputs, self._added], axis=1)
+            standard = self.normalizer.is_standard
+            b = self.bias if standard and not summed else self.shift
+            gain = None if standard else self.gain
+            model = NormalizedGLM(self.normalizer, family, self.W, b, gain, takes_stream=summed)
+            return model, inputs
         z = self.normalizer.normalize(np.eye(self.X.shape[1]), self.X).z
         scaled = z if self.gain is None else z * self.gain
         inputs = scaled if self.shift is None else scaled + self.shift

@@ -137,6 +137,8 @@ class NormalizedGLM(Constant):
         W: (H, D). b: (H,), zeros where None. g: (H,), ones where None; the standard model has none.
         phi: φ, the dispersion (noise variance) of the Gaussian; 1 otherwise.
         reference: the batch (W₀, X₀) of frozen statistics.
+        takes_stream: whether the last H inputs are a residual stream r, added to the summed inputs:
+            z = N(x Wᵀ + r). They have no weights.
 
     Raises:
         ValueError: bad shapes or numbers, a gain for the standard model, or φ the family lacks.
@@ -150,6 +152,7 @@ class NormalizedGLM(Constant):
     g: Final[Array | None]
     phi: Final[float]
     reference: Final[tuple[Array, Array] | None]
+    takes_stream: Final[bool]
 
     def __init__(
         self,
@@ -161,6 +164,7 @@ class NormalizedGLM(Constant):
         *,
         phi: float = 1.0,
         reference: tuple[Array, Array] | None = None,
+        takes_stream: bool = False,
     ) -> None:
         instance_of("normalizer", normalizer, Normalizer)
         weights = real_array("W", W, 2)
@@ -180,6 +184,7 @@ class NormalizedGLM(Constant):
         self.g = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
         self.phi = self.family.dispersion(phi)
         self.reference = reference
+        self.takes_stream = takes_stream
 
     @classmethod
     def random(
@@ -212,7 +217,14 @@ class NormalizedGLM(Constant):
         """Return the model of the same kind with parameters θ (P,)."""
         W, b, g = self.layout.split(theta)
         return NormalizedGLM(
-            self.normalizer, self.family, W, b, g, phi=self.phi, reference=self.reference
+            self.normalizer,
+            self.family,
+            W,
+            b,
+            g,
+            phi=self.phi,
+            reference=self.reference,
+            takes_stream=self.takes_stream,
         )
 
     def natural_parameter(self, X: ArrayLike) -> Array:
@@ -240,7 +252,7 @@ class NormalizedGLM(Constant):
 
     def linearize(self, X: ArrayLike) -> ModelLinearization:
         """Return the derivative of s in θ at this model, over the cases X (N, D)."""
-        return self._linearized(self.normalizer.linearize(self.W, X, self.reference))
+        return self._linearized(self.normalizer.linearize(self._all_weights, X, self.reference))
 
     def over(self, X: ArrayLike) -> FixedCases:
         """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
@@ -250,9 +262,19 @@ class NormalizedGLM(Constant):
 
     def linearize_over(self, cases: FixedCases) -> ModelLinearization:
         """Return `linearize` over cases that `over` prepared, for a model of the same kind."""
-        return self._linearized(cases.linearize(self.W))
+        return self._linearized(cases.linearize(self._all_weights))
+
+    @property
+    def _all_weights(self) -> Array:
+        """Those of all inputs: (W, 1) where they are (x, r)."""
+        W = self.W
+        return (
+            np.concatenate([W, np.eye(len(W), dtype=W.dtype)], axis=1) if self.takes_stream else W
+        )
 
     def _linearized(self, normalized: Linearization) -> ModelLinearization:
+        if self.takes_stream:
+            normalized = normalized.of_first(self.layout.features)
         z = normalized.z
         with np.errstate(over="ignore", invalid="ignore"):
             s = z + self.b if self.g is None else self.g * z + self.b

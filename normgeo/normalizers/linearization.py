@@ -32,6 +32,7 @@ class Linearization:
         inputs: X (N, D), whose size is that of the rounding errors of X̃.
         groups: G, the number of groups of neurons.
         added: ε where the scale takes it, else 0.
+        stream: what was added to the summed inputs, (N, H), None for nothing.
 
     """
 
@@ -44,6 +45,7 @@ class Linearization:
     inputs: Array
     groups: int = 1
     added: float = 0.0
+    stream: Array | None = None
 
     @property
     def point(self) -> ScalePoint:
@@ -83,6 +85,20 @@ class Linearization:
         """Return the dX (N, D) of `vjp` alone."""
         R, _ = self.scale.adjoint(U, self.point)
         return self.center.project_inputs(R @ self.centered_weights)
+
+    def of_first(self, features: int) -> Linearization:
+        """Return the derivative in the weights of the first features alone.
+
+        The others are a residual stream with weights of 1, (x, r)(W, 1)ᵀ = x Wᵀ + r, for words
+        that take what the weights make, not the weights themselves.
+        """
+        return replace(
+            self,
+            centered_weights=self.centered_weights[:, :features],
+            centered_inputs=self.centered_inputs[:, :features],
+            inputs=self.inputs[:, :features],
+            stream=self.inputs[:, features:],
+        )
 
     def own_neuron(self) -> OwnNeuronLinearization:
         """Return the part of ∂z/∂W with ∂z_h/∂w_h only, as Eq. 13 and 14 have it."""

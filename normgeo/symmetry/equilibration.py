@@ -132,6 +132,8 @@ class Equilibrated:
         if scale.radial(it.centered_inputs, it.point) is not None:
             z_sizes = np.ones_like(z_sizes)  # z is in ds/dw as well
         terms = np.abs(it.centered_inputs) @ np.abs(it.centered_weights).T
+        if it.stream is not None:
+            terms = terms + np.abs(it.stream)
         uses_z = scale.divides or (at.gain is not None and not (weights_only and radial is None))
         linear = Linearization(
             NoCenter() if it.center.neuron_dimensions_lost else NeuronCenter(it.center),

@@ -31,8 +31,10 @@ def least_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
     it = whole(at)
     if not weights_only:
         return 0
-    shape = at.layout.neurons, at.layout.features
-    terms = generic_terms(it.center, it.scale, it.groups, it.added > 0, shape, family.coupled)
+    shape, alone = (at.layout.neurons, at.layout.features), it.stream is None
+    narrowed = it.added > 0 or not alone  # beside a stream W does not grow freely
+    coupled = family.coupled and alone
+    terms = generic_terms(it.center, it.scale, it.groups, narrowed, shape, coupled)
     return sum(terms.values())
 
 
@@ -61,12 +63,16 @@ def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
 def _jacobian(at: ModelLinearization, family: Family, weights_only: bool) -> Residues:
     """∂s/∂θ up to a factor for each row, (rows, P or H·D)."""
     it, layout = whole(at), at.layout
-    cases = FixedCases.of(
-        it.center, it.scale, it.groups, it.added, layout.neurons, residues(it.inputs)
-    )
-    W = it.center.project_weights(residues(it.centered_weights), it.groups)
+    X, weights, each = it.inputs, it.centered_weights, np.eye(layout.weights.size, dtype=np.int64)
+    each = each.reshape(-1, *weights.shape)
+    if it.stream is not None:
+        X = np.concatenate([X, it.stream], axis=1)
+        weights = np.concatenate([weights, np.eye(layout.neurons)], axis=1)
+        each = np.pad(each, ((0, 0), (0, 0), (0, layout.neurons)))
+    cases = FixedCases.of(it.center, it.scale, it.groups, it.added, layout.neurons, residues(X))
+    W = it.center.project_weights(residues(weights), it.groups)
     C, v = (residues(M) for M in cases.moments(W))
-    each = residues(np.eye(layout.weights.size, dtype=np.int64)).reshape(-1, *W.shape)
+    each = residues(each)
     dW = it.center.project_weights(each, it.groups)
     (up, v_up), (down, v_down) = (cases.moments(M) for M in (W + dW, W - dW))
     dC, dv = (up - down) / 2, (residues(v_up) - residues(v_down)) / 2
