@@ -90,6 +90,7 @@ class Settings:
         verdict, kind: which claims of the audit are listed.
         layer: which of the layers that ship. stands, norm, layer_eps: where its norm stands, which
             it is, and its ε; trained_by: its optimizer. What is automatic is as it was trained.
+        frozen_below: degrees a step, under which a neuron or a block is called frozen.
         predict: 1 hides what a page answers until its visitor has predicted it.
         theme: "light" or "dark", of the figures.
 
@@ -261,6 +262,13 @@ class Settings:
     norm: str = _setting("auto", Choice({"auto": _AUTO, **NORMALIZERS}), text("norm"))
     layer_eps: float | None = _setting(None, Open(Number(0, 1)), text("ε of the norm"), step=1e-5)
     trained_by: str = _setting("auto", Choice({"auto": _AUTO, **OPTIMIZERS}), text("trained by"))
+    frozen_below: float = _setting(
+        0.01,
+        Number(1e-9, 90),
+        text("frozen below, degrees a step"),
+        help=text("What turns by less, from step to step, is called frozen."),
+        step=0.01,
+    )
     predict: int = _setting(
         0,
         Whole(0, 1),

@@ -31,7 +31,12 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text("a checkpoint that Your network opens with, mapped and not copied")),
+        help=str(
+            text(
+                "a checkpoint that Your network opens with, mapped and not copied, or a recording "
+                "of a training run"
+            )
+        ),
     )
     parser.add_argument("--layer", metavar="NAME", help=str(WORDS["layer"]))
     for name, what in EXTRA.items():
@@ -100,23 +105,33 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _open(options: argparse.Namespace) -> list[str]:
-    """Look into the files of a layer, pass them on to the server, and return their names."""
+    """Look into files of a layer or of a run, pass them on, and return their names."""
     from normgeo.datasets.opened import pass_on
     from normgeo.datasets.tensor_files import list_tensors
     from normgeo.layers.checkpoint import Checkpoint
     from normgeo.layers.loading import read_layer
+    from normgeo.recordings.format import is_recording
+    from normgeo.recordings.recording import read_recording
 
     extra = {name: path for name in EXTRA if (path := getattr(options, name)) is not None}
-    if not options.files:
+    runs = [path for path in options.files if is_recording(path)]
+    weights = [path for path in options.files if path not in runs]
+    if len(runs) > 1:
+        raise Refusal(text("Give one recording; got {count}.", count=len(runs)))
+    for path in runs:
+        read_recording(path)
+    files = {"training": runs} if runs else {}
+    if not weights:
         if extra or options.layer is not None:
             raise Refusal(text("Give the file of the layer's weights too."))
-        return []
-    found = Checkpoint.of(options.files)
+        pass_on(files)
+        return [path.name for path in runs]
+    found = Checkpoint.of(weights)
     for path in extra.values():
         list_tensors(path)
     if options.layer is not None or len(found.proposals) == 1:
         read_layer(found, found.choose(options.layer), extra)
-    files = {"weights": options.files, **{name: [path] for name, path in extra.items()}}
+    files |= {"weights": weights, **{name: [path] for name, path in extra.items()}}
     pass_on(files, None if options.layer is None else found.choose(options.layer).name)
     return [path.name for paths in files.values() for path in paths]
 

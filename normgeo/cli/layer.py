@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> None:
             decay=options.decay or 0.0,
             batch_size=options.batch_size,
             family=options.family,
-            frozen_below=options.frozen_below or FROZEN,
+            frozen_below=FROZEN if options.frozen_below is None else options.frozen_below,
         )
         for proposal in chosen
     )

@@ -13,10 +13,13 @@ from normgeo.cli.output import print_table
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.recordings.example import EXAMPLE
 from normgeo.recordings.findings import FROZEN, WITHIN, findings, optimizer_of_run
-from normgeo.recordings.recording import read_recording
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.training import training_table
 
+NUMBERS = {
+    "rate": text("of checkpoints: learning rate η"),
+    "decay": text("of checkpoints: weight decay λ; default: 0"),
+}
 PAUSE = 2.0  # seconds between looks at a file that is followed
 
 
@@ -33,7 +36,13 @@ def add(commands: Any) -> None:
         ),
     )
     parser.set_defaults(run=run)
-    parser.add_argument("file", nargs="?", metavar="FILE", type=Path)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        type=Path,
+        help=str(text("a recording, or checkpoints in the order of the run")),
+    )
     parser.add_argument(
         "--example", action="store_true", help=str(text("a run that ships, on the digits"))
     )
@@ -41,6 +50,18 @@ def add(commands: Any) -> None:
         "--optimizer",
         choices=OPTIMIZERS,
         help=str(text("of the run; default: the one that the recorder was told")),
+    )
+    for name, what in NUMBERS.items():
+        parser.add_argument(f"--{name}", type=float, metavar="N", help=str(what))
+    parser.add_argument(
+        "--steps",
+        metavar="N,N…",
+        help=str(
+            text(
+                "of checkpoints, how many steps there were before each; default: the last number "
+                "in each name, or 0,1,2 …"
+            )
+        ),
     )
     parser.add_argument(
         "--frozen",
@@ -68,23 +89,45 @@ def run(options: argparse.Namespace) -> None:
     """Read and print.
 
     Raises:
-        ValueError: no file, no recording, or none that says the optimizer. OSError: no such file.
+        ValueError: no files, no recording, or none that says the optimizer. OSError: no such file.
 
     """
-    if (options.file is None) != options.example:
-        raise Refusal(text("Give a file that `normgeo.Recorder` has written, or --example."))
-    path = EXAMPLE.path if options.example else options.file
-    printed = _print(path, options, -1)
+    if bool(options.files) == options.example:
+        raise Refusal(
+            text(
+                "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the "
+                "run, or --example."
+            )
+        )
+    files = [EXAMPLE.path] if options.example else options.files
+    printed = _print(files, options, -1)
     while options.follow:
         time.sleep(PAUSE)
-        printed = _print(path, options, printed)
+        printed = _print(files, options, printed)
 
 
-def _print(path: Path, options: argparse.Namespace, before: int) -> int:
+def _print(files: list[Path], options: argparse.Namespace, before: int) -> int:
     """Print the table if there are more records than before; return how many there are."""
-    recording = read_recording(path, options.optimizer)
+    from normgeo.pictures.your_network.checkpoints import read_run
+
+    recording = read_run(
+        files,
+        options.optimizer,
+        rate=options.rate,
+        decay=options.decay or 0.0,
+        steps=None if options.steps is None else _steps(options.steps),
+    )
     if (records := len(recording.steps)) > before:
         found = findings(recording, frozen=options.frozen, within=options.within)
         table = training_table(recording, optimizer_of_run(recording), found)
         print_table(table, options.format)
     return records
+
+
+def _steps(words: str) -> list[int]:
+    parts = [part.strip() for part in words.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
+        raise Refusal(
+            text("`--steps` must be whole numbers, as 0,500,1000; got {words!r}.", words=words[:80])
+        )
+    return [*map(int, parts)]

@@ -119,6 +119,12 @@ class Checkpoint:
             tensors, {t.name: of_module.get(t.name, "other") for t in tensors}, (*proposals,)
         )
 
+    @property
+    def norms(self) -> tuple[str, ...]:
+        """The paths of the norms, in the order of their names."""
+        found = modules(self.tensors, self.roles)
+        return tuple(path for path, module in found.items() if module.is_norm)
+
     def choose(self, name: str | None) -> Proposal:
         """Return the layer of this name, or whose weights have it; the only one for None.
 

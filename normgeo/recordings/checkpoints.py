@@ -48,19 +48,24 @@ def record_checkpoints(
         )
     checkpoints = [file_path("files", file) for file in given]
     numbers = range(len(checkpoints)) if steps is None else whole_numbers("steps", steps)
-    rising = all(a < b for a, b in pairwise(numbers))
-    if len(checkpoints) < 2 or len(numbers) != len(checkpoints) or not rising:
+    in_order(checkpoints, numbers)
+    with Recorder(path, blocks, optimizer=optimizer, neurons=neurons) as recorder:
+        for checkpoint, step in zip(checkpoints, numbers, strict=True):
+            recorder.step(_arrays(checkpoint, set(blocks)), rate, decay=decay, at=step)
+
+
+def in_order(files: Sequence[Path], steps: Sequence[int]) -> None:
+    """Refuse checkpoints that are no run: fewer than two, or without a rising step for each."""
+    rising = all(a < b for a, b in pairwise(steps))
+    if len(files) < 2 or len(steps) != len(files) or not rising:
         raise Refusal(
             text(
                 "Checkpoints must be two or more files with a step for each, rising; got {files} "
                 "and {steps}.",
-                files=text("{count} files", count=len(checkpoints)),
-                steps=text("{count} steps", count=len(numbers)),
+                files=text("{count} files", count=len(files)),
+                steps=text("{count} steps", count=len(steps)),
             )
         )
-    with Recorder(path, blocks, optimizer=optimizer, neurons=neurons) as recorder:
-        for checkpoint, step in zip(checkpoints, numbers, strict=True):
-            recorder.step(_arrays(checkpoint, set(blocks)), rate, decay=decay, at=step)
 
 
 def _arrays(checkpoint: Path, names: set[str]) -> dict[str, Array | None]:

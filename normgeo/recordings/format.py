@@ -122,6 +122,16 @@ def frame(header: Header, step: int, span: int, known: int, rates: Array, blocks
     return record.tobytes()
 
 
+def is_recording(path: Path) -> bool:
+    """Whether a file begins as a recording does, be it cut within these first bytes."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(MAGIC))
+    except OSError:
+        return False  # who reads it says why it cannot be read
+    return begin != b"" and MAGIC.startswith(begin)
+
+
 def read_file(path: Path) -> Contents:
     """Read a recording, while it grows and after a crash in the middle of a record.
 

@@ -67,8 +67,8 @@ def _notes(
     notes = [
         text(
             "{balanced} of {blocks} blocks are in balance: angle and norm, as far as they are "
-            "predicted, within {within} % of what random gradients would give. {frozen} are "
-            "frozen: they turn by less than {angle}° from record to record.",
+            "predicted, within {within} % of what random gradients would give. Frozen, at less "
+            "than {angle}° from record to record: {frozen}.",
             balanced=balanced,
             blocks=len(findings),
             within=number(100 * one.within),

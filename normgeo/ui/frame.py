@@ -197,7 +197,8 @@ def _open_first(page: str) -> None:
     """Show a session that begins at the bare address what the command line has opened."""
     begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     if not begun and page == next(iter(PAGES)) and opened().files and not st.query_params:
-        st.switch_page("pages/your_network.py")
+        tab = {} if "weights" in opened().files else {"tab": "training"}
+        st.switch_page("pages/your_network.py", query_params=tab)
 
 
 @st.cache_resource(show_spinner=False)

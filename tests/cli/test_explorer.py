@@ -11,6 +11,7 @@ import pytest
 from normgeo.__main__ import main
 from normgeo.cli import explorer
 from normgeo.datasets.opened import PASSED, opened
+from normgeo.recordings.example import EXAMPLE
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]
@@ -143,6 +144,7 @@ def network(started: list[tuple[Path, list[str]]]) -> Path:
     np.save("x.npy", np.ones((5, 4)))
     np.save("w.npy", np.eye(3))
     Path("bad.safetensors").write_bytes(b"no")
+    Path("cut.run").write_bytes(EXAMPLE.path.read_bytes()[:40])
     return Path.cwd()
 
 
@@ -168,6 +170,13 @@ def test_files_reach_the_server_by_their_paths_and_the_room_is_told(
     assert found.changed == ["net.npz", "x.npy"]
 
 
+def test_a_recording_is_opened_as_one(started: list[tuple[Path, list[str]]]) -> None:
+    assert main(["open", str(EXAMPLE.path)]) == 0
+    assert {what: [*paths] for what, paths in opened().files.items()} == {
+        "training": [EXAMPLE.path]
+    }
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -179,6 +188,8 @@ def test_files_reach_the_server_by_their_paths_and_the_room_is_told(
         ("w.npy --x x.npy", "`X` of a layer with W of shape (3, 3) must have shape (5, 3); got "),
         ("net.npz --gradient bad.safetensors", "bad.safetensors is no whole file of safetensors"),
         ("--x x.npy", "Give the file of the layer's weights too."),
+        ("cut.run", "A recording is a file that `normgeo.Recorder` has written; cut.run is none: "),
+        ("cut.run cut.run", "Give one recording; got 2."),
     ],
 )
 def test_files_are_checked_before_the_server_starts(

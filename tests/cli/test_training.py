@@ -83,7 +83,8 @@ def test_example_tells_its_story(capsys):
 def test_a_file_or_the_example_is_asked_for(capsys, both):
     assert main(["training", *both]) == 2
     assert capsys.readouterr().err.endswith(
-        "Give a file that `normgeo.Recorder` has written, or --example.\n"
+        "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the run, or "
+        "--example.\n"
     )
 
 
@@ -111,3 +112,66 @@ def test_following_prints_what_is_new_until_it_is_interrupted(path, capsys, monk
     printed = capsys.readouterr().out
     assert printed.count("40 records of 39 steps") == 1
     assert printed.count("41 records of 40 steps") == 1
+
+
+@pytest.fixture
+def checkpoints(tmp_path, rng):
+    """Files of a walk of a layer with batch norm, in kernels of JAX, with its weights (K, D, H)."""
+    walk = np.cumsum(rng.standard_normal((6, 5, 3)), axis=0)
+    for k, kernel in enumerate(walk):
+        arrays = {"conv/kernel": kernel, "bn/scale": np.ones(3), "bn/mean": np.ones(3)}
+        np.savez(tmp_path / f"net_{100 * k}.npz", **arrays)
+    return [str(tmp_path / f"net_{100 * k}.npz") for k in range(6)], walk
+
+
+def test_checkpoints_in_order_are_a_run(checkpoints, capsys):
+    files, walk = checkpoints
+    how = ["--optimizer", "adamw", "--rate", "0.01", "--decay", "0.1", "--format", "json"]
+    assert main(["training", *files, *how]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["block"] for row in rows] == [f"conv/kernel[{h}]" for h in range(3)]
+    half = walk[3:].transpose(0, 2, 1)  # (K, H, D)
+    norms = np.sqrt((half**2).sum(axis=2).mean(axis=0))
+    np.testing.assert_allclose([row["‖w‖"] for row in rows], norms, rtol=1e-12)
+    before = walk[2:-1].transpose(0, 2, 1)
+    cosines = (half * before).sum(2) / np.linalg.norm(half, axis=2) / np.linalg.norm(before, axis=2)
+    angles = np.degrees(np.sqrt((np.arccos(cosines) ** 2).mean(axis=0)))
+    np.testing.assert_allclose([row["angle (°)"] for row in rows], angles, rtol=1e-9)
+    # Of AdamW in balance a step keeps 1 − ηλ of a direction; a hundred lie between two files.
+    predicted = [row["predicted angle (°)"] for row in rows]
+    np.testing.assert_allclose(predicted, np.degrees(np.arccos(0.999**100)), rtol=1e-6)
+    assert main(["training", *files, *how, "--steps", "0,1,2,3,4,5"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["predicted angle (°)"] < 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "do not say at which learning rate η they were made"),
+        (["--rate", "0.1", "--steps", "3,2,1,0,4,5"], "with a step for each, rising"),
+        (["--rate", "0.1", "--steps", "1,2"], "got 6 files and 2 steps"),
+        (["--rate", "0.1", "--steps", "1,x"], "whole numbers, as 0,500,1000; got '1,x'"),
+    ],
+)
+def test_what_checkpoints_lack_is_one_sentence(checkpoints, capsys, words, sentence):
+    assert main(["training", *checkpoints[0], "--optimizer", "adam", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_checkpoints_of_other_weights_and_recordings_among_them_are_refused(
+    checkpoints, path, tmp_path, capsys
+):
+    other = tmp_path / "other.npz"
+    np.savez(other, **{"conv/kernel": np.ones((5, 4))})
+    assert main(["training", checkpoints[0][0], str(other), "--rate", "0.1"]) == 2
+    assert "(5, 3) in the first one, and (5, 4) in" in capsys.readouterr().err
+    np.savez(other, w=np.ones((5, 4)), b=np.ones(4))
+    assert main(["training", checkpoints[0][0], str(other), "--rate", "0.1"]) == 2
+    assert "in the first one, and is missing in" in capsys.readouterr().err
+    assert main(["training", checkpoints[0][0], str(path), "--rate", "0.1"]) == 2
+    assert "1 of these 2 files are recordings" in capsys.readouterr().err
+    assert main(["training", checkpoints[0][0], "--rate", "0.1"]) == 2
+    assert "two or more files with a step for each, rising; got 1 files" in capsys.readouterr().err

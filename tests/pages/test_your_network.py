@@ -9,6 +9,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
+from normgeo import Recorder
 from normgeo.base.refusal import Refusal
 from normgeo.datasets import opened
 from normgeo.layers.examples import EXAMPLES
@@ -58,7 +59,7 @@ def test_training_run_has_its_story_and_what_is_assumed(shown):
     page = shown("your_network", tab="training")
     assert page.figures == ["trained_layer", "training_run"]
     assert str(EXAMPLE.story) in page.words
-    assert "python -m normgeo training FILE" in page.words
+    assert "`python -m normgeo training FILE…` prints the same" in page.words
     assert "uncorrelated from step to step" in page.words
 
 
@@ -66,7 +67,8 @@ def given(page, *files, key="own_weights"):
     """Give files to the page, (name, content) each."""
     kind = "application/octet-stream"
     several = [(name, content, kind) for name, content in files]
-    page.app.file_uploader(key=key).set_value(several if key == "own_weights" else several[0]).run()
+    one = key not in ("own_weights", "own_training")
+    page.app.file_uploader(key=key).set_value(several[0] if one else several).run()
     assert [error.message for error in page.app.exception] == []
     assert page.app.error.len == 0, "no defect"
 
@@ -249,3 +251,69 @@ def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
     mine.layer = "a.weight"
     with pytest.raises(Refusal, match=r"up to 500 MB as float64; 'a.weight' would take 1 GB"):
         mine.told(Settings())
+
+
+@pytest.fixture
+def run_tab(shown):
+    return shown("your_network", tab="training")
+
+
+def drawn_run(page):
+    """The measured norms that the picture of the run shows, a list for each block."""
+    lines = page.figure("training_run")["data"]
+    solid = [line for line in lines if line["line"]["dash"] == "solid" and line["yaxis"] == "y"]
+    return [np.frombuffer(b64decode(line["y"]["bdata"]), line["y"]["dtype"]) for line in solid]
+
+
+def test_run_of_a_visitor_takes_the_place_of_the_one_that_ships(run_tab, tmp_path, rng):
+    walk = np.cumsum(rng.standard_normal((9, 2, 4)), axis=0)
+    with Recorder(tmp_path / "own.run", {"w": "batch"}, optimizer="adamw") as recorder:
+        for weights in walk:
+            recorder.step({"w": weights}, 0.1, decay=0.1)
+    content = (tmp_path / "own.run").read_bytes()
+    given(run_tab, ("own.run", content), key="own_training")
+    np.testing.assert_allclose(drawn_run(run_tab), np.linalg.norm(walk, axis=2).T, rtol=1e-6)
+    assert "`own.run`" in run_tab.words
+    assert "own.run" not in str(run_tab.query)
+    labels = [button.proto.label for button in run_tab.app.get("download_button")]
+    assert labels.count("CSV") == labels.count("JSON") + 1 == 2, "JSON is of one's own alone"
+    assert {"Report as HTML", "Report as PDF"} <= {*labels}
+
+    given(run_tab, ("own.run", content[:-1]), key="own_training")
+    assert "The file ends within a record, after 8 whole ones" in run_tab.words
+    for name, bad, sentence in (
+        ("own.run", b"PK\3\4", "own.run is none: it begins with other bytes."),
+        ("own.run", content[:30], "own.run is none: it ends before its first step was recorded."),
+        ("own.run", b"", "own.run is none: it ends before its first step was recorded."),
+    ):
+        given(run_tab, (name, bad), key="own_training")
+        (said,) = [info.value.replace("`", "") for info in run_tab.app.info]
+        assert said.endswith(sentence)
+        assert "/" not in said
+    run_tab.app.button(key="own_run_other").click().run()
+    assert [len(norms) for norms in drawn_run(run_tab)] == [300] * 6
+
+
+def test_checkpoints_of_a_visitor_are_a_run_by_their_steps(run_tab, rng):
+    walk = np.cumsum(rng.standard_normal((5, 3, 4)), axis=0)
+    files = [
+        (f"net_{k}.npz", npz(**{"fc.weight": w, "bn.weight": np.ones(3), "bn.bias": np.ones(3)}))
+        for k, w in zip((30, 10, 20, 50, 40), walk, strict=True)
+    ]
+    given(run_tab, *files, key="own_training")
+    assert "do not say at which learning rate η they were made. State it" in run_tab.words
+    for name, value in {"rate": "0.1", "decay": "0.1", "trained_by": "lion"}.items():
+        run_tab.app.query_params[name] = value
+    run_tab.app.run()
+    in_order = walk[[1, 2, 0, 4, 3]]
+    np.testing.assert_allclose(drawn_run(run_tab), np.linalg.norm(in_order, axis=2).T, rtol=1e-6)
+    (editor,) = run_tab.app.data_editor
+    assert list(editor.value["step of the optimizer"]) == [30, 10, 20, 50, 40]
+    run_tab.app.session_state["_own_run"].steps = (0, 1, 2, 3, 4)
+    run_tab.app.run()
+    np.testing.assert_allclose(drawn_run(run_tab), np.linalg.norm(walk, axis=2).T, rtol=1e-6)
+    run_tab.app.session_state["_own_run"].steps = (0, 1, 1, 3, 4)
+    run_tab.app.run()
+    assert "a step for each, rising; got 5 files and 5 steps" in run_tab.words
+    given(run_tab, files[0], ("bomb.npz", BOMB), key="own_training")
+    assert "checkpoints of up to 200 MB as float64; `bomb.npz` takes 240 MB" in run_tab.words

@@ -64,6 +64,11 @@ def test_headline_names_what_is_in_balance_and_what_is_frozen():
     )
 
 
+def test_what_turns_less_than_stated_is_frozen():
+    assert PICTURE.compute(Settings(frozen_below=90)).frozen == tuple(f"W[{h}]" for h in range(6))
+    assert PICTURE.compute(Settings(frozen_below=1e-6)).frozen == ()
+
+
 def test_a_long_run_is_told_in_parts_of_root_mean_squares(tmp_path, rng):
     walks = rng.standard_normal((1000, 1, 5))
     result = of_run(run := recorded(tmp_path / "run", walks), "long")

@@ -68,8 +68,9 @@ def test_frozen_neuron_is_marked_by_shape_and_word() -> None:
     frozen = trace(drawn, "frozen")
     assert result.frozen == [11] == list(frozen["customdata"])
     assert frozen["marker"]["symbol"] == "x"
-    assert list(frozen["text"]) == ["frozen"]
+    assert list(trace(made()[1], "frozen")["text"]) == ["frozen"]
     (ring,) = [each for each in drawn.data if each.marker.size == 24]
+    assert [*ring["text"], *frozen["text"]] == ["<b>neuron 11</b>", ""], "one word at a place"
     assert (ring["x"][0], ring["y"][0]) == (frozen["x"][0], frozen["y"][0])
     assert "Neuron 11, frozen: norm of the row 7.92" in PICTURE.description(result)
 
@@ -101,3 +102,13 @@ def test_what_cannot_be_is_refused_in_a_sentence() -> None:
         PICTURE.compute(Settings(norm="weight", stands="before"))
     with pytest.raises(Refusal, match="must be below 1"):
         PICTURE.compute(Settings(rate=10.0, decay=1.0))
+
+
+def test_what_turns_less_than_stated_is_frozen() -> None:
+    angles = made()[0].values["angle"]
+    below = float(np.mean(sorted(angles)[4:6]))
+    result, drawn = made(frozen_below=below)
+    assert result.frozen == [h for h, angle in enumerate(angles) if angle < below]
+    assert len(result.frozen) == 5
+    (line,) = [each for each in drawn.layout.shapes if each.yref == "y"]
+    assert line.y0 == below

@@ -22,7 +22,10 @@ from normgeo.settings import Settings
 from normgeo.tables.layer import COLUMNS, sentences, values
 from normgeo.tables.table import Table
 
-CHOICES = "stands", "norm", "groups", "layer_eps", "trained_by", "rate", "decay", "mini_batch"
+CHOICES = (
+    *("stands", "norm", "groups", "layer_eps"),
+    *("trained_by", "rate", "decay", "mini_batch", "frozen_below"),
+)
 """The settings that say of any layer what its file does not."""
 
 NEAR = 2.0  # times: at most so far from its balance, a block is said to be near it
@@ -214,6 +217,7 @@ def compute(settings: Settings, progress: Progress) -> Neurons:
         rate=settings.rate or here.rate,
         decay=here.decay if settings.decay is None else settings.decay,
         batch_size=batch or None,
+        frozen_below=settings.frozen_below,
     )
     return neurons(report, here.title, settings.neuron)
 

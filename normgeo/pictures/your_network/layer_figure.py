@@ -91,9 +91,11 @@ def _marks(
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
     frozen = np.isin(shown, result.frozen)
-    words = text("frozen") if frozen.sum() <= NAMED else ""
+    words = [
+        "" if h == result.neuron or frozen.sum() > NAMED else text("frozen") for h in shown[frozen]
+    ]
     for name, of, marker, said in (
-        (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "opacity": 0.85}, ""),
+        (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "opacity": 0.85}, []),
         (
             text("frozen"),
             shown[frozen],
@@ -108,10 +110,10 @@ def _marks(
             y=heights[of],
             name=name,
             showlegend=True,
-            mode="markers+text" if said else "markers",
+            mode="markers+text" if any(said) else "markers",
             marker=marker,
-            text=[said] * len(of) if said else None,
-            textposition="top center",
+            text=said or None,
+            textposition="bottom center",  # above is the line that it has not reached
             textfont={"size": SIZE},
             cliponaxis=False,
             customdata=of,

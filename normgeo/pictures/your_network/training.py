@@ -12,6 +12,7 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.recordings.example import EXAMPLE
@@ -26,6 +27,7 @@ from normgeo.recordings.findings import (
 from normgeo.recordings.recording import Recording, read_recording
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
+from normgeo.tables.training import training_table
 
 POINTS = 300
 """Steps at most that are told: of a longer run, each stands for several."""
@@ -38,25 +40,25 @@ class Run:
     """A recorded run of B blocks, in K parts of one or more records each.
 
     Attributes:
-        title: of the run. optimizer: of it. recording: all of it.
-        findings: what became of each block.
+        title: of the run. optimizer: of it.
+        findings: what became of each block. normalizers: the norm of each.
         steps: the last one of each part, (K,).
         norms, angles: measured, root mean squares over a part, angles in degrees, (K, B).
         norm_law, angle_law: by the optimizer's own law, likewise; NaN where there is none.
-        notes: sentences for the reader.
+        blocks: a row for each block, and sentences for the reader.
 
     """
 
     title: str
     optimizer: Optimizer
-    recording: Recording
     findings: tuple[BlockFinding, ...]
+    normalizers: tuple[Normalizer, ...]
     steps: Array
     norms: Array
     angles: Array
     norm_law: Array
     angle_law: Array
-    notes: tuple[str, ...]
+    blocks: Table
 
     @property
     def balanced(self) -> tuple[str, ...]:
@@ -104,14 +106,14 @@ def of_run(
     return Run(
         title=title,
         optimizer=rule,
-        recording=recording,
         findings=found,
+        normalizers=tuple(recording.tensors[place].normalizer for place in recording.places),
         steps=recording.steps[np.append(first[1:], records) - 1],
         norms=norms,
         angles=angles,
         norm_law=norms_by_law,
         angle_law=angles_by_law,
-        notes=recording.notes,
+        blocks=training_table(recording, rule, found),
     )
 
 
@@ -128,11 +130,12 @@ def _root_mean_squares(values: Array, first: Array) -> Array:
 def _names(blocks: tuple[str, ...]) -> str:
     if not blocks or len(blocks) > NAMED:
         return ""
-    return text(" ({names!s})", names=listed(blocks))
+    return text(" ({names})", names=listed(text("{name!s}", name=block) for block in blocks))
 
 
 def _compute(settings: Settings, progress: Progress) -> Run:
-    return of_run(read_recording(EXAMPLE.path), EXAMPLE.title)
+    run = read_recording(EXAMPLE.path)
+    return of_run(run, EXAMPLE.title, frozen=settings.frozen_below)
 
 
 def _table(result: Run) -> Table:
@@ -161,7 +164,7 @@ def _table(result: Run) -> Table:
         "angle_in_balance",
         "verdict",
     )
-    notes = (*result.notes, text("Angles are in degrees."), result.optimizer.equilibrium_assumes)
+    notes = (text("Angles are in degrees."), *result.blocks.notes)
     return Table(columns, tuple(rows), result.title, notes=notes)
 
 
@@ -193,7 +196,7 @@ STUDY = Study(
         "Solid lines are measured; thin dashed ones are the optimizer's own law; dashed levels "
         "over the last half are where growth and weight decay balance."
     ),
-    uses=(),
+    uses=("frozen_below",),
     compute=_compute,
     table=_table,
     observed=_observed,

@@ -79,8 +79,7 @@ def _blocks(result: Run, theme: str) -> Iterator[go.Scatter]:
     half = result.steps[[len(result.steps) // 2, -1]]
     for b in drawn_blocks(result):
         found = result.findings[b]
-        tensor = result.recording.tensors[result.recording.places[b]]
-        color = method_color(tensor.normalizer)
+        color = method_color(result.normalizers[b])
         if found.is_frozen:
             kind, color = text("frozen"), VERMILION
         elif found.is_balanced:

@@ -23,15 +23,18 @@ ONE = 50 * MEGABYTE
 ALL = 400 * MEGABYTE
 """Bytes of the uploads of all sessions of a server."""
 
-WEIGHTS = "weights"
+WEIGHTS, RUN = "weights", "training"
 EXTRA = "x", "gradient", "labels", "stream"
-"""What files are for: a layer, and what is known of it."""
+"""What files are for: a layer, a recorded run, and what else is known of the layer."""
 
 Content = tuple[str, bytes]  # a name, and what it names
 
 _HELD = "_own_files"
 _ALIVE: WeakSet[Files] = WeakSet()  # those of all sessions, for their size alone
-_TURN = Lock()
+_BUDGET = Lock()
+
+TURN = Lock()
+"""Reports are made one at a time: each takes some times the memory of what it reads."""
 
 
 @final
@@ -41,13 +44,13 @@ class Files:
 
     Attributes:
         uploaded: by what they are for. changes: how often these changed.
-        left: whether what ships is looked at, though the command line has opened other files.
+        left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
 
     """
 
     uploaded: dict[str, list[Content]] = field(default_factory=dict)
     changes: int = 0
-    left: bool = False
+    left: set[str] = field(default_factory=set)
 
     @property
     def size(self) -> int:
@@ -59,7 +62,8 @@ class Files:
         return bool(self.uploaded.get(what))
 
     def _opened(self, what: str) -> list[Path]:
-        if self.left or self.uploads(WEIGHTS):
+        of = RUN if what == RUN else WEIGHTS
+        if of in self.left or self.uploads(of):
             return []
         return [*opened().files.get(what, ())]
 
@@ -68,11 +72,9 @@ class Files:
         uploaded = [name for name, _ in self.uploaded.get(what, ())]
         return uploaded or [path.name for path in self._opened(what)]
 
-    @property
-    def state(self) -> object:
-        """What differs where any of the files does."""
-        there = [path for paths in opened().files.values() for path in paths]
-        return self.changes, self.left, tuple(map(State.of, there))
+    def state(self, *whats: str) -> object:
+        """What differs where any of the files for these does."""
+        return self.changes, [State.of(path) for what in whats for path in self._opened(what)]
 
     @contextmanager
     def paths(self, *whats: str) -> Iterator[dict[str, list[Path]]]:
@@ -105,7 +107,7 @@ class Files:
 def files() -> Files:
     """What this session looks at."""
     here: Files = st.session_state.setdefault(_HELD, Files())
-    with _TURN:
+    with _BUDGET:
         _ALIVE.add(here)
     return here
 
@@ -118,7 +120,7 @@ def hold(what: str, contents: list[Content]) -> None:
 
     """
     here, size = files(), sum(len(content) for _, content in contents)
-    with _TURN:
+    with _BUDGET:
         here.uploaded.pop(what, None)
         here.changes += 1
         if here.size + size > ONE:

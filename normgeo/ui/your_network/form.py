@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from normgeo.base.budget import memory
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.opened import opened
-from normgeo.datasets.tensor_files import SUFFIXES
 from normgeo.layers.modules import ROLES
+from normgeo.models.families import FAMILIES
 from normgeo.settings import Settings
 from normgeo.ui import url
-from normgeo.ui.your_network.files import EXTRA, ONE, WEIGHTS, files, hold
-from normgeo.ui.your_network.own import Own, forget, held
+from normgeo.ui.your_network import uploads
+from normgeo.ui.your_network.files import ONE, WEIGHTS
+from normgeo.ui.your_network.own import Own, held
 
+PROPOSED = "\0"  # no path of a norm
 SHOWN = 500  # tensors of a file whose roles can be corrected on the page
 
-_REFUSED = "_own_refused"
-_KINDS = [suffix[1:] for suffix in SUFFIXES]
+OTHERS = {
+    "gradient": (
+        text("Gradient of the loss"),
+        text(
+            "As the weights stand in their file, or those of several batches on a first axis. It "
+            "tells how far a step turns each neuron."
+        ),
+    ),
+    "labels": (
+        text("Labels y"),
+        text("Of the cases of X, where the outputs of this layer are those of the model."),
+    ),
+    "stream": (
+        text("Residual stream r"),
+        text("What the outputs are added to, (N, H), where the norm takes the sum."),
+    ),
+}
+"""What few have: the label and the help of each file."""
 
 
 def ways() -> None:
@@ -35,8 +51,8 @@ def ways() -> None:
             st.button(
                 str(text("Back to {names!s}", names=", ".join(path.name for path in there))),
                 key="own_again",
-                on_click=_leave,
-                args=(False,),
+                on_click=uploads.leave,
+                args=(WEIGHTS, False),
                 type="tertiary",
             )
             return
@@ -54,7 +70,8 @@ def ways() -> None:
         st.button(
             str(text("Back to the layers that ship")),
             key="own_drop",
-            on_click=_leave,
+            on_click=uploads.leave,
+            args=(WEIGHTS,),
             type="tertiary",
         )
     changed = [] if own.files.uploads(WEIGHTS) else opened().changed
@@ -73,9 +90,9 @@ def ask(settings: Settings, drawn: Any) -> None:
     """Ask for files, and show which tensor is taken for what, to be corrected."""
     left, right = st.columns(2, gap="large")
     with left:
-        _uploader(WEIGHTS, text("Weights with their norm: a checkpoint"))
+        uploads.place(WEIGHTS, text("Weights with their norm: a checkpoint"))
     with right:
-        _uploader("x", text("Inputs X of the layer, if you have them"))
+        uploads.place("x", text("Inputs X of the layer, if you have them"))
     st.caption(
         str(
             text(
@@ -86,21 +103,58 @@ def ask(settings: Settings, drawn: Any) -> None:
             )
         )
     )
-    _named(key="own_named")
     own = held()
+    with st.expander(str(text("More of this layer: gradient, labels, residual stream, norm"))):
+        _others(own)
+    uploads.named()
     if own is not None and own.tensors:
         _roles(own)
 
 
-def _uploader(what: str, label: str) -> None:
-    st.file_uploader(
-        str(label),
-        _KINDS,
-        accept_multiple_files=what == WEIGHTS,
-        key=f"own_{what}",
-        on_change=_taken,
-        args=(what,),
-    )
+def _others(own: Own | None) -> None:
+    """Ask for what few have, and for what no file tells."""
+    for column, (what, (label, help)) in zip(st.columns(3), OTHERS.items(), strict=True):
+        with column:
+            uploads.place(what, label, help)
+    if own is None:
+        return
+    families = {"": text("not stated"), **{key: one.title for key, one in FAMILIES.items()}}
+    norms = {PROPOSED: text("as its name proposes"), "": text("none")}
+    norms |= {path: path for path in (*own.norms, own.norm) if path}
+    with st.container(horizontal=True):
+        st.selectbox(
+            str(text("family of the outputs")),
+            list(families),
+            list(families).index(own.family or ""),
+            format_func=lambda key: str(families[key]),
+            key="own_family",
+            on_change=_stated,
+            width=240,
+            help=str(
+                text(
+                    "With X it tells the Fisher information: its spectrum, the null directions, "
+                    "and how long gradients are."
+                )
+            ),
+        )
+        st.selectbox(
+            str(text("tensors of the norm")),
+            list(norms),
+            list(norms).index(PROPOSED if own.norm is None else own.norm),
+            format_func=lambda path: str(norms[path]),
+            key="own_norm",
+            on_change=_stated,
+            width=320,
+            help=str(text("The path of the norm of this layer in the files.")),
+        )
+
+
+def _stated() -> None:
+    own = held()
+    if own is not None:
+        own.family = st.session_state["own_family"] or None
+        path = st.session_state["own_norm"]
+        own.norm = None if path == PROPOSED else path
 
 
 def _roles(own: Own) -> None:
@@ -130,42 +184,7 @@ def _roles(own: Own) -> None:
         st.rerun()
 
 
-def _taken(what: str) -> None:
-    """Hold what was given, in place of what was given for the same before."""
-    given = st.session_state[f"own_{what}"] or []
-    st.session_state.pop(_REFUSED, None)
-    if what == WEIGHTS:
-        forget()
-    try:
-        several = given if isinstance(given, list) else [given]
-        hold(what, [(file.name, file.getvalue()) for file in several])
-    except Refusal as refusal:
-        st.session_state[_REFUSED] = refusal
-
-
-def refused() -> Refusal | None:
-    """Why the files that were given last are not held."""
-    found: Refusal | None = st.session_state.get(_REFUSED)
-    return found
-
-
 def _chosen() -> None:
     own = held()
     if own is not None:
         own.layer, own.neuron = st.session_state["own_layer"], 0
-
-
-def _leave(left: bool = True) -> None:
-    """Look at what ships and hold nothing any more, or again at what the command line opened."""
-    forget()
-    for what in (WEIGHTS, *EXTRA):
-        hold(what, [])
-        st.session_state.pop(f"own_{what}", None)
-    files().left = left
-
-
-_named = st.components.v2.component(
-    "normgeo_own",
-    html="<span></span>",
-    js=Path(__file__).with_name("own.js").read_text("utf-8"),
-)

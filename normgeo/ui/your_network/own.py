@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from threading import Lock
 from typing import final
 
 import streamlit as st
@@ -20,9 +19,9 @@ from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.loading import read_layer
 from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
-from normgeo.pictures.your_network.layer import Neurons, corrections, neurons
+from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections, neurons
 from normgeo.settings import Settings
-from normgeo.ui.your_network.files import EXTRA, WEIGHTS, Files, files
+from normgeo.ui.your_network.files import EXTRA, TURN, WEIGHTS, Files, files
 
 UNPACKED = 200 * MEGABYTE
 """Bytes of one uploaded tensor, in double precision, while a report is made."""
@@ -31,7 +30,6 @@ MAPPED = 500 * MEGABYTE
 MOST = 16_384  # neurons: the angles of more take seconds
 
 _OWN = "_own_layer"
-_TURN = Lock()  # one report at a time: each takes some times the memory of its tensors
 
 
 @final
@@ -42,7 +40,9 @@ class Own:
     Attributes:
         files: of the session. roles: corrections. neuron: the selected one.
         layer: the name of the chosen one, None for the first.
-        tensors, layers: that were found, for the page to choose from.
+        norm: the path of its norm, "" for none, None as it is proposed.
+        family: of a model whose outputs are those of the layer, None where none is stated.
+        tensors, layers, norms: that were found, for the page to choose from.
 
     """
 
@@ -50,8 +50,11 @@ class Own:
     layer: str | None = None
     roles: dict[str, str] = field(default_factory=dict)
     neuron: int = 0
+    norm: str | None = None
+    family: str | None = None
     tensors: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     layers: tuple[str, ...] = ()
+    norms: tuple[str, ...] = ()
     _kept: tuple[object, Neurons] | None = None
 
     def told(self, settings: Settings) -> Neurons:
@@ -63,18 +66,19 @@ class Own:
         """
         if self._kept is None or self._kept[0] != self._asked(settings):
             self._kept = None
-            with _TURN:
+            with TURN:
                 found = self._computed(settings)  # which chooses a layer, where none is chosen
             self._kept = self._asked(settings), found
         there = self._kept[1]
         return there._replace(neuron=min(self.neuron, len(there.values["neuron"]) - 1))
 
     def _asked(self, settings: Settings) -> object:
-        stated = settings.trained_by, settings.rate, settings.decay, settings.mini_batch
-        return self.files.state, corrections(settings), stated, self.layer, dict(self.roles)
+        chosen = self.layer, self.norm, self.family, dict(self.roles)
+        stated = [getattr(settings, name) for name in CHOICES]
+        return self.files.state(WEIGHTS, *EXTRA), stated, chosen
 
     def _computed(self, settings: Settings) -> Neurons:
-        self.tensors, self.layers = {}, ()
+        self.tensors, self.layers, self.norms = {}, (), ()
         with self.files.paths(WEIGHTS, *EXTRA) as paths:
             weights = tuple(paths[WEIGHTS])
             extra = {what: paths[what][0] for what in EXTRA if paths[what]}
@@ -86,11 +90,12 @@ class Own:
                 )
                 for one in list_tensors(weights)
             }
-            found = Checkpoint.of(weights, self.roles, **corrections(settings))
+            stated = corrections(settings)
+            found = Checkpoint.of(weights, self.roles, norm=self.norm, **stated)
             self.tensors = {
                 name: (shape, found.roles[name]) for name, (shape, _) in self.tensors.items()
             }
-            self.layers = tuple(one.name for one in found.proposals)
+            self.layers, self.norms = tuple(one.name for one in found.proposals), found.norms
             if self.layer not in self.layers:
                 self.layer = self.layers[0]
             proposal = found.choose(self.layer)
@@ -105,6 +110,8 @@ class Own:
             rate=settings.rate or None,
             decay=settings.decay or 0.0,
             batch_size=settings.mini_batch or None,
+            family=self.family,
+            frozen_below=settings.frozen_below,
         )
         H, D = layer.W.shape
         title = text("{name!s}: H = {H}, D = {D}", name=layer.title, H=H, D=D)

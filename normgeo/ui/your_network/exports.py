@@ -1,0 +1,74 @@
+"""A picture of a visitor's own, and its files to take; nothing of it is kept for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.pictures import Picture
+from normgeo.pictures.style.chart import Chart
+from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.pictures.style.player import CONFIG
+from normgeo.pictures.style.printing import to_pdf
+from normgeo.tables.formats import render
+from normgeo.tables.printed import page
+from normgeo.tables.table import Table
+from normgeo.ui.export_row import download, why_no_browser
+
+
+def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
+    """Draw a picture of a visitor's own, and beneath it its files to take, called <file>."""
+    name, missing = picture.name, why_no_browser()
+    with st.container(key=f"view_{name}"):
+        st.plotly_chart(
+            Chart(picture.figure(drawn, theme)),
+            key=f"figure_{name}",
+            theme=None,
+            alt=picture.description(drawn),
+            config=CONFIG,
+        )
+        with st.container(horizontal=True, key=f"export_{name}"):
+            for format in ("html", *STATIC):
+                content = partial(figure_file, picture, drawn, theme, format)
+                why = missing if format in STATIC else None
+                download(name, format.upper(), format, content, file=file, help=why)
+            for format in ("csv", "json"):
+                content = partial(table_file, picture, drawn, format)
+                download(name, format.upper(), format, content, file=file)
+
+
+def figure_file(picture: Picture, drawn: Any, theme: str, format: str) -> bytes:
+    """The picture as a file, with the name of its layer or run."""
+    return to_bytes(
+        picture.figure(drawn, theme),
+        format,
+        title=picture.title,
+        alt=picture.description(drawn),
+        about=[drawn.title],
+    )
+
+
+def table_file(picture: Picture, drawn: Any, format: str) -> bytes:
+    """The numbers of the picture as a file."""
+    return render(picture.table(drawn), format).encode()
+
+
+def report(table: Callable[[], Table], file: str) -> None:
+    """Draw the buttons of a report, called <file>."""
+    with st.container(horizontal=True, key="export_report"):
+        for title, format, missing in (
+            (text("Report as HTML"), "html", None),
+            (text("Report as PDF"), "pdf", why_no_browser()),
+        ):
+            content = partial(report_file, table, format)
+            download("report", title, format, content, file=file, help=missing)
+
+
+def report_file(table: Callable[[], Table], format: str) -> bytes:
+    """A table with its sentences as a document."""
+    html = page(table())
+    return to_pdf(html) if format == "pdf" else html.encode()

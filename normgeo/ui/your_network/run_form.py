@@ -1,0 +1,146 @@
+"""The tab of training runs: one that ships or a visitor's own, and what a page asks of that."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import streamlit as st
+
+from normgeo.base.text import text
+from normgeo.datasets.opened import opened
+from normgeo.pictures import PICTURES
+from normgeo.pictures.your_network.layer import Neurons
+from normgeo.recordings.example import EXAMPLE
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+from normgeo.ui import results, url
+from normgeo.ui.defects import Explained
+from normgeo.ui.tabs import points
+from normgeo.ui.your_network import exports, uploads
+from normgeo.ui.your_network.files import RUN
+from normgeo.ui.your_network.run import OwnRun, held
+
+HIGH = 320  # pixels of the table
+
+
+def training(settings: Settings, drawn: Neurons) -> None:
+    """Draw a training run, and above it the ways to another one."""
+    mine, told = held(), None
+    place = st.container(key="own_run_place")
+    with Explained():
+        if (refusal := uploads.refused(RUN)) is not None:
+            raise refusal.anew()
+    if mine is None:
+        told = results.show("training_run", settings)
+        if told is not None:
+            st.markdown(str(text(EXAMPLE.story)))
+    else:
+        with Explained():
+            told = mine.told(settings)
+            exports.draw(PICTURES["training_run"], told, settings.theme, "normgeo-own-run")
+    if told is not None:
+        _blocks(told.blocks)
+    if not url.bare():
+        with place:
+            _ways(mine)
+            _ask(mine)
+
+
+def _blocks(table: Table) -> None:
+    """Draw a row for each block, in a table that can be sorted, with what is to be said of it."""
+    columns = {
+        str(title): [*map(_shown, column)]
+        for title, column in zip(table.columns, zip(*table.rows, strict=True), strict=True)
+    }
+    known = {title: column for title, column in columns.items() if any(map(_is_known, column))}
+    st.dataframe(
+        known,
+        key="blocks_table",
+        height=min(HIGH, 38 + 35 * len(table.rows)),
+        hide_index=True,
+        column_config={
+            title: st.column_config.NumberColumn(format="%.4g")
+            for title, column in known.items()
+            if not isinstance(column[0], str)
+        },
+    )
+    points(map(str, table.notes))
+    exports.report(lambda: table, "normgeo-run")
+
+
+def _shown(value: object) -> object:
+    """A cell; an empty one for a number that is not known."""
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _is_known(value: object) -> bool:
+    return value is not None
+
+
+def _ways(mine: OwnRun | None) -> None:
+    """Say whose run it is, and draw the way to the other."""
+    there = opened().files.get(RUN, {})
+    if mine is None and not there:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="own_run_ways"):
+        if mine is not None:
+            names = mine.files.names(RUN)
+            st.markdown(
+                str(
+                    text("{name!s}", name=names[0])
+                    if len(names) == 1
+                    else text("{count} checkpoints", count=len(names))
+                )
+            )
+        st.button(
+            str(
+                text("Back to {names!s}", names=", ".join(path.name for path in there))
+                if mine is None
+                else text("Back to the run that ships")
+            ),
+            key="own_run_other",
+            on_click=uploads.leave,
+            args=(RUN, mine is not None),
+            type="tertiary",
+        )
+
+
+def _ask(mine: OwnRun | None) -> None:
+    """Ask for a recording or checkpoints, and for the step of each of these."""
+    with st.expander(
+        str(text("A run of your own")), expanded=mine is not None and bool(mine.shown)
+    ):
+        uploads.place(RUN, text("A recording, or two checkpoints and more"))
+        st.caption(
+            str(
+                text(
+                    "Record a run with `normgeo.Recorder`, in any framework. Of checkpoints, state "
+                    "optimizer, rate and decay in Settings; names tell which norm takes the "
+                    "outputs of each layer, or state it there. `python -m normgeo training FILE…` "
+                    "prints the same."
+                )
+            )
+        )
+        uploads.named()
+        if mine is not None and mine.shown:
+            _steps(mine)
+
+
+def _steps(mine: OwnRun) -> None:
+    """Draw the step of each checkpoint, in a table where it can be changed."""
+    file, step = str(text("checkpoint")), str(text("step of the optimizer"))
+    names, steps = zip(*mine.shown, strict=True)
+    edited = st.data_editor(
+        {file: [*names], step: [*steps]},
+        key=f"own_steps_{id(mine)}_{steps}",
+        disabled=[file],
+        hide_index=True,
+        width="content",
+        column_config={
+            step: st.column_config.NumberColumn(required=True, min_value=0, step=1, format="%d")
+        },
+    )
+    now = tuple(map(int, edited[step]))
+    if now != steps:
+        mine.steps = now
+        st.rerun()

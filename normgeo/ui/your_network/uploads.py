@@ -1,0 +1,81 @@
+"""Places on a page for files of a visitor's own, and why those given last are not held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from normgeo.base.refusal import Refusal
+from normgeo.datasets.tensor_files import SUFFIXES
+from normgeo.ui.your_network import own, run
+from normgeo.ui.your_network.files import EXTRA, RUN, WEIGHTS, files, hold
+
+OF_LAYER = (WEIGHTS, *EXTRA)
+SEVERAL = (WEIGHTS, RUN)
+
+_REFUSED = "_own_refused"
+_KINDS = [suffix[1:] for suffix in SUFFIXES]
+
+
+def place(what: str, label: str, help: str | None = None) -> None:
+    """Draw a place for the files that are for this."""
+    st.file_uploader(
+        str(label),
+        None if what == RUN else _KINDS,
+        accept_multiple_files=what in SEVERAL,
+        key=f"own_{what}",
+        on_change=_taken,
+        args=(what,),
+        help=None if help is None else str(help),
+    )
+
+
+def named() -> None:
+    """Name the places that stand above for those who do not see them."""
+    _named(key="own_named")
+
+
+def refused(*whats: str) -> Refusal | None:
+    """Why the files that were given last for one of these are not held."""
+    what, why = st.session_state.get(_REFUSED, ("", None))
+    return why if what in whats else None
+
+
+def leave(what: str, left: bool = True) -> None:
+    """Look at what ships and hold nothing any more, or again at what the command line opened.
+
+    `what` is WEIGHTS, and then also what else is known of the layer, or RUN.
+    """
+    _forget(what)
+    for each in OF_LAYER if what == WEIGHTS else (RUN,):
+        hold(each, [])
+        st.session_state.pop(f"own_{each}", None)
+    (files().left.add if left else files().left.discard)(what)
+
+
+def _taken(what: str) -> None:
+    """Hold what was given, in place of what was given for the same before."""
+    given = st.session_state[f"own_{what}"] or []
+    _forget(what)
+    try:
+        several = given if isinstance(given, list) else [given]
+        hold(what, [(file.name, file.getvalue()) for file in several])
+    except Refusal as refusal:
+        st.session_state[_REFUSED] = what, refusal
+
+
+def _forget(what: str) -> None:
+    """Forget what was chosen of files that are no longer looked at."""
+    st.session_state.pop(_REFUSED, None)
+    if what == WEIGHTS:
+        own.forget()
+    elif what == RUN:
+        run.forget()
+
+
+_named = st.components.v2.component(
+    "normgeo_own",
+    html="<span></span>",
+    js=Path(__file__).with_name("own.js").read_text("utf-8"),
+)
