@@ -1,7 +1,7 @@
 from normgeo.base.text import text
 from normgeo.pictures.your_network.layer import CHOICES
 from normgeo.ui import frame
-from normgeo.ui.your_network import TABS, page
+from normgeo.ui.your_network import TABS, own, page
 
 settings = frame.begin(
     "your_network",
@@ -11,7 +11,8 @@ settings = frame.begin(
     controls=page.controls(),
     more=CHOICES,
     tabs=TABS,
-    picture="trained_layer",
+    # What a layer that ships refuses, a visitor's own one may have.
+    picture="trained_layer" if own.held() is None else "",
 )
 
 page.show(settings)

@@ -16,7 +16,7 @@ from normgeo.tables.table import Table
 
 EXTRA = {
     "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
-    "stream": text("what its outputs are added to (N, H)"),
+    "stream": text("what its outputs are added to (N, H), or images of it"),
     "labels": text("labels, where its outputs are those of a model"),
     "gradient": text("gradient of the loss, as the weights stand in their file"),
 }
@@ -28,6 +28,11 @@ WORDS = {
     "optimizer": text("gradient_descent, momentum, adam, adamw …"),
     "family": text("of the outputs, for X: gaussian, bernoulli, poisson or categorical"),
     "sort": text("by which column, largest first: norm, gain, effective_rate, angle …"),
+}
+SLIDING = {
+    "stride": text("of a convolution over images: 2, or 2,1 for each axis; default: 1"),
+    "padding": text("zeros around them, or same; default: 0"),
+    "dilation": text("between the pixels of a window; default: 1"),
 }
 NUMBERS = {
     "groups": (int, text("groups of neurons that the norm takes apart")),
@@ -78,6 +83,8 @@ def add(commands: Any) -> None:
         parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=str(what))
     for name, what in WORDS.items():
         parser.add_argument(f"--{name}", metavar="NAME", help=str(what))
+    for name, what in SLIDING.items():
+        parser.add_argument(f"--{name}", metavar="N", type=_counts, help=str(what))
     for name, (kind, what) in NUMBERS.items():
         parser.add_argument(f"--{name}", metavar="N", type=kind, help=str(what))
     parser.add_argument(
@@ -101,9 +108,12 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.layers.checkpoint import Checkpoint
     from normgeo.layers.loading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
+    from normgeo.layers.windows import Sliding
     from normgeo.tables import layer as tables
 
     extra = {name: getattr(options, name) for name in EXTRA}
+    stated = {name: getattr(options, name) for name in SLIDING}
+    sliding = Sliding.of(**{name: value for name, value in stated.items() if value is not None})
     found = Checkpoint.of(
         _files(options),
         dict(map(_role, options.role)),
@@ -124,7 +134,7 @@ def run(options: argparse.Namespace) -> None:
     # One after the other: what a layer holds goes once its lines are written.
     reports = (
         layer_report(
-            read_layer(found, proposal, extra),
+            read_layer(found, proposal, extra, sliding),
             optimizer=options.optimizer or "gradient_descent",
             rate=options.rate,
             decay=options.decay or 0.0,
@@ -148,6 +158,12 @@ def run(options: argparse.Namespace) -> None:
             text("Choose one with --layer NAME; --roles lists which tensor is what."),
             file=sys.stderr,
         )
+
+
+def _counts(word: str) -> str | tuple[int, ...]:
+    """Numbers with commas between them; or a word, which is judged later."""
+    parts = word.split(",")
+    return tuple(map(int, parts)) if all(part.strip().isdecimal() for part in parts) else word
 
 
 def _write(path: Path, table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import final
 
 from normgeo.base.arguments import entry_of, instance_of, real_number, whole_number
@@ -13,7 +14,7 @@ from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import Files, list_tensors
 from normgeo.layers.modules import ROLES, Module, modules
 from normgeo.layers.pairing import normalizer_of, standing
-from normgeo.layers.place import PLACES, Place
+from normgeo.layers.place import PLACES, Place, require_place
 from normgeo.layers.weights import Arrangement
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
@@ -46,6 +47,47 @@ class Proposal:
     def weight(self) -> Tensor:
         """The tensor of the weights."""
         return self.module.tensors["weight"]
+
+    @property
+    def channels(self) -> int:
+        """How many numbers a norm at its place takes of each case."""
+        H, D = self.arrangement.shape
+        return D if self.place.over_features else H
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The keys of the places that its norm can have here."""
+        return tuple(key for key, place in PLACES.items() if replace(self, place=place)._possible)
+
+    @property
+    def _possible(self) -> bool:
+        try:
+            self.require_possible()
+        except Refusal:
+            return False
+        return True
+
+    def require_possible(self) -> None:
+        """Refuse a place that its norm can't have, or where its numbers are for others.
+
+        Raises:
+            ValueError: it is one.
+
+        """
+        require_place(self.place, self.normalizer, prod(self.arrangement.kernel))
+        if self.norm is not None and self.channels % self.norm.channels:
+            raise Refusal(
+                text(
+                    "A norm that stands {place} of a layer with W of shape {shape} takes "
+                    "{channels} numbers of each case; {norm!r} has {count}. State another place "
+                    "or another norm.",
+                    place=self.place.title,
+                    shape=self.arrangement.shape,
+                    channels=self.channels,
+                    norm=self.norm.path,
+                    count=self.norm.channels,
+                )
+            )
 
 
 @final

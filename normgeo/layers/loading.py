@@ -14,7 +14,7 @@ from normgeo.datasets.tensor_files import File, Files, list_tensors
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import modules
 from normgeo.layers.trained_layer import TrainedLayer, with_bias_as_weight
-from normgeo.layers.weights import windows
+from normgeo.layers.windows import ONE_BY_ONE, Counts, Sliding
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -32,6 +32,9 @@ def load_layer(
     normalizer: str | Normalizer | None = None,
     groups: int | None = None,
     eps: float | None = None,
+    stride: Counts = 1,
+    padding: Counts | str = 0,
+    dilation: Counts = 1,
 ) -> TrainedLayer:
     """Return a layer of a network with its norm, from files of tensors.
 
@@ -39,26 +42,33 @@ def load_layer(
         files: .safetensors, .npz, .npy or .csv, one path or more. layer: its name, where the
             files hold several.
         x: a file with inputs of the layer, (N, D), or images (N, C, H, W) of a convolution.
-        stream: one with what the outputs are added to, (N, H). labels: of the model's outputs.
+        stream: one with what the outputs are added to, (N, H), or images of it.
+        labels: of the model's outputs.
         gradient: of the loss, as the weights stand in their file.
         roles: corrections, tensor → a word of ROLES.
         norm: the path of the norm in the files, "" for none.
         place, normalizer, groups, eps: of it, where they are not what its name says. ε stands in
             no file; where it is None, 1e-5.
+        stride, padding, dilation: how a kernel moves over images x: one number, or one for each
+            axis; "same" pads as JAX does. They stand in no file either.
 
     Raises:
         ValueError: bad files, names or shapes. OSError: a file that can't be read.
 
     """
+    sliding = Sliding.of(stride, padding, dilation)
     found = Checkpoint.of(
         files, roles, norm=norm, place=place, normalizer=normalizer, groups=groups, eps=eps
     )
     extra = {"x": x, "stream": stream, "labels": labels, "gradient": gradient}
-    return read_layer(found, found.choose(layer), extra)
+    return read_layer(found, found.choose(layer), extra, sliding)
 
 
 def read_layer(
-    checkpoint: Checkpoint, proposal: Proposal, files: Mapping[str, File | None]
+    checkpoint: Checkpoint,
+    proposal: Proposal,
+    files: Mapping[str, File | None],
+    sliding: Sliding = ONE_BY_ONE,
 ) -> TrainedLayer:
     """Return a proposed layer with its numbers, and what other files hold for it.
 
@@ -66,11 +76,13 @@ def read_layer(
         checkpoint: that proposes it. proposal: which.
         files: of "x", "stream", "labels" and "gradient"; None, or what a tensor of the checkpoint
             is for.
+        sliding: how a kernel moves over "x", where that is images.
 
     Raises:
         ValueError: bad numbers, or shapes that do not fit. OSError: a file that can't be read.
 
     """
+    proposal.require_possible()
     of_layer = proposal.module.tensors
     alone = {r: t for t in checkpoint.tensors for r in [checkpoint.roles[t.name]]}
     extra = {
@@ -85,18 +97,32 @@ def read_layer(
         gradient = _gradient(extra["gradient"], proposal)
     X = None if extra["x"] is None else extra["x"].read().astype(np.float64)
     if X is not None and X.ndim > 2:
-        X = windows(X, how)
-        notes.append(text("The inputs are windows of images, at stride 1 and without padding."))
+        X = sliding.windows(X, how)
+        notes.append(text("The inputs are windows of images: {sliding!s}.", sliding=sliding))
+        if proposal.normalizer.shared_by_neurons:
+            notes.append(
+                text(
+                    "The norm is taken at each place of an image by itself, over the channels: as "
+                    "a layer norm with the channels last, not one over whole images."
+                )
+            )
+    elif sliding != ONE_BY_ONE:
+        raise Refusal(
+            text(
+                "`stride`, `padding` and `dilation` say how a kernel moves over images, "
+                "(N, C, H, W); got {given}. Give images as x, or leave them out.",
+                given=text("no x") if X is None else text("x of shape {shape}", shape=X.shape),
+            )
+        )
     bias = how.of_rows(_vector(of_layer, "bias"))
-    norm, channels = proposal.norm, W.shape[0]
+    norm = proposal.norm
     if norm is None:
         gain, shift, running = _vector(of_layer, "gain"), None, None
         if gain is not None:
             shift, bias = bias, None  # weight norm takes no bias in
     else:
-        channels = W.shape[1] if proposal.place.over_features else channels
         gain, shift, running = (
-            _repeated(_vector(norm.tensors, role), channels)
+            _repeated(_vector(norm.tensors, role), proposal.channels)
             for role in ("gain", "bias", "running_var")
         )
     takes_bias = proposal.normalizer.centering.shared_by_cases
@@ -113,6 +139,8 @@ def read_layer(
             W, X, gradient = with_bias_as_weight(W, bias, X, gradient)
         bias = None
     stream = None if extra["stream"] is None else extra["stream"].read()
+    if stream is not None and stream.ndim > 2:
+        stream = np.moveaxis(stream, 1, -1).reshape(-1, stream.shape[1])  # as the windows are
     labels = None if extra["labels"] is None else extra["labels"].read()
     return TrainedLayer(
         proposal.name,

@@ -190,8 +190,12 @@ class Freedom:
     only_without_eps: bool
 
 
-def require_place(place: Place, normalizer: Normalizer) -> None:
-    """Refuse frozen statistics, and a norm of the weights anywhere but with them."""
+def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None:
+    """Refuse frozen statistics, and places that a norm can't have.
+
+    A norm of the weights stands with them; before a kernel of several pixels there is none, as its
+    windows share what such a norm takes.
+    """
     if normalizer.statistics == "frozen":
         raise Refusal(
             text(
@@ -207,6 +211,16 @@ def require_place(place: Place, normalizer: Normalizer) -> None:
                 "{name} normalizes the weights themselves, so it stands after W; got {place!r}. "
                 "Use 'after', or another norm.",
                 name=normalizer.title,
+                place=place.key,
+            )
+        )
+    if pixels > 1 and place.over_features:
+        raise Refusal(
+            text(
+                "A norm before a convolution takes pixels, which the windows of its kernel share; "
+                "a kernel of {pixels} pixels has {place!r} for no place. Use 'after' or "
+                "'residual'.",
+                pixels=pixels,
                 place=place.key,
             )
         )

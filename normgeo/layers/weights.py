@@ -10,13 +10,11 @@ from typing import final
 
 import numpy as np
 
-from normgeo.base.arrays import Array, require_room
-from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.arrays import Array
 from normgeo.layers.modules import Module
 
 _FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_attn|attn)$", re.IGNORECASE)
-_OF_HEADS = ("query", "key", "value")
+_OF_HEADS, _FROM_HEADS = ("query", "key", "value"), "out"
 _INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
 
 
@@ -43,6 +41,8 @@ class Arrangement:
         shape, last = weight.shape, _outputs_last(module)
         if last and len(shape) == 3 and module.last in _OF_HEADS:
             shape = (shape[0], shape[1] * shape[2])  # JAX has an axis for the heads
+        elif last and len(shape) == 3 and module.last == _FROM_HEADS:
+            shape = (shape[0] * shape[1], shape[2])
         how = cls(shape, last)
         H, D = how.shape
         if _FUSED.search(module.path) and D * 3 == H:
@@ -57,6 +57,11 @@ class Arrangement:
         if self.part is not None:
             return self.part[1] - self.part[0], prod(self.tensor) // self._outputs
         return self._outputs, prod(self.tensor) // max(self._outputs, 1)
+
+    @property
+    def kernel(self) -> tuple[int, ...]:
+        """The sizes of the axes of a convolution, () for a matrix."""
+        return self.tensor[:-2] if self.outputs_last else self.tensor[2:]
 
     @property
     def _outputs(self) -> int:
@@ -75,35 +80,6 @@ class Arrangement:
 
     def _of_part(self, values: Array) -> Array:
         return values if self.part is None else values[slice(*self.part)]
-
-
-def windows(images: Array, how: Arrangement) -> Array:
-    """Return every window of images (N, C, H, W) that a kernel sees, (N·H'·W', C·h·w).
-
-    A batch statistic over these rows is one over N × H × W of each channel.
-
-    Raises:
-        ValueError: weights that are no convolution of such images.
-
-    """
-    spatial = how.tensor[:-2] if how.outputs_last else how.tensor[2:]
-    channels = how.tensor[-2] if how.outputs_last else how.tensor[1]
-    fits = images.ndim == len(spatial) + 2 and images.shape[1] == channels
-    if not fits or any(n < k for n, k in zip(images.shape[2:], spatial, strict=True)):
-        raise Refusal(
-            text(
-                "Images of a convolution must have shape (N, C, H, W) with the {channels} channels "
-                "of its kernel, and be no smaller; got {images} for weights of shape {weights}.",
-                channels=channels,
-                images=images.shape,
-                weights=how.tensor,
-            )
-        )
-    axes = tuple(range(2, images.ndim))
-    seen = np.lib.stride_tricks.sliding_window_view(images, spatial, axis=axes)
-    require_room(text("The windows of the images"), *seen.shape)
-    places = np.moveaxis(seen, 1, 1 + len(spatial))
-    return places.reshape(-1, channels * prod(spatial))
 
 
 def _outputs_last(module: Module) -> bool:

@@ -55,11 +55,20 @@ def proposals_table(proposals: Sequence[Proposal]) -> Table:
             *one.arrangement.shape,
             _norm(one),
             text(one.place.title),
+            ", ".join(one.places),
             one.why,
         )
         for one in proposals
     )
-    columns = (text("layer"), "H", "D", text("norm"), text("stands"), text("because"))
+    columns = (
+        text("layer"),
+        "H",
+        "D",
+        text("norm"),
+        text("stands"),
+        text("may stand"),
+        text("because"),
+    )
     return Table(columns, rows, text("Layers with their norms, as their names propose them"))
 
 

@@ -69,6 +69,24 @@ def test_every_format_has_every_neuron(format: str, capsys: Captured) -> None:
     assert len(out.splitlines()) > 12
 
 
+def test_how_a_kernel_moves_is_stated(checkpoint: Path, tmp_path: Path, capsys: Captured) -> None:
+    images = np.random.default_rng(1).standard_normal((2, 3, 5, 6))
+    np.save(tmp_path / "x.npy", images)
+    given = [str(checkpoint), "--layer", "conv1.weight", "--x", str(tmp_path / "x.npy")]
+    given += ["--eps", "0.01", "--stride", "2,1", "--padding", "same"]
+    assert main(["layer", *given]) == 0
+    assert "windows of images: stride 2 × 1, padding same, dilation 1." in capsys.readouterr().out
+    layer = load_layer(
+        checkpoint, "conv1.weight", x=tmp_path / "x.npy", eps=0.01, stride=(2, 1), padding="same"
+    )
+    report = layer_report(layer)
+    assert report.epsilon is not None
+    found = [one["shorter_by_eps"] for one in records(capsys, *given)]
+    np.testing.assert_allclose(found, report.epsilon.of_neurons)
+    assert main(["layer", *given[:-1], "wide"]) == 2
+    assert "`padding` must be a whole number" in capsys.readouterr().err
+
+
 def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -> None:
     assert main(["layer", "--example", "pre_norm"]) == 0
     out = " ".join(capsys.readouterr().out.split())

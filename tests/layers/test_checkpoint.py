@@ -12,6 +12,7 @@ from normgeo import load_layer
 from normgeo.base.refusal import Refusal
 from normgeo.layers.checkpoint import Checkpoint
 from normgeo.layers.modules import role_of
+from normgeo.layers.place import PLACES
 
 RNG = np.random.default_rng(0)
 
@@ -141,6 +142,38 @@ def test_rows_are_those_that_the_framework_multiplies_by(tmp_path: Path) -> None
         assert a[n, i, j, o] == pytest.approx((seen.transpose(1, 2, 0) * kernel[..., o]).sum())
 
 
+def test_projection_from_heads_takes_what_they_make_side_by_side(tmp_path: Path) -> None:
+    kernel = np.random.default_rng(2).standard_normal((3, 4, 5))  # JAX: heads, each of 4, outputs
+    np.savez(tmp_path / "a.npz", **{"params/attn/out/kernel": kernel})
+    x = np.arange(12.0).reshape(3, 4)
+    W = load_layer(tmp_path / "a.npz").W
+    np.testing.assert_allclose(W @ x.ravel(), np.einsum("hdo,hd->o", kernel, x))
+
+
+def test_places_that_are_offered_are_those_that_are_not_refused(tmp_path: Path) -> None:
+    shapes = {"conv.weight": (4, 4, 3, 3), "one.weight": (4, 4, 1, 1), "fc.weight": (4, 8)}
+    shapes |= {"free.weight": (2, 3), "n.weight": (4,), "fc2.weight": (3, 8), "m.weight": (8,)}
+    path = saved(tmp_path, shapes)
+
+    def offered(layer: str, norm: str | None, normalizer: str | None = None) -> set[str]:
+        found = Checkpoint.of(path, norm=norm, normalizer=normalizer).choose(layer)
+        for place in PLACES:
+            given = {"norm": norm, "normalizer": normalizer, "place": place}
+            if place in found.places:
+                assert load_layer(path, layer, **given).place.key == place
+            else:
+                with pytest.raises(Refusal):
+                    load_layer(path, layer, **given)
+        return {*found.places}
+
+    assert offered("conv.weight", "n") == {"after", "residual"}
+    assert offered("one.weight", "n") == {"after", "before", "residual"}
+    assert offered("fc.weight", "n") == {"after", "before", "residual"}  # 4 of 8, for two heads
+    assert offered("fc.weight", "m") == {"before"}
+    assert offered("free.weight", "", "weight") == {"after"}
+    assert offered("fc2.weight", "m", "batch") == {"before"}
+
+
 def test_corrections_win(tmp_path: Path) -> None:
     path = saved(tmp_path, {"a.weight": (4, 4), "n.first": (4,), "odd": (4, 4), "m.scale": (4,)})
     layer = load_layer(
@@ -198,8 +231,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "size": (
         bad(layer="a.weight", norm="n", place="before"),
-        "`gain` of a layer with W of shape (4, 3) must have shape (3,); got (4,). Check which "
-        "tensor is what.",
+        "A norm that stands before W of a layer with W of shape (4, 3) takes 3 numbers of each "
+        "case; 'n' has 4. State another place or another norm.",
     ),
     "inputs": (
         bad(layer="a.weight", x="x.npy"),
@@ -214,7 +247,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "images": (
         bad(layer="a.weight", x="images.npy"),
         "Images of a convolution must have shape (N, C, H, W) with the 3 channels of its kernel, "
-        "and be no smaller; got (2, 3, 5, 5) for weights of shape (4, 3).",
+        "and with their padding be no smaller; got (2, 3, 5, 5) for weights of shape (4, 3). A "
+        "convolution in groups is not taken.",
     ),
 }
 

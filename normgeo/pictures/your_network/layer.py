@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
@@ -206,6 +207,13 @@ def corrections(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _cost(settings: Settings) -> Cost:
+    """Nothing to speak of; but a place is refused that the norm of this layer can't have."""
+    found = Checkpoint.of([EXAMPLES[settings.layer].path], **corrections(settings))
+    found.choose(None).require_possible()
+    return Cost()
+
+
 def compute(settings: Settings, progress: Progress) -> Neurons:
     """The report of a layer that ships, by its own optimizer where the settings leave it open."""
     here = EXAMPLES[settings.layer]
@@ -243,6 +251,7 @@ STUDY = Study(
     ),
     uses=("layer", "neuron", *CHOICES),
     compute=compute,
+    cost=_cost,
     table=_table,
     observed=_observed,
 )
