@@ -28,7 +28,8 @@ class NeuronBlocks:
         norms: ‖F_ij‖, the Frobenius norm of the block of neurons i and j, (H, H).
         pair: (i, j). block: F_ij (p, p), in the order [w, b, g], p = P/H.
         rows, columns: the roots of the diagonals of F_ii and F_jj, (p,).
-        trace: of F.
+        trace: of F. silent: how many parameters change nothing: their entry of the diagonal is 0,
+            or what rounding leaves of 0, and their rows and columns are 0 here.
 
     """
 
@@ -38,6 +39,7 @@ class NeuronBlocks:
     rows: Array
     columns: Array
     trace: float
+    silent: int
 
     @classmethod
     def of(cls, F: Fisher, i: int, j: int) -> NeuronBlocks:
@@ -57,10 +59,22 @@ class NeuronBlocks:
                 )
             )
         dense = F.to_dense()
-        # Where a parameter changes nothing, rounding may leave its entry below 0.
-        roots = np.sqrt(np.maximum(dense.diagonal(), 0)).reshape(H, p)
+        # F is positive semi-definite: where a diagonal is 0 its row is, whatever rounding left.
+        silent = dense.diagonal() <= F.structure.diagonal_rounding()
+        if silent.any():
+            dense = dense.copy()
+            dense[silent], dense[:, silent] = 0, 0
+        roots = np.sqrt(dense.diagonal()).reshape(H, p)
         block = dense.reshape(H, p, H, p)[i, :, j].copy()
-        return cls(block_norms(dense, H), (i, j), block, roots[i], roots[j], float(dense.trace()))
+        return cls(
+            block_norms(dense, H),
+            (i, j),
+            block,
+            roots[i],
+            roots[j],
+            float(dense.trace()),
+            int(np.count_nonzero(silent)),
+        )
 
     @property
     def between(self) -> float:

@@ -126,6 +126,41 @@ class FisherStructure:
                 diagonal[h, layout.features :] = sums.rest[:, :, i, i].diagonal()
         return diagonal.reshape(-1)
 
+    def diagonal_rounding(self) -> Array:
+        """Return what rounding may leave of entries of the diagonal that are 0, (P,).
+
+        A sum of n products is off by n u Σ|terms| at most, however they cancel. Terms are counted
+        by their sizes before anything is taken off: M as 2 g/σ, for layer scales take a part of
+        one from it, and z as Σ|x̃||w̃|/σ. What a center leaves of a constant feature is u times
+        its size, which enters squared.
+        """
+        at, layout, (N, H) = self._normalized, self.at.layout, self.at.s.shape
+        gains = np.ones(H) if self.at.gain is None else np.abs(self.at.gain)
+        rates = 2 * gains / np.broadcast_to(at.sigma, (N, H))
+        sizes = np.abs(at.centered_inputs) @ np.abs(at.centered_weights).T
+        sizes = (sizes if at.stream is None else sizes + np.abs(at.stream)) / at.sigma
+        condition = np.maximum(1, np.sqrt((sizes**2).mean(axis=0)))
+        shared = at.scale.shared_by_neurons or at.center.neuron_dimensions_lost > 0
+        rounding = np.zeros((H, layout.per_neuron))
+        for cluster in self.clusters:
+            n = 2 * (N + len(cluster)) + layout.features + 8
+            unit = n * float(np.finfo(at.z.dtype).eps)
+            for rows in _portions(N, len(cluster)):
+                K = np.abs(self.family.covariance(self.at.s[rows][:, cluster])) / (N * self.phi)
+                rate = rates[rows][:, cluster]
+                terms = K * rate[:, :, None] * rate[:, None, :]
+                if shared:
+                    terms[...] = terms.sum(axis=(1, 2), keepdims=True)
+                own = np.einsum("nhh->hn", terms)
+                part = unit * condition[cluster, None] * (own @ at.centered_inputs[rows] ** 2)
+                part += unit**2 * (own @ at.inputs[rows].astype(np.float64) ** 2)
+                rounding[cluster, : layout.features] += part
+                if layout.has_gain:
+                    z = sizes[rows][:, cluster]
+                    variance = np.einsum("nhh->nh", K)
+                    rounding[cluster, -1] += unit**2 * (variance * z**2).sum(axis=0)
+        return rounding.reshape(-1)
+
     def factor_times(self, V: Array) -> Array:
         """Return B V (N·H, k), where F = BᵀB, B = (A''/(φN))^½ J, for V (P, k)."""
         root = self.family.covariance_root_operator(self.at.s)

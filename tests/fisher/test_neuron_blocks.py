@@ -86,6 +86,44 @@ def test_diagonal_that_rounding_leaves_below_zero_is_zero() -> None:
         assert (NeuronBlocks.of(F, h, h).rows[:2][below[h]] == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "H", "D"),
+    [
+        ("batch", 4, 1),
+        ("weight", 4, 1),
+        ("mean_only_batch_weight", 4, 1),
+        ("group", 4, 5),
+        ("centered_weight", 4, 2),
+    ],
+)
+@every_family
+def test_what_rounding_leaves_of_a_diagonal_is_no_information(name, H, D, family):
+    """One weight under a scale of its own, two neurons in a group: no weight moves z."""
+    F = draw(name, family, H=H, D=D, N=200)
+    assert len(NORMALIZERS[name].homogeneous_blocks(H)) in {2, 4}
+    for h in range(H):
+        seen = NeuronBlocks.of(F, h, h)
+        assert seen.silent == H * D
+        assert np.isnan(seen.detail("normalized")[:D]).all()
+        assert np.isnan(seen.detail("normalized")[:, :D]).all()
+        assert np.isfinite(seen.detail("normalized")[D:, D:]).all()
+        assert np.isnan(seen.detail("log")[:D]).all()
+
+
+@every_normalizer
+@every_family
+def test_small_information_is_not_taken_for_rounding(name, family):
+    """A feature that differs by a millionth of its size, and units that are far apart."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(0.3, 1, (60, 4))
+    X[:, 0] = 3 + 3e-6 * X[:, 0]
+    X[:, 1] *= 1e-9
+    model = NormalizedGLM.random(NORMALIZERS[name], family, 6, 4, rng)
+    seen = NeuronBlocks.of(fisher(model, X), 1, 1)
+    assert seen.silent == 0
+    np.testing.assert_allclose(seen.detail("normalized").diagonal(), 1)
+
+
 def test_large_matrix_is_seen_by_the_largest_of_each_tile(rng):
     values = rng.standard_normal((300, 1000))
     values[7, 501], values[150, 3] = -50, np.nan

@@ -151,6 +151,17 @@ def _hidden(models: Sequence[ModelBlocks]) -> list[str]:
                 method=models[sizes.index(min(sizes))].normalizer.title,
             )
         )
+    for each in models:
+        if each.blocks.silent:
+            notes.append(
+                text(
+                    "{method}: {count} of {P} parameters change nothing, their F_kk is 0 to within "
+                    "rounding: “F over its diagonal” is blank there, with nothing to divide by.",
+                    method=each.normalizer.title,
+                    count=each.blocks.silent,
+                    P=each.layout.size,
+                )
+            )
     blank = [each.normalizer.title for each in models if not each.blocks.block.any()]
     if blank:
         i, j = models[0].blocks.pair
