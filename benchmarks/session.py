@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.cookies import SimpleCookie
 from time import perf_counter, sleep
 from urllib.parse import urlencode, urlsplit
 
@@ -44,6 +45,14 @@ class Session:
         ask.rerun_script.page_name = self._page
         ask.rerun_script.query_string = urlencode(query)
         self._socket.send(ask.SerializeToString())
+
+    def cookie(self, name: str) -> str:
+        """The value of a cookie that came with the answer to its first request, "" without one."""
+        response = self._socket.response
+        cookies = (
+            SimpleCookie("; ".join(response.headers.get_all("Set-Cookie"))) if response else {}
+        )
+        return cookies[name].value if name in cookies else ""
 
     def ended(self, seconds: float) -> bool:
         """Wait until the script has ended, at most so long; return whether it has."""

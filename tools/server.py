@@ -46,7 +46,7 @@ def serving_anew(imported: Sequence[str], port: int, script: Path, log: Path) ->
     process.start()
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_until_healthy(url, process.is_alive, log)
+        wait_until_healthy(url, process.is_alive, log)
         yield url
     finally:
         process.terminate()
@@ -92,7 +92,7 @@ def answering(
             **options,
         )
         try:
-            _wait_until_healthy(url, lambda: process.poll() is None, log)
+            wait_until_healthy(url, lambda: process.poll() is None, log)
             yield url
         finally:
             process.terminate()
@@ -110,7 +110,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_healthy(url: str, is_alive: Callable[[], bool], log: Path) -> None:
+def wait_until_healthy(url: str, is_alive: Callable[[], bool], log: Path) -> None:
+    """Wait until a server answers.
+
+    Raises:
+        RuntimeError: it is not alive, or takes more than a minute; the message holds its log.
+
+    """
     deadline = time.monotonic() + SECONDS_TO_START
     while not _is_healthy(url):
         if not is_alive() or time.monotonic() > deadline:

@@ -1,0 +1,145 @@
+"""Several processes behind nginx, as deploy/nginx.conf has them."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event
+from typing import NamedTuple
+
+import psutil
+import pytest
+from playwright.sync_api import Browser, expect
+from websockets.exceptions import ConnectionClosed
+
+from benchmarks.session import visiting
+from normgeo.ui.frame import PAGES
+from tools.server import OPTIONS, answering, free_port, wait_until_healthy
+
+ROOT = Path(__file__).parents[2]
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
+AROUND = """
+daemon off; worker_processes 2; pid nginx.pid; error_log error.log;
+events {{ worker_connections 512; }}
+http {{
+    access_log off; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;
+    uwsgi_temp_path d; scgi_temp_path e;
+    {site}
+}}
+"""
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="there is no nginx here")
+
+
+class Hosted(NamedTuple):
+    """The address of nginx, and the processes behind it by their ports."""
+
+    url: str
+    processes: dict[str, psutil.Process]
+
+
+@pytest.fixture
+def hosted(tmp_path: Path) -> Iterator[Hosted]:
+    """Two processes behind nginx, at ports that are free."""
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", *OPTIONS]
+    site = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
+    with ExitStack() as running:
+        processes = {}
+        for port in ("8501", "8502"):
+            log = tmp_path / f"{port}.txt"
+            serve = answering(command, "--server.port=", ROOT, log)
+            free = running.enter_context(serve).rpartition(":")[2]
+            site = site.replace(port, free)
+            (processes[free],) = [
+                child
+                for child in psutil.Process().children()
+                if f"--server.port={free}" in child.cmdline()
+            ]
+        port = free_port()
+        site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
+        (tmp_path / "nginx.conf").write_text(AROUND.format(site=site), "utf-8")
+        words = [NGINX, "-p", tmp_path, "-c", tmp_path / "nginx.conf", "-e", tmp_path / "error.log"]
+        nginx = subprocess.Popen(words)
+        running.callback(nginx.wait, 10)
+        running.callback(nginx.terminate)
+        url = f"http://127.0.0.1:{port}"
+        wait_until_healthy(url, lambda: nginx.poll() is None, tmp_path / "error.log")
+        yield Hosted(url, processes)
+
+
+def test_every_page_works_under_the_policy_and_visitors_spread(hosted, page, wait_settled):
+    for name in PAGES:
+        answer = page.goto(f"{hosted.url}/{name if name != 'home' else ''}")
+        assert answer.headers["content-security-policy"].startswith("default-src 'self'; ")
+        assert answer.headers["referrer-policy"] == "same-origin"
+        wait_settled(page)
+    found = set()
+    for _ in range(30):
+        with visiting(hosted.url, "home") as visitor:
+            found.add(visitor.cookie("normgeo"))
+    assert found == set(hosted.processes)
+
+
+def test_killed_process_takes_its_own_visitors_to_the_same_state_and_nobody_else(
+    hosted, browser: Browser, wait_settled
+):
+    gone, stays = hosted.processes
+    pages = {}
+    for port, path in ((gone, "/fisher?method=rms&dataset=wine"), (stays, "/batch?dataset=iris")):
+        context = browser.new_context(viewport={"width": 1280, "height": 720})
+        context.add_cookies([{"name": "normgeo", "value": port, "url": hosted.url}])
+        page = pages[port] = context.new_page()
+        page.goto(hosted.url + path)
+        wait_settled(page)
+        assert process_of(page) == port
+    leaver, stayer = pages[gone], pages[stays]
+    before, address = leaver.locator("h1, .js-plotly-plot").all_inner_texts(), leaver.url
+    killed = Event()
+    with ThreadPoolExecutor(6) as visitors:
+        visits = [visitors.submit(changes, hosted.url, killed) for _ in range(6)]
+        stayer.evaluate("window.sameSession = true")
+        for process in (hosted.processes[gone], *hosted.processes[gone].children(recursive=True)):
+            process.kill()
+        leaver.wait_for_function(
+            "() => document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
+            " !== 'CONNECTED'"
+        )
+        wait_settled(leaver)
+        killed.set()
+        ended = [visit.result() for visit in visits]
+    assert leaver.url == address
+    assert leaver.locator("h1, .js-plotly-plot").all_inner_texts() == before
+    assert process_of(leaver) == stays
+    assert {port for port, whole in ended if whole} == {stays}
+    assert {port for port, whole in ended if not whole} == {gone}
+
+    stayer.get_by_role("button", name="Settings").click()
+    expect(stayer.locator(".st-key-strip")).to_be_visible()
+    wait_settled(stayer)
+    assert stayer.evaluate("window.sameSession"), "it was not loaded anew"
+    for page in pages.values():
+        page.context.close()
+
+
+def process_of(page):
+    """The port of the process that answers a page."""
+    (port,) = [c["value"] for c in page.context.cookies() if c["name"] == "normgeo"]
+    return port
+
+
+def changes(url, killed):
+    """Change a setting again and again; return the port, and whether all was answered."""
+    with visiting(url, "home") as visitor:
+        port = visitor.cookie("normgeo")
+        try:
+            for dataset in ("iris", "wine", "digits") * 100:
+                visitor.show(dataset=dataset)
+                if killed.is_set():
+                    visitor.show(dataset="iris")
+                    return port, True
+        except ConnectionClosed:
+            return port, False
+    raise AssertionError("the process was not killed")
