@@ -265,8 +265,8 @@ class Settings:
     frozen_below: float = _setting(
         0.01,
         Number(1e-9, 90),
-        text("frozen below, degrees a step"),
-        help=text("What turns by less, from step to step, is called frozen."),
+        text("frozen below (°)"),
+        help=text("A neuron that turns by fewer degrees a step is called frozen."),
         step=0.01,
     )
     predict: int = _setting(

@@ -1,22 +1,27 @@
 """The page Your network: its layers, its table and its words, found by key."""
 
+import csv
 import json
+import os
 import struct
+import tempfile
 import tracemalloc
 from base64 import b64decode
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from normgeo import Recorder
+from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.datasets import opened
 from normgeo.layers.examples import EXAMPLES
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
+from normgeo.ui.your_network import exports, own
 from normgeo.ui.your_network import files as held_files
-from normgeo.ui.your_network import own
 
 
 @pytest.mark.parametrize("key", EXAMPLES)
@@ -251,6 +256,72 @@ def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
     mine.layer = "a.weight"
     with pytest.raises(Refusal, match=r"up to 500 MB as float64; 'a.weight' would take 1 GB"):
         mine.told(Settings())
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """What is written into a file by each button, when it is clicked, by (name, suffix)."""
+    found = {}
+
+    def download(name, label, suffix, content, *, file, help=None):
+        found[name, suffix] = content
+
+    monkeypatch.setattr(exports, "download", download)
+    return lambda name, suffix: found[name, suffix]().decode()
+
+
+def test_files_taken_of_a_layer_hold_its_numbers(own_tab, taken):
+    given(own_tab, ("<i>net.npz", NET))
+    norms = np.linalg.norm(W, axis=1)
+    rows = csv.DictReader(taken("trained_layer", "csv").splitlines())
+    np.testing.assert_allclose([float(row["norm"]) for row in rows], norms, rtol=1e-12)
+    records = json.loads(taken("trained_layer", "json"))
+    np.testing.assert_allclose([one["norm"] for one in records], norms, rtol=1e-12)
+    assert "fc.weight: H = 3, D = 4" in taken("trained_layer", "html")
+    own_tab.app.query_params["tab"] = "decided"
+    own_tab.app.run()
+    report = taken("report", "html")
+    assert "fc.weight: H = 3, D = 4" in report
+    for norm in norms:
+        assert number(float(norm)) in report
+    assert "stands after W" in report
+
+
+def test_files_taken_of_a_run_hold_its_numbers(run_tab, taken, tmp_path):
+    with Recorder(tmp_path / "own.run", {"w": "batch"}, optimizer="adamw") as recorder:
+        for k in range(3):
+            recorder.step({"w": (k + 1) * W}, 0.1, decay=0.1)
+    given(run_tab, ("own.run", (tmp_path / "own.run").read_bytes()), key="own_training")
+    expected = np.outer(np.linalg.norm(W, axis=1), [1, 2, 3]).ravel()
+    rows = csv.DictReader(taken("training_run", "csv").splitlines())
+    np.testing.assert_allclose([float(row["norm"]) for row in rows], expected, rtol=1e-6)
+    records = json.loads(taken("training_run", "json"))
+    np.testing.assert_allclose([one["norm"] for one in records], expected, rtol=1e-6)
+    assert "own.run" in taken("training_run", "html")
+    report = taken("report", "html")
+    for last in expected.reshape(3, 3)[:, -1]:
+        assert number(float(last)) in report
+
+
+def test_nothing_of_an_upload_stays_on_the_disk_or_in_open_files(run_tab, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    seen = []
+    real = tempfile.TemporaryDirectory.cleanup
+    monkeypatch.setattr(
+        tempfile.TemporaryDirectory, "cleanup", lambda self: (seen.append(self.name), real(self))
+    )
+    nets = [(f"net_{k}.npz", npz(**{"fc.weight": W + k})) for k in range(3)]
+    run_tab.app.query_params.update({"rate": "0.1", "trained_by": "adamw"})
+    for files in (nets, nets[:1], [("bad.run", b"no")]):
+        given(run_tab, *files, key="own_training")
+    run_tab.app.query_params["tab"] = "own"
+    run_tab.app.run()
+    given(run_tab, *nets[:1])
+    assert len(seen) == 5, "four times names of uploads, and once a recording of checkpoints"
+    assert [*tmp_path.iterdir()] == []
+    if (open_files := Path("/proc/self/fd")).exists():
+        links = [os.readlink(one) for one in open_files.iterdir() if one.is_symlink()]
+        assert not [link for link in links if "normgeo" in link]
 
 
 @pytest.fixture

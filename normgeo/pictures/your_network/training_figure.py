@@ -149,7 +149,7 @@ def _axes(result: Run) -> dict[str, Any]:
 
 def _ticks(low: float, high: float) -> list[float]:
     """At most five or so: a panel is low where both are presented."""
-    ticks = log_ticks(low, high)
+    ticks = [tick for tick in log_ticks(low, high) if low <= tick <= high]
     if len(ticks) > 6:
         ticks = [tick for tick in ticks if f"{tick:e}".startswith("1.0000")]
     return ticks[:: 1 + len(ticks) // 6]
