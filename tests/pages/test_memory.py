@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.memory import LARGEST
+from benchmarks.states import LARGEST
 
 ROOT = Path(__file__).parents[2]
 STATES = 10  # of LARGEST; `python -m benchmarks.memory` opens two thousand
