@@ -122,6 +122,19 @@ def test_radii_and_frames_tell_the_same_of_memory(identity, radii):
         np.testing.assert_allclose(radii.curves["identity"][key].measured, single, atol=1e-12)
 
 
+def test_words_about_dying_stand_where_no_curve_goes(radii):
+    """At the foot of the panels, on the right: a fifth of their height is free of curves there."""
+    drawn = RADIUS.figure(radii, "light")
+    words = [each for each in drawn.layout.annotations if each.text == "↓ dies"]
+    assert [each.yref for each in words] == ["y domain", "y2 domain", "y3 domain"]
+    assert {(each.y, each.xanchor) for each in words} == {(0, "right")}
+    low, high = drawn.layout.yaxis.range
+    for line in drawn.data:
+        if line.x is not None and len(line.x) > 2:
+            heights = np.log10(np.asarray(line.y, float))[np.asarray(line.x, float) >= 1.4]
+            assert (heights > low + (high - low) / 5).all()
+
+
 def test_linear_recurrence_multiplies_a_change_by_the_radius(radii):
     rows = RADIUS.table(radii).records()
     assert len(rows) == 3 * 2 * len(RADII)

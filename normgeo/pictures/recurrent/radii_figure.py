@@ -209,9 +209,8 @@ def _captions(result: Radii, muted: str) -> Iterator[dict[str, Any]]:
         yield note(f"<b>{ACTIVATIONS[name].title}</b>", 0, 1, yshift=2, **place)
         edge = {"xref": f"x{axis} domain", "yref": f"y{axis}", "font": {"color": muted}}
         yield note(text("↑ explodes"), 0.02, result.stays, **edge)
-        yield note(
-            text("↓ dies"), 0.98, -result.stays, **edge | {"xanchor": "right", "yanchor": "top"}
-        )
+        # At the foot, which the curves leave free at large ρ: below the band they would cross it.
+        yield note(text("↓ dies"), 0.98, 0, **edge | place | {"xanchor": "right"})
         yield note(
             "ρ = 1",
             0,
