@@ -36,6 +36,16 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
     assert page.url == url
 
 
+def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
+    page.goto(f"{server}/fisher?dataset=wine&theme=dark&entries=log")
+    wait_settled(page)
+    fills = page.locator(".st-key-figure_fisher .updatemenu-item-rect").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).fill.match(/0?[.]\\d+/g).map(Number))"
+    )
+    sums = [sum(fill) for fill in fills]
+    assert sums[0] == sums[2] < sums[1] < 1.5
+
+
 def test_picture_goes_with_the_method(server, page, wait_settled):
     page.goto(f"{server}/fisher?dataset=wine")
     wait_settled(page)

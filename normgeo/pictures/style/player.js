@@ -38,6 +38,11 @@ const STYLE = `
   font-size: calc(14px * var(--magnify, 1)); color: var(--muted); white-space: nowrap; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 @media (width < ${NARROW}px) { .frames .scale { flex-basis: 100%; } }
+[role=button] .updatemenu-item-text { fill: var(--menu-ink) !important; }
+[role=button] .updatemenu-item-rect {
+  fill: color-mix(in srgb, var(--menu-ink) 8%, var(--menu-paper)) !important; }
+[role=button] .updatemenu-item-rect[style*="rgb(244, 250, 255)"] {
+  fill: color-mix(in srgb, var(--menu-ink) 32%, var(--menu-paper)) !important; }
 `;
 
 const isPlain = (value) =>
@@ -513,8 +518,11 @@ function within(plot) {
   });
 }
 
-// A choice in a figure is a drawing to plotly: it becomes a button that keys reach.
+// A choice in a figure is a drawing to plotly: it becomes a button that keys reach. Plotly paints the
+// chosen one nearly white in any theme, which the style sheet mends.
 function reachable(plot) {
+  const { font, paper_bgcolor: paper } = plot._fullLayout;
+  Object.entries({ ink: font.color, paper }).forEach(([name, color]) => plot.style.setProperty(`--menu-${name}`, color));
   for (const button of plot.querySelectorAll(".updatemenu-button")) {
     if (button.getAttribute("role") !== "button") {
       button.setAttribute("role", "button");
