@@ -231,9 +231,11 @@ def test_who_leaves_a_tour_stays_in_the_state_of_the_stop(shown):
 
 
 def test_address_of_a_tour_opens_its_first_stop_wherever_it_is_typed(shown):
-    page = shown("batch", tour="ten-minutes")
+    page = shown("batch", tour="ten-minutes", version="2", delta="5")
     assert page.pressed == ["layer.case_rescaling"]
-    assert page.query == {"tour": "ten-minutes", "stop": "1"}
+    said = {"tour": "ten-minutes", "stop": "1", "version": "2", "delta": "5"}
+    assert page.query == said
+    assert page.warnings == ["There is no setting `'version'`. It was left out."]
 
 
 STOPS = {
