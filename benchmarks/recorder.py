@@ -33,4 +33,5 @@ def rows() -> Iterator[Row]:
             "copy of W",
             pair.against_seconds,
             f"{pair.ratio:.2f} ×",
+            "≤ 3 ×",
         )

@@ -161,3 +161,13 @@ def test_share_between_neurons_that_share_nothing_is_0_and_never_below(captions,
     for model in result.models:
         assert 0 <= model.blocks.between < 1e-12
     assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2
+
+
+def test_parameters_that_change_nothing_are_named_where_the_map_is_blank():
+    """Of two neurons in a group only signs are left: no weight changes z, b and g do."""
+    found = FISHER.compute(replace(SMALL, method="group", neurons=4, groups=2))
+    group, D = found.models[-1], found.models[-1].layout.features
+    assert np.isnan(group.detail["normalized"][:D]).all()
+    said = f"group norm: {4 * D} of {4 * (D + 2)} parameters change nothing"
+    assert [said in note for note in found.notes].count(True) == 1
+    assert not any("standard: " in note and "change nothing" in note for note in found.notes)
