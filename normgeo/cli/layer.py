@@ -84,7 +84,7 @@ def add(commands: Any) -> None:
     for name, what in WORDS.items():
         parser.add_argument(f"--{name}", metavar="NAME", help=str(what))
     for name, what in SLIDING.items():
-        parser.add_argument(f"--{name}", metavar="N", type=_counts, help=str(what))
+        parser.add_argument(f"--{name}", metavar="N", help=str(what))
     for name, (kind, what) in NUMBERS.items():
         parser.add_argument(f"--{name}", metavar="N", type=kind, help=str(what))
     parser.add_argument(
@@ -108,12 +108,12 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.layers.checkpoint import Checkpoint
     from normgeo.layers.loading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
-    from normgeo.layers.windows import Sliding
+    from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables
 
     extra = {name: getattr(options, name) for name in EXTRA}
     stated = {name: getattr(options, name) for name in SLIDING}
-    sliding = Sliding.of(**{name: value for name, value in stated.items() if value is not None})
+    sliding = Sliding.of(**{name: typed(word) for name, word in stated.items() if word is not None})
     found = Checkpoint.of(
         _files(options),
         dict(map(_role, options.role)),
@@ -151,19 +151,16 @@ def run(options: argparse.Namespace) -> None:
     elif options.format in FOR_PROGRAMS:
         print_table(tables.records_table(reports, sort), options.format)
     elif one:
-        print_table(tables.neurons_table(next(reports), sort, options.top or 20), options.format)
+        print_table(
+            tables.neurons_table(next(reports), sort, 20 if options.top is None else options.top),
+            options.format,
+        )
     else:
         print_table(tables.layers_table(reports), options.format)
         print(
             text("Choose one with --layer NAME; --roles lists which tensor is what."),
             file=sys.stderr,
         )
-
-
-def _counts(word: str) -> str | tuple[int, ...]:
-    """Numbers with commas between them; or a word, which is judged later."""
-    parts = word.split(",")
-    return tuple(map(int, parts)) if all(part.strip().isdecimal() for part in parts) else word
 
 
 def _write(path: Path, table: Table) -> None:

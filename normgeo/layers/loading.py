@@ -98,7 +98,7 @@ def read_layer(
     X = None if extra["x"] is None else extra["x"].read().astype(np.float64)
     if X is not None and X.ndim > 2:
         X = sliding.windows(X, how)
-        notes.append(text("The inputs are windows of images: {sliding!s}.", sliding=sliding))
+        notes.append(text("The inputs are windows of images: {sliding}.", sliding=str(sliding)))
         if proposal.normalizer.shared_by_neurons:
             notes.append(
                 text(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from normgeo.base.text import text
 from normgeo.layers.modules import Module
+from normgeo.normalizers.named import GRID
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -45,13 +47,17 @@ def normalizer_of(norm: Module | None, layer: Module, neurons: int) -> Normalize
 
     """
     if norm is None:
-        return Normalizer("none", "weight" if "gain" in layer.tensors else "none")
+        return GRID["none", "weight" if "gain" in layer.tensors else "none"]
     name = norm.last.lower()
     if "running_var" in norm.tensors or re.match(r"bn|batch", name):
-        return Normalizer("batch", "batch")
+        return GRID["batch", "batch"]
     center = "layer" if "bias" in norm.tensors and not re.search("rms", name) else "none"
     groups = neurons // norm.channels if neurons % norm.channels == 0 else 1
-    return Normalizer(center, "layer", groups=max(groups, 1))
+    whole = GRID[center, "layer"]
+    if groups < 2:
+        return whole
+    name = text("{name} of {groups} groups", name=whole.title, groups=groups)
+    return replace(whole, groups=groups, name=name)
 
 
 def _child(parent: str, name: str) -> str:

@@ -289,7 +289,9 @@ def sentence(place: Place, normalizer: Normalizer) -> str:
     nearly = [one.change.title for one in found if one.only_without_eps]
     seen = [one.change.title for one in found if not (one.free or one.only_without_eps)]
     parts = [
-        text("{name} stands {place}.", name=normalizer.title, place=place.title),
+        text("There is no norm.")
+        if normalizer.is_standard
+        else text("{name} stands {place}.", name=normalizer.title, place=place.title),
         text("Ignored: {changes}.", changes=_listed(free)) if free else "",
         text("Ignored where ε is small: {changes}.", changes=_listed(nearly)) if nearly else "",
         text("Not ignored: {changes}.", changes=_listed(seen)) if seen else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Sliding:
         """Say it in a few words."""
         padding = text("same") if self.padding is None else _shown(self.padding)
         return text(
-            "stride {stride!s}, padding {padding!s}, dilation {dilation!s}",
+            "stride {stride}, padding {padding}, dilation {dilation}",
             stride=_shown(self.stride),
             padding=padding,
             dilation=_shown(self.dilation),
@@ -100,6 +100,17 @@ class Sliding:
 
 ONE_BY_ONE = Sliding()
 """Stride 1, without padding or dilation."""
+
+
+def typed(word: str) -> Any:
+    """Numbers as they are typed, with commas between them; or a word, which is judged later.
+
+    >>> typed("2,1"), typed("same")
+    ((2, 1), 'same')
+
+    """
+    parts = word.split(",")
+    return tuple(map(int, parts)) if all(part.strip().isdecimal() for part in parts) else word
 
 
 def _counts(name: str, value: object, least: int) -> tuple[int, ...]:

@@ -7,14 +7,14 @@ from math import degrees
 
 import numpy as np
 
-from normgeo.base.arguments import word_of
+from normgeo.base.arguments import whole_number, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
 from normgeo.layers.report import LayerReport
-from normgeo.normalizers.normalizer import Normalizer
+from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.tables.table import Table
 
 COLUMNS = {
@@ -76,12 +76,7 @@ def _norm(one: Proposal) -> str:
     if one.normalizer.is_standard:
         return text("none")
     path = one.norm.path if one.norm else ""
-    return f"{_words(one.normalizer)} {_outside(path)}".strip()
-
-
-def _words(normalizer: Normalizer) -> str:
-    center, scale = normalizer.words
-    return f"({center}, {scale})"
+    return f"{one.normalizer.title} {_outside(path)}".strip()
 
 
 def _outside(name: str) -> str:
@@ -139,10 +134,12 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
     """Return a row for each neuron, sorted, without the columns of which nothing is known.
 
     Raises:
-        ValueError: an unknown word.
+        ValueError: an unknown word, or no neuron asked for.
 
     """
     told, rows = values(report), order(report, sort)
+    if top is not None:
+        top = whole_number("top", top, 1)
     known = {
         key: column
         for key, column in told.items()
@@ -193,8 +190,7 @@ def layers_table(reports: Iterable[LayerReport]) -> Table:
             (
                 _outside(report.layer.title),
                 *report.layer.W.shape,
-                _words(report.layer.normalizer),
-                text(report.layer.place.title),
+                *_norm_and_place(report.layer),
                 len(report.norms) if report.blocks.homogeneous else 0,
                 float(low),
                 float(middle),
@@ -219,6 +215,12 @@ def layers_table(reports: Iterable[LayerReport]) -> Table:
         text("share frozen"),
     )
     return Table(columns, tuple(rows), text("The layers, and their homogeneous blocks"))
+
+
+def _norm_and_place(layer: TrainedLayer) -> tuple[str, str | None]:
+    if layer.normalizer.is_standard:
+        return text("none"), None
+    return layer.normalizer.title, text(layer.place.title)
 
 
 def _median(values: Array | None) -> float | None:
@@ -300,12 +302,12 @@ def _of_epsilon(report: LayerReport) -> list[str]:
         if short is not None:
             said.append(
                 text(
-                    "ε makes z over 1 % shorter in {count} of {all} {what}, at most {most:.2%}, by "
+                    "ε makes z over 1 % shorter in {count} of {all} {what}, at most {most} %, by "
                     "{source}.",
                     count=int((short > 0.01).sum()),
                     all=len(short),
                     what=what,
-                    most=float(short.max()),
+                    most=number(100 * float(short.max()), 3),
                     source=report.epsilon.source,
                 )
             )

@@ -54,7 +54,8 @@ def test_several_layers_are_told_in_a_line_each(checkpoint: Path, capsys: Captur
     out, err = capsys.readouterr()
     assert "--layer NAME" in err
     lines = [line for line in out.splitlines() if ".weight" in line]
-    assert ["after W" in line for line in lines] == [True, True, False]
+    assert ["after W" in line for line in lines] == [False, True, False]
+    assert " none " in lines[0]
     assert "before W" in lines[2]
     assert "\x1b" not in out
     names = {one["layer"] for one in records(capsys, str(checkpoint))}
@@ -90,10 +91,31 @@ def test_how_a_kernel_moves_is_stated(checkpoint: Path, tmp_path: Path, capsys: 
 def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -> None:
     assert main(["layer", "--example", "pre_norm"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "(layer, layer) stands before W. Ignored: columns of W × δ, with the norm's gain" in out
+    assert "layer norm stands before W. Ignored: columns of W × δ, with the norm's gain" in out
     assert "'norm2' stands before this part of its block" in out
     assert "need the rate η of the optimizer" in out
     assert "effective rate" not in out
+
+
+def test_layer_without_a_norm_has_none_and_no_place(tmp_path: Path, capsys: Captured) -> None:
+    np.savez(tmp_path / "net.npz", **{"a.weight": np.eye(3), "b.weight": np.eye(3)})
+    assert main(["layer", str(tmp_path / "net.npz")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[:6] == [
+        "b.weight",
+        "3",
+        "3",
+        "none",
+        "—",
+        "0",
+    ]
+    assert main(["layer", str(tmp_path / "net.npz"), "--layer", "a.weight"]) == 0
+    assert "There is no norm. Not ignored: all of W × δ;" in capsys.readouterr().out
+
+
+def test_neurons_shown_are_one_at_least(capsys: Captured) -> None:
+    for top in ("0", "-1"):
+        assert main(["layer", "--example", "batch", "--top", top]) == 2
+        assert capsys.readouterr().err.startswith("`top` must be a whole number from 1")
 
 
 def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> None:

@@ -72,7 +72,7 @@ def given(page, *files, key="own_weights"):
     """Give files to the page, (name, content) each."""
     kind = "application/octet-stream"
     several = [(name, content, kind) for name, content in files]
-    one = key not in ("own_weights", "own_training")
+    one = not key.startswith(("own_weights", "own_training"))
     page.app.file_uploader(key=key).set_value(several[0] if one else several).run()
     assert [error.message for error in page.app.exception] == []
     assert page.app.error.len == 0, "no defect"
@@ -107,6 +107,9 @@ def test_layer_of_a_visitor_takes_the_place_of_the_one_that_ships(own_tab, shown
     assert "fc.weight" not in str(own_tab.query)
     own_tab.app.button(key="own_drop").click().run()
     assert len(drawn_norms(own_tab)) == 12
+    assert [place.value for place in own_tab.app.file_uploader] == [[], None, None, None, None]
+    given(own_tab, ("again.npz", NET), key=own_tab.app.file_uploader[0].key)
+    assert len(drawn_norms(own_tab)) == 3
 
 
 def drawn_norms(page):
@@ -120,6 +123,29 @@ def test_inputs_tell_where_epsilon_counts(own_tab):
     assert "Where ε counts is not known" in own_tab.captions("trained_layer")
     given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
     assert "ε makes z over 1 % shorter in 0 of 3 neurons" in own_tab.captions("trained_layer")
+
+
+def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
+    """Stride of a convolution, family, gradient and norm, as the command line takes them."""
+    kernel, images = rng.standard_normal((3, 2, 2, 2)), rng.standard_normal((4, 2, 5, 5))
+    given(own_tab, ("net.npz", npz(**{"conv.weight": kernel, "n.weight": np.ones(3)})))
+    given(own_tab, ("x.npz", npz(x=images)), key="own_x")
+    own_tab.app.text_input(key="own_stride").set_value("2").run()
+    own_tab.app.selectbox(key="own_family").set_value("gaussian").run()
+    own_tab.app.selectbox(key="own_norm").set_value("n").run()
+    gradients = rng.standard_normal((2, 3, 2, 2, 2))
+    given(own_tab, ("g.npz", npz(gradient=gradients)), key="own_gradient")
+    own_tab.app.query_params["tab"] = "decided"
+    own_tab.app.run()
+    assert "windows of images: stride 2, padding 0, dilation 1." in own_tab.words
+    assert "the gradient file, of 2 batches" in own_tab.words
+    assert "Null directions of F_WW:" in own_tab.words
+    assert "Norm and place: as stated." in own_tab.words
+    own_tab.app.query_params["tab"] = "own"
+    own_tab.app.run()
+    own_tab.app.text_input(key="own_padding").set_value("wide").run()
+    (said,) = [info.value for info in own_tab.app.info]
+    assert said.startswith("`padding` must be a whole number")
 
 
 def test_role_can_be_corrected(own_tab):

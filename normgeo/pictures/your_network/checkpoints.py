@@ -44,6 +44,7 @@ def read_run(
     """
     if not are_checkpoints(files):
         return read_recording(files[0], optimizer)
+    in_order(files, steps := steps_of(files) if steps is None else steps)
     if rate is None:
         raise Refusal(
             text(
@@ -51,7 +52,6 @@ def read_run(
                 "the weight decay λ where there is one."
             )
         )
-    in_order(files, steps := steps_of(files) if steps is None else steps)
     layers = Checkpoint.of(files[0], **(corrections or {})).proposals
     blocks = {layer.name: _norm_after(layer) for layer in layers}
     with TemporaryDirectory(prefix="normgeo-") as folder:

@@ -39,6 +39,13 @@ OTHERS = {
 }
 """What few have: the label and the help of each file."""
 
+SLIDING = {
+    "stride": (text("stride"), text("Of the kernel over images X: 2, or 2,1; otherwise 1.")),
+    "padding": (text("padding"), text("Zeros around images X: 1, or 1,0, or same; otherwise 0.")),
+    "dilation": (text("dilation"), text("Between the pixels of a window; otherwise 1.")),
+}
+"""How a kernel moves: the label and the help of each number."""
+
 
 def ways() -> None:
     """Say above the picture whose layer it is, and draw the ways to the others."""
@@ -147,6 +154,17 @@ def _others(own: Own | None) -> None:
             width=320,
             help=str(text("The path of the norm of this layer in the files.")),
         )
+        if own.is_convolution:
+            for name, (label, help) in SLIDING.items():
+                st.text_input(
+                    str(label),
+                    own.sliding.get(name, ""),
+                    key=f"own_{name}",
+                    on_change=_stated,
+                    width=120,
+                    max_chars=40,
+                    help=str(help),
+                )
 
 
 def _stated() -> None:
@@ -155,6 +173,7 @@ def _stated() -> None:
         own.family = st.session_state["own_family"] or None
         path = st.session_state["own_norm"]
         own.norm = None if path == PROPOSED else path
+        own.sliding = {name: st.session_state.get(f"own_{name}", "").strip() for name in SLIDING}
 
 
 def _roles(own: Own) -> None:

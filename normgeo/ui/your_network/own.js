@@ -7,8 +7,7 @@ export default function named() {
   };
   group();
   const seen = new MutationObserver(group);
-  const panel = document
-    .querySelector(".st-key-own_weights, .st-key-own_training")?.closest("[role=tabpanel]");
+  const panel = document.querySelector("[data-testid=stFileUploader]")?.closest("[role=tabpanel]");
   seen.observe(panel ?? document.body, { childList: true, subtree: true });
   return () => seen.disconnect();
 }

@@ -19,6 +19,7 @@ from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.loading import read_layer
 from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
+from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections, neurons
 from normgeo.settings import Settings
 from normgeo.ui.your_network.files import EXTRA, TURN, WEIGHTS, Files, files
@@ -42,7 +43,9 @@ class Own:
         layer: the name of the chosen one, None for the first.
         norm: the path of its norm, "" for none, None as it is proposed.
         family: of a model whose outputs are those of the layer, None where none is stated.
+        sliding: how a kernel moves over images X, as typed, by the words of `Sliding`.
         tensors, layers, norms: that were found, for the page to choose from.
+        is_convolution: whether the chosen layer is one.
 
     """
 
@@ -52,9 +55,11 @@ class Own:
     neuron: int = 0
     norm: str | None = None
     family: str | None = None
+    sliding: dict[str, str] = field(default_factory=dict)
     tensors: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     layers: tuple[str, ...] = ()
     norms: tuple[str, ...] = ()
+    is_convolution: bool = False
     _kept: tuple[object, Neurons] | None = None
 
     def told(self, settings: Settings) -> Neurons:
@@ -73,7 +78,7 @@ class Own:
         return there._replace(neuron=min(self.neuron, len(there.values["neuron"]) - 1))
 
     def _asked(self, settings: Settings) -> object:
-        chosen = self.layer, self.norm, self.family, dict(self.roles)
+        chosen = self.layer, self.norm, self.family, dict(self.sliding), dict(self.roles)
         stated = [getattr(settings, name) for name in CHOICES]
         return self.files.state(WEIGHTS, *EXTRA), stated, chosen
 
@@ -99,11 +104,13 @@ class Own:
             if self.layer not in self.layers:
                 self.layer = self.layers[0]
             proposal = found.choose(self.layer)
+            self.is_convolution = bool(proposal.arrangement.kernel)
             most = UNPACKED if self.files.uploads(WEIGHTS) else MAPPED
             for file in extra.values():
                 _require_small(list_tensors(file), UNPACKED)
             _require_small(_read_of(found, proposal), most)
-            layer = read_layer(found, proposal, extra)
+            typed_in = {name: typed(word) for name, word in self.sliding.items() if word}
+            layer = read_layer(found, proposal, extra, Sliding.of(**typed_in))
         report = layer_report(
             layer,
             optimizer=Settings.optimizer if settings.trained_by == "auto" else settings.trained_by,

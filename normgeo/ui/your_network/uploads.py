@@ -14,7 +14,7 @@ from normgeo.ui.your_network.files import EXTRA, RUN, WEIGHTS, files, hold
 OF_LAYER = (WEIGHTS, *EXTRA)
 SEVERAL = (WEIGHTS, RUN)
 
-_REFUSED = "_own_refused"
+_REFUSED, _EMPTIED = "_own_refused", "_own_emptied"
 _KINDS = [suffix[1:] for suffix in SUFFIXES]
 
 
@@ -24,7 +24,7 @@ def place(what: str, label: str, help: str | None = None) -> None:
         str(label),
         None if what == RUN else _KINDS,
         accept_multiple_files=what in SEVERAL,
-        key=f"own_{what}",
+        key=_key(what),
         on_change=_taken,
         args=(what,),
         help=None if help is None else str(help),
@@ -50,13 +50,20 @@ def leave(what: str, left: bool = True) -> None:
     _forget(what)
     for each in OF_LAYER if what == WEIGHTS else (RUN,):
         hold(each, [])
-        st.session_state.pop(f"own_{each}", None)
+        emptied = st.session_state.setdefault(_EMPTIED, {})
+        emptied[each] = emptied.get(each, 0) + 1
     (files().left.add if left else files().left.discard)(what)
+
+
+def _key(what: str) -> str:
+    """A place that was emptied is another one: a browser keeps the files of those it knows."""
+    times = st.session_state.get(_EMPTIED, {}).get(what, 0)
+    return f"own_{what}_{times}" if times else f"own_{what}"
 
 
 def _taken(what: str) -> None:
     """Hold what was given, in place of what was given for the same before."""
-    given = st.session_state[f"own_{what}"] or []
+    given = st.session_state[_key(what)] or []
     _forget(what)
     try:
         several = given if isinstance(given, list) else [given]
