@@ -1,12 +1,13 @@
 """Many visitors at once: how long one waits while others change settings, or while another trains.
 
 Visitors are sessions of Streamlit without a browser, on a server of their own. Each makes a change
-two seconds after the one before, or when that is answered.
+two seconds after the one before, or when that is answered. An answer that is not a whole page is an
+error, and ends the benchmark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -15,8 +16,11 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
+import psutil
+
 from benchmarks.session import opened_and_at_rest, visiting
 from benchmarks.timing import Row
+from normgeo.base.budget import memory
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.workers.run import Limits
@@ -25,8 +29,11 @@ from tools.server import serving
 TITLE = "Many visitors at once"
 APP = Path(__file__).parents[1] / "app.py"
 VISITORS = 20
+CLASS, HALL = 50, 200  # visitors who move within what the class has opened already
 BETWEEN = 2.0  # seconds between two changes of a visitor
 SECONDS = 120.0  # of all visitors together
+GONE = 90.0  # seconds after which sessions whose pages are closed have ended
+SHOWN = "iris", "wine", "digits"
 ALONE = 8  # changes of one visitor alone
 PAIRS = 3  # of a page alone and beside a descent
 STEPS = 10_000  # of the descent that another visitor waits for
@@ -41,7 +48,13 @@ def rows() -> Iterator[Row]:
         warm_up(url)
         yield beside_a_descent(url)
         yield many(url, "methods and data of one lecture", lecture(Random(1)), unseen, "< 3 ×")
-        yield many(url, "each change with its own seed", unseen, unseen, "")
+        yield many(url, "each change with its own seed", unseen, unseen, "< 3 ×")
+        opened_before = [{"method": m, "dataset": d} for m in NORMALIZERS for d in SHOWN]
+        with visiting(url, "learning_rate") as visitor:
+            for state in opened_before:
+                visitor.show(**state)
+        for visitors in (CLASS, HALL):
+            yield within(url, visitors, opened_before)
 
 
 def warm_up(url: str) -> None:
@@ -70,30 +83,79 @@ def many(
     url: str, what: str, state: Callable[[], State], unseen: Callable[[], State], aim: str
 ) -> Row:
     """Compare what all wait at once with what one waits for a state that nobody has seen."""
-    with visiting(url, "learning_rate") as visitor:
-        visitor.show()
-        alone = [visitor.show(**unseen()) for _ in range(ALONE)]
-    with ThreadPoolExecutor(VISITORS) as visitors:
-        end = monotonic() + SECONDS
-        waits = [visitors.submit(changes, url, state, end, place) for place in range(VISITORS)]
-        waited = [seconds for wait in waits for seconds in wait.result()]
-    p95, own = quantiles(waited, n=20)[-1], median(alone)
+    alone = one_visitor(url, unseen)
+    waited = together(url, VISITORS, state)
+    p95 = quantiles(waited, n=20)[-1]
     return Row(
-        f"{VISITORS} visitors on Learning rate, {what}: p95 of {len(waited)} changes "
-        f"(median {median(waited):.2g} s)",
+        f"{VISITORS} visitors on Learning rate, {what}: p95 of {told(waited)}",
         p95,
         "one visitor, each change unseen: median",
-        own,
-        f"{p95 / own:.1f} ×",
+        alone,
+        f"{p95 / alone:.1f} ×",
         aim,
     )
 
 
-def changes(url: str, state: Callable[[], State], end: float, place: int) -> list[float]:
+def within(url: str, visitors: int, states: Sequence[State]) -> Row:
+    """Let many move within what was opened before; the memory is that of the server alone."""
+    choice, server = Random(2), _server()
+    alone, before = one_visitor(url, lambda: choice.choice(states)), server.memory_info().rss
+    most = [before]
+    waited = together(
+        url,
+        visitors,
+        lambda: choice.choice(states),
+        lambda: most.append(server.memory_info().rss),
+    )
+    sleep(GONE)
+    each, left = (max(most) - before) / visitors, server.memory_info().rss - before
+    p95 = quantiles(waited, n=20)[-1]
+    return Row(
+        f"{visitors} visitors within what was opened before: p95 of {told(waited)}; "
+        f"{memory(each)} a visitor, {memory(max(left, 0))} more in all after they left",
+        p95,
+        "one visitor there: median",
+        alone,
+        f"{p95 / alone:.1f} ×",
+        "< 0.5 s" if visitors == CLASS else "no error",
+    )
+
+
+def one_visitor(url: str, state: Callable[[], State]) -> float:
+    """The median of the seconds that a visitor waits who is alone."""
+    with visiting(url, "learning_rate") as visitor:
+        visitor.show()
+        return median(visitor.show(**state()) for _ in range(ALONE))
+
+
+def together(
+    url: str, visitors: int, state: Callable[[], State], look: Callable[[], object] = list
+) -> list[float]:
+    """The seconds that each of many visitors waited for each change."""
+    with ThreadPoolExecutor(visitors) as pool:
+        end = monotonic() + SECONDS
+        shares = [place / visitors for place in range(visitors)]
+        waits = [pool.submit(changes, url, state, end, share) for share in shares]
+        while monotonic() < end:
+            sleep(1)
+            look()
+        return [seconds for wait in waits for seconds in wait.result()]
+
+
+def told(waited: Sequence[float]) -> str:
+    return f"{len(waited)} changes (median {median(waited):.2g} s)"
+
+
+def _server() -> psutil.Process:
+    (server,) = [one for one in psutil.Process().children() if "streamlit" in one.cmdline()]
+    return server
+
+
+def changes(url: str, state: Callable[[], State], end: float, share: float) -> list[float]:
     """Return the seconds that a visitor waited for each change."""
     waited = []
     with visiting(url, "learning_rate") as visitor:
-        sleep(BETWEEN * place / VISITORS)
+        sleep(BETWEEN * share)
         visitor.show()
         while monotonic() < end:
             due = monotonic() + BETWEEN
