@@ -13,6 +13,7 @@ leave_quietly()
 
 # ruff: noqa: E402
 from normgeo.datasets.hold_out import hold_out
+from normgeo.datasets.rows import Rows
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
@@ -59,6 +60,7 @@ __version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     # datasets
+    "Rows",
     "hold_out",
     # normalizers
     "GRID",

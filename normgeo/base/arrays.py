@@ -32,16 +32,11 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
             different lengths, or have another number of axes.
 
     """
-    if _is_masked(values):
-        raise Refusal(
-            text(
-                "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
-                "Drop the masked cases or fill them in first.",
-                name=name,
-            )
-        )
+    require_unmasked(name, values)
     try:
         array = np.asarray(values)
+    except Refusal:
+        raise  # of what has reasons of its own to be no array
     except ValueError as error:
         raise Refusal(
             text(
@@ -90,6 +85,18 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
         )
     # Files are read in the byte order they were written in, which not every library computes in.
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def require_unmasked(name: str, values: object) -> None:
+    """Refuse a masked array, or one inside lists, whose mask would be lost."""
+    if _is_masked(values):
+        raise Refusal(
+            text(
+                "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
+                "Drop the masked cases or fill them in first.",
+                name=name,
+            )
+        )
 
 
 def require_same_features(W: Array, X: Array) -> None:

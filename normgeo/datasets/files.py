@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,14 @@ from normgeo.datasets.numpy_files import LARGEST, read_numpy, require_at_most
 Tell = Callable[[str], object]
 
 SUFFIXES = (".npy", ".npz", ".csv")
+
+NUMBERS: dict[str, Any] = {
+    "header": None,
+    "encoding": "utf-8-sig",
+    "keep_default_na": False,
+    "na_values": ["nan", "NaN"],
+}
+"""How pandas reads lines of numbers."""
 
 LARGEST_TEXT = LARGEST // 4
 """Bytes of a text that is read: two characters at least become a number of eight bytes."""
@@ -58,30 +67,18 @@ def _csv(path: Path, tell: Tell) -> Array:
 
     try:
         require_at_most(path.stat().st_size, path, LARGEST_TEXT)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            _require_narrow(file.readline(_LONGEST_LINE), path)
-            file.seek(0)
-            first = next(csv.reader(file), [])
-        heading = _is_heading(first, path)
-        table = pandas.read_csv(
-            path,
-            header=None,
-            skiprows=int(heading),
-            encoding="utf-8-sig",
-            keep_default_na=False,
-            na_values=["nan", "NaN"],
-            low_memory=False,
-        )
+        first, heading = first_line(path)
+        table = pandas.read_csv(path, skiprows=int(heading), low_memory=False, **NUMBERS)
     except pandas.errors.EmptyDataError as error:
         raise Refusal(
             text("{path!s} holds no line of comma-separated numbers.", path=path)
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Refusal(_no_text(path, error)) from error
+        raise Refusal(no_text(path, error)) from error
     except pandas.errors.ParserError as error:
-        raise Refusal(_misplaced(path, heading) or _no_text(path, error)) from error
+        raise Refusal(misplaced(path, heading) or no_text(path, error)) from error
     if any(dtype.kind not in "iuf" for dtype in table.dtypes):
-        raise Refusal(_misplaced(path, heading) or _no_text(path, table.dtypes.iloc[-1]))
+        raise Refusal(misplaced(path, heading) or no_text(path, table.dtypes.iloc[-1]))
     if heading:
         names = ", ".join(first)
         tell(
@@ -92,6 +89,20 @@ def _csv(path: Path, tell: Tell) -> Array:
             )
         )
     return np.ascontiguousarray(table.to_numpy(np.float64))
+
+
+def first_line(path: Path) -> tuple[list[str], bool]:
+    """Return the entries of the first line of a .csv, and whether it is a heading.
+
+    Raises:
+        ValueError: it has too many columns, or is neither names nor numbers.
+
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        _require_narrow(file.readline(_LONGEST_LINE), path)
+        file.seek(0)
+        first = next(csv.reader(file), [])
+    return first, _is_heading(first, path)
 
 
 def _require_narrow(line: str, path: Path) -> None:
@@ -133,7 +144,8 @@ def _is_name(entry: str) -> bool:
     return start.isalpha() or start == "_"
 
 
-def _no_text(path: Path, problem: object) -> str:
+def no_text(path: Path, problem: object) -> str:
+    """Say that a file is no table of numbers."""
     return text(
         "{path!s} is not a text of comma-separated numbers ({problem!s}).",
         path=path,
@@ -141,7 +153,7 @@ def _no_text(path: Path, problem: object) -> str:
     )
 
 
-def _misplaced(path: Path, heading: bool) -> str:
+def misplaced(path: Path, heading: bool) -> str:
     """Say which line of a file is not numbers, or not as many as the first; "" where none is."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = 0

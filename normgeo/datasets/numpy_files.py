@@ -41,7 +41,7 @@ def read_numpy(name: str, path: Path) -> Array:
         ValueError: no array of numbers, or one of over `LARGEST` bytes. OSError: no such file.
 
     """
-    with _opened(path) as (file, archive):
+    with opened(path) as (file, archive):
         if archive is None:
             return _array(file, os.fstat(file.fileno()).st_size, path)
         return _member(archive, _entry(archive, name, path), path)
@@ -54,9 +54,9 @@ def list_numpy(path: Path) -> tuple[Tensor, ...]:
         ValueError: not of NumPy, or arrays of over `LARGEST` bytes together. OSError: no such file.
 
     """
-    with _opened(path) as (file, archive):
+    with opened(path) as (file, archive):
         if archive is None:
-            head = _Header.read(file, os.fstat(file.fileno()).st_size, path)
+            head = Header.read(file, os.fstat(file.fileno()).st_size, path)
             return (head.tensor(path.stem, path, lambda: head.mapped(path)),)
         entries = archive.infolist()
         if len(entries) > _MOST_ENTRIES:
@@ -66,14 +66,14 @@ def list_numpy(path: Path) -> tuple[Tensor, ...]:
         for entry in entries:
             _require_plain(entry, path)
             with archive.open(entry) as stream:
-                head = _Header.read(stream, entry.file_size, path)
+                head = Header.read(stream, entry.file_size, path)
             name = entry.filename.removesuffix(".npy")
             found.append(head.tensor(name, path, partial(_read_entry, path, entry)))
         return tuple(found)
 
 
 def _read_entry(path: Path, entry: ZipInfo) -> Array:
-    with _opened(path) as (_, archive):
+    with opened(path) as (_, archive):
         if archive is None:
             raise ValueError("it is no archive any more")
         return _member(archive, entry, path)
@@ -98,7 +98,7 @@ _NOT_AS_WRITTEN = (
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
+def opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
     """A file, with the archive in it if it is one; what is wrong in it is told in a sentence."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"
@@ -119,7 +119,7 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
             ) from error
 
 
-def require_at_most(size: int, path: Path, most: int = LARGEST) -> None:
+def require_at_most(size: int, path: Path, most: float = LARGEST) -> None:
     """Refuse a file whose content takes too many bytes."""
     if size > most:
         raise Refusal(
@@ -132,7 +132,7 @@ def require_at_most(size: int, path: Path, most: int = LARGEST) -> None:
         )
 
 
-def megabytes(size: int) -> str:
+def megabytes(size: float) -> str:
     """Return a number of bytes in megabytes.
 
     >>> megabytes(512_000_000), megabytes(8 * 10**12)
@@ -176,7 +176,7 @@ def _member(archive: ZipFile, entry: ZipInfo, path: Path) -> Array:
 
 @final
 @dataclass(frozen=True)
-class _Header:
+class Header:
     """What an array says of itself, after a look at what there is of it."""
 
     shape: tuple[int, ...]
@@ -185,7 +185,8 @@ class _Header:
     offset: int
 
     @classmethod
-    def read(cls, file: IO[bytes], size: int, path: Path) -> _Header:
+    def read(cls, file: IO[bytes], size: int, path: Path, most: float = LARGEST) -> Header:
+        """Read it from a file of so many bytes; raises for one that says what is not there."""
         head = BytesIO(file.read(_LONGEST_HEADER))  # a header may claim to be 4 GB long
         version = npy.read_magic(head)
         if version not in _HEADERS:
@@ -196,13 +197,14 @@ class _Header:
         if any(length < 0 for length in shape):
             raise ValueError(f"its shape is {shape}")
         found = cls(shape, fortran_order, dtype, head.tell())
-        require_at_most(found.size, path)
+        require_at_most(found.size, path, most)
         if found.size > size - found.offset:
             raise EOFError(f"it is cut short: its header says {found.size:,} bytes of numbers")
         return found
 
     @property
     def size(self) -> int:
+        """Bytes of the numbers."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def of(self, numbers: bytes | mmap) -> Array:
@@ -212,6 +214,7 @@ class _Header:
         return flat.reshape(self.shape, order="F" if self.fortran_order else "C")
 
     def mapped(self, path: Path) -> Array:
+        """The array as a view of the file."""
         with path.open("rb") as file:
             return self.of(mmap(file.fileno(), 0, access=ACCESS_READ))
 
@@ -221,7 +224,7 @@ class _Header:
 
 def _array(file: IO[bytes], size: int, path: Path) -> Array:
     """Read an array that its header has told the size of."""
-    head = _Header.read(file, size, path)
+    head = Header.read(file, size, path)
     file.seek(head.offset)
     return head.of(file.read(head.size))
 

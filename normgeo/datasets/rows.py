@@ -1,0 +1,232 @@
+"""Cases that come in blocks of rows, as often as they are asked for: data larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from normgeo.base.arguments import shown, whole_number
+from normgeo.base.arrays import Array, real_array, require_unmasked
+from normgeo.base.progress import Progress, Report, Stop
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.row_files import Pieces, pieces_of_file, suiting
+
+KINDS = ("float32", "float64")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of X (N, D), or of y, in blocks; functions of this library take it for an X.
+
+    Memory holds a block at a time, whatever N. Each pass over the rows asks for all of them again,
+    so what gives them must be able to begin again.
+
+    Attributes:
+        pieces: called for each pass with `block`, a wish; gives arrays (n, D) of any n.
+        block: rows of a block; where None, as many as suit a processor's cache.
+        dtype: float32 or float64, what all is computed in; where None, as if X were in memory.
+        count: N, where that is known beforehand.
+        progress: told (rows done, rows) after each block of each pass.
+
+    """
+
+    pieces: Pieces
+    block: int | None = None
+    dtype: np.dtype[Any] | None = None
+    count: int | None = None
+    progress: Progress = field(default_factory=Progress)
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        *,
+        block: int | None = None,
+        dtype: DTypeLike | None = None,
+        progress: Report | Progress | None = None,
+    ) -> Rows:
+        """Return rows from a file, an array, several arrays, or a function that gives them.
+
+        Args:
+            source: the path of an .npy, .csv or .parquet file; an array, memory-mapped or with
+                slices as one; a sequence of arrays (n, D); or a function without arguments that
+                returns an iterator of such arrays, the same ones each time. One axis is a column.
+            block: rows of a block, 1 or more. dtype: float32 or float64, as the attribute.
+            progress: told (rows done, rows); a stop ends what reads them, which then has nothing
+                to keep and raises `Stop`.
+
+        Raises:
+            ValueError: no such source, or bad arguments. OSError: a file that can't be read.
+
+        >>> rows = Rows.of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], block=2)
+        >>> [len(block) for block in rows.blocks()]
+        [2, 1]
+
+        """
+        if block is not None:
+            block = whole_number("block", block, 1)
+        kind = None if dtype is None else _computed_in(dtype)
+        pieces, count = _pieces(source)
+        return cls(pieces, block, kind, count, Progress.of(progress))
+
+    def blocks(self, sizes: Iterable[int] | None = None) -> Iterator[Array]:
+        """Yield all rows once, in blocks (n, D) of floats.
+
+        Args:
+            sizes: of the blocks, where others prescribe them.
+
+        Raises:
+            ValueError: pieces that are no matrices of numbers, or have unequally many columns.
+            Stop: the progress was stopped.
+
+        """
+        done = 0
+        for rows in _regrouped(self._matrices(), self.block, sizes):
+            kind = self.dtype or _floats(rows.dtype)
+            yield rows.astype(kind.newbyteorder("="), copy=False)
+            done += len(rows)
+            if not self.progress.tell(done, max(done, self.count or 0)):
+                raise Stop
+
+    def scaled(self, delta: float) -> Rows:
+        """Return the rows δX, made when they are asked for."""
+        return replace(
+            self, pieces=lambda block: (delta * np.asarray(X) for X in self.pieces(block))
+        )
+
+    def _matrices(self) -> Iterator[Array]:
+        columns = None
+        for piece in self.pieces(self.block):
+            require_unmasked("rows", piece)
+            rows = np.asarray(piece)
+            if rows.ndim == 1:
+                rows = rows[:, None]
+            if rows.ndim != 2 or rows.dtype.kind not in "fbui" or not rows.shape[1]:
+                raise Refusal(
+                    text(
+                        "Rows must come as matrices (n, D) of real numbers; got an array of shape "
+                        "{shape} with elements of type {kind}.",
+                        shape=rows.shape,
+                        kind=rows.dtype,
+                    )
+                )
+            columns = columns or rows.shape[1]
+            if rows.shape[1] != columns:
+                raise Refusal(
+                    text(
+                        "All rows must have equally many columns: the first have {first}, later "
+                        "ones {here}.",
+                        first=columns,
+                        here=rows.shape[1],
+                    )
+                )
+            if len(rows):
+                yield rows
+
+    if not TYPE_CHECKING:  # a type checker would take it for an array
+
+        def __array__(self, *_: Any, **__: Any) -> Array:
+            """Refuse to be one array.
+
+            Raises:
+                Refusal: always.
+
+            """
+            raise Refusal(
+                text(
+                    "Rows in blocks are meant not to be in memory, which this needs; use "
+                    "`fisher`, `kl`, `gain_metric`, `null_space`, or the model's `gradient` and "
+                    "`log_likelihood`, or np.concatenate(list(rows.blocks()))."
+                )
+            )
+
+
+def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError):
+        kind = None
+    if kind is None or kind.name not in KINDS:
+        raise Refusal(
+            text("`dtype` must be float32, float64 or None; got {kind}.", kind=shown(dtype))
+        )
+    return kind
+
+
+def _pieces(source: Any) -> tuple[Pieces, int | None]:
+    """Return what gives the pieces of a source, and the number of rows where it is known."""
+    if isinstance(source, str | Path):
+        return pieces_of_file(Path(source))
+    if hasattr(source, "__getitem__") and np.ndim(getattr(source, "shape", 0)) and source.shape:
+        require_unmasked("source", source)
+        return partial(_slices, source), int(source.shape[0])
+    if isinstance(source, Sequence) and all(hasattr(piece, "shape") for piece in source):
+        return lambda block: iter(source), None
+    if isinstance(source, list | tuple):
+        numbers = real_array("source", source, 1, 2)
+        return partial(_slices, numbers), len(numbers)
+    if callable(source):
+        return partial(_given, source), None
+    raise Refusal(
+        text(
+            "Rows come from the path of a file, an array, a sequence of arrays, or a function that "
+            "returns an iterator of arrays; got {source}. An iterator itself can't begin again: "
+            "give the function that makes it.",
+            source=shown(source),
+        )
+    )
+
+
+def _given(source: Callable[[], Any], block: int | None) -> Iterator[Array]:
+    found = source()
+    if not isinstance(found, Iterable):
+        raise Refusal(
+            text(
+                "The function that gives the rows must return an iterator of arrays (n, D); got "
+                "{found}.",
+                found=shown(found),
+            )
+        )
+    return iter(found)
+
+
+def _floats(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of floats that numbers are computed in."""
+    return kind if kind.kind == "f" and kind.itemsize <= 8 else np.dtype(np.float64)
+
+
+def _slices(source: Any, block: int | None) -> Iterator[Array]:
+    N = source.shape[0]
+    step = block or suiting(source.shape[1] if len(source.shape) > 1 else 1)
+    return (source[start : start + step] for start in range(0, N, step))
+
+
+def _regrouped(
+    pieces: Iterator[Array], block: int | None, sizes: Iterable[int] | None
+) -> Iterator[Array]:
+    """Cut and join matrices so that they have these numbers of rows, the last one what is left."""
+    wanted, held, left = None if sizes is None else iter(sizes), list[Array](), 0
+    for piece in pieces:
+        if wanted is None:
+            wanted = repeat(block or suiting(piece.shape[1]))
+        start = 0
+        while start < len(piece):
+            left = left or next(wanted, len(piece))
+            rows = piece[start : start + left]
+            held.append(rows)
+            start += len(rows)
+            left -= len(rows)
+            if not left:
+                yield held[0] if len(held) == 1 else np.concatenate(held)
+                held = []
+    if held:
+        yield held[0] if len(held) == 1 else np.concatenate(held)
