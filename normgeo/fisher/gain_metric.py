@@ -19,10 +19,16 @@ from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.rows import Rows
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import ModelLinearization
+from normgeo.models.rows import Linearized
 
 UNCHANGED = 1e-9
+
+Beside = Callable[[ModelLinearization], Array]
+Form = Callable[[NormalizedGLM, ModelLinearization], Array]
 
 
 @final
@@ -86,7 +92,7 @@ class GainMetric:
 
 def gain_metric(
     model: NormalizedGLM,
-    X: ArrayLike,
+    X: ArrayLike | Rows,
     deltas: ArrayLike = (1.0,),
     *,
     progress: Report | Progress | None = None,
@@ -94,7 +100,7 @@ def gain_metric(
     """Return the metric along the gains of a model over δX, for each δ.
 
     Args:
-        model: its parameters stay as they are. X: (N, D). deltas: positive factors, (n,).
+        model: its parameters stay. X: (N, D), or `Rows`. deltas: positive factors, (n,).
         progress: told (factors done, factors); a stop leaves the others out.
 
     Raises:
@@ -115,9 +121,10 @@ def gain_metric(
         raise Refusal(
             text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
         )
-    inputs = real_array("X", X, 2)
+    inputs = X if isinstance(X, Rows) else real_array("X", X, 2)
     with np.errstate(over="ignore", invalid="ignore"):
-        unscaled = _exact(model, inputs)
+        at = model.linearize(inputs)
+        unscaled = _exact(model, at)
     if not np.isfinite(unscaled).all():
         raise Refusal(text("The metric exceeds the largest float. Use smaller inputs or gains."))
     printed_form = PRINTED.get(model.normalizer.words)
@@ -126,11 +133,11 @@ def gain_metric(
     problems = []
     for i, delta in enumerate(Progress.of(progress).over(factors.tolist())):
         try:
-            scaled = _scaled(inputs, delta)
             with np.errstate(over="ignore", invalid="ignore"):
-                exact[i] = _exact(model, scaled)
+                there = model.linearize(_scaled(inputs, delta))
+                exact[i] = _exact(model, there)
                 if printed_form is not None:
-                    printed[i] = _printed(model, scaled, printed_form)
+                    printed[i] = _printed(model, there, printed_form)
             if not np.isfinite(exact[i]).all():
                 exact[i] = np.nan
                 raise Refusal(
@@ -143,7 +150,7 @@ def gain_metric(
     return GainMetric(
         model.normalizer.title,
         model.family.key,
-        WhichFisher("exact", len(inputs), model.phi),
+        WhichFisher("exact", at.cases, model.phi),
         factors[:done],
         exact[:done],
         None if printed_form is None else printed[:done],
@@ -152,9 +159,10 @@ def gain_metric(
     )
 
 
-def _scaled(X: Array, delta: float) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled: Array = delta * X
+def _scaled(X: Array | Rows, delta: float) -> Array | Rows:
+    if isinstance(X, Rows):
+        return X.scaled(delta)
+    scaled: Array = delta * X
     if not np.isfinite(scaled).all():
         raise Refusal(
             text(
@@ -166,18 +174,24 @@ def _scaled(X: Array, delta: float) -> Array:
     return scaled
 
 
-def _exact(model: NormalizedGLM, X: Array) -> Array:
+def _exact(model: NormalizedGLM, at: Linearized) -> Array:
     """Return the Fisher information along the gains, or along ŵ where there are none, (H, H)."""
-    layout, at = model.layout, model.linearize(X)
     # Each direction moves the output of its own neuron alone, so one product has them all.
+    layout = model.layout
     together = np.zeros(layout.size)
     if layout.has_gain:
         together[layout.gains] = 1.0
     else:
         together[layout.weights] = _unit_rows(model.W).reshape(-1)
-    products = model.family.covariance_products(at.s, at.jvp(together))
-    metric: Array = products / (len(at.s) * model.phi)
-    return metric
+    return _mean_products(model, at, lambda part: part.jvp(together))
+
+
+def _mean_products(model: NormalizedGLM, at: Linearized, of: Beside) -> Array:
+    """Return E[u_i A''_ij u_j]/φ, (H, H), for a u (N, H) of the cases."""
+    total = np.zeros((len(model.W),) * 2)
+    for _, part in at.parts():
+        total += model.family.covariance_products(part.s, of(part))
+    return total / (at.cases * model.phi)
 
 
 def _unit_rows(W: Array) -> Array:
@@ -194,31 +208,25 @@ def _unit_rows(W: Array) -> Array:
     return rows
 
 
-def _printed(
-    model: NormalizedGLM, X: Array, form: Callable[[NormalizedGLM, Array], Array]
-) -> Array:
+def _printed(model: NormalizedGLM, at: Linearized, form: Form) -> Array:
     """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
-    u, s, family = form(model, X), model.natural_parameter(X), model.family
-    metric: Array = family.covariance_products(s, u) / (len(s) * model.phi)
-    return metric
+    return _mean_products(model, at, lambda part: form(model, part))
 
 
-def _ones(model: NormalizedGLM, X: Array) -> Array:
-    return np.ones((len(X), len(model.W)))
+def _ones(model: NormalizedGLM, at: ModelLinearization) -> Array:
+    return np.ones_like(at.z)
 
 
-def _deviations(model: NormalizedGLM, X: Array) -> Array:
-    parts = model.normalizer.normalize(model.W, X, model.reference)
-    deviations: Array = (parts.summed_inputs - parts.mu) / parts.sigma
-    return deviations
+def _deviations(model: NormalizedGLM, at: ModelLinearization) -> Array:
+    return at.z  # (a − μ)/σ
 
 
-def _projections(model: NormalizedGLM, X: Array) -> Array:
-    projections: Array = X @ _unit_rows(model.W).T
+def _projections(model: NormalizedGLM, at: ModelLinearization) -> Array:
+    projections: Array = at.whole.inputs @ _unit_rows(model.W).T
     return projections
 
 
-PRINTED: dict[tuple[str, str], Callable[[NormalizedGLM, Array], Array]] = {
+PRINTED: dict[tuple[str, str], Form] = {
     ("batch", "batch"): _ones,
     ("layer", "layer"): _deviations,
     ("none", "weight"): _projections,

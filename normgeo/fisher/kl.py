@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import instance_of
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.rows import Rows
 from normgeo.models.glm import NormalizedGLM
 
 
-def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
+def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike | Rows) -> float:
     """Return KL[P_θ ‖ P_θ'], the mean over the cases X (N, D), in nats per case.
 
         KL = E_x[ A(s') − A(s) − f(s)·(s' − s) ]/φ
@@ -45,5 +46,8 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike) -> float:
                     of_other=of_other,
                 )
             )
-    s, s_other = model.natural_parameter(X), other.natural_parameter(X)
-    return float(np.mean(model.family.kl(s, s_other, model.phi)))
+    parts = zip(model.linearize(X).parts(), other.linearize(X).parts(), strict=True)
+    return sum(
+        share * float(np.mean(model.family.kl(at.s, there.s, model.phi)))
+        for (share, at), (_, there) in parts
+    )

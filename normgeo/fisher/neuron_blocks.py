@@ -11,6 +11,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
+from normgeo.fisher.rounding import diagonal_rounding
 
 ENTRIES = ("raw", "log", "normalized")
 """What is shown of an entry F_kl: itself, log₁₀|F_kl|, or F_kl/√(F_kk F_ll)."""
@@ -60,7 +61,7 @@ class NeuronBlocks:
             )
         dense = F.to_dense()
         # F is positive semi-definite: where a diagonal is 0 its row is, whatever rounding left.
-        silent = dense.diagonal() <= F.structure.diagonal_rounding()
+        silent = dense.diagonal() <= diagonal_rounding(F.structure)
         if silent.any():
             dense = dense.copy()
             dense[silent], dense[:, silent] = 0, 0

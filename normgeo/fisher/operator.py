@@ -19,12 +19,13 @@ from normgeo.base.arguments import instance_of, real_number, whole_number, word_
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.rows import Rows
 from normgeo.fisher.storage import STORAGES
 from normgeo.fisher.structure import FisherStructure
 from normgeo.fisher.which import COUPLINGS, WhichFisher
 from normgeo.models.families import Family
-from normgeo.models.glm import ModelLinearization, NormalizedGLM
-from normgeo.normalizers.linearization import OwnNeuronLinearization
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.rows import Linearized
 
 MAX_BYTES = 2 * 2**30
 """What a matrix may take unless more is asked for."""
@@ -60,18 +61,17 @@ class Fisher(LinearOperator):
 
     def __init__(
         self,
-        linearization: ModelLinearization,
+        linearization: Linearized,
         family: Family,
         phi: float,
         form: str = "operator",
         max_bytes: float = MAX_BYTES,
     ) -> None:
         word_of("form", form, STORAGES)
-        own = isinstance(linearization.normalized, OwnNeuronLinearization)
-        self.coupling = "paper" if own else "exact"
+        self.coupling = linearization.coupling
         self.form = form
         self.phi = phi
-        self.N = len(linearization.s)
+        self.N = linearization.cases
         self.which = WhichFisher(self.coupling, self.N, phi)
         self.layout = linearization.layout
         self.max_bytes = real_number("max_bytes", max_bytes, least=0)
@@ -88,7 +88,10 @@ class Fisher(LinearOperator):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of it, in sentences: where the outputs are saturated."""
         family = self.structure.family
-        variance = float(family.covariance_diagonal(self.structure.at.s).mean())
+        variance = sum(
+            share * float(family.covariance_diagonal(at.s).mean())
+            for share, at in self.structure.at.parts()
+        )
         if variance >= SATURATED:
             return ()
         return (
@@ -119,7 +122,7 @@ class Fisher(LinearOperator):
         Its singular values are the roots of F's eigenvalues, without what squaring hides.
 
         Raises:
-            ValueError: the form "blocks", which is no product of this B.
+            ValueError: the form "blocks", which is no product of this B, or over `max_bytes`.
 
         """
         if self.form == "blocks":
@@ -130,7 +133,7 @@ class Fisher(LinearOperator):
                 )
             )
         columns = self._columns(V)
-        return _finite(lambda: self.structure.factor_times(columns))
+        return _finite(lambda: self.structure.factor_times(columns, self.max_bytes))
 
     def diagonal(self) -> Array:
         """Return the diagonal of F, (P,)."""
@@ -244,7 +247,7 @@ class Fisher(LinearOperator):
 
 def fisher(
     model: NormalizedGLM,
-    X: ArrayLike,
+    X: ArrayLike | Rows,
     form: str = "operator",
     coupling: str = "exact",
     *,
@@ -253,7 +256,7 @@ def fisher(
     """Return the expected Fisher information of a model over the cases X (N, D), per case.
 
     Args:
-        model: where in θ. X: the cases of P(x).
+        model: where in θ. X: the cases of P(x); `Rows` are read once for each product or block.
         form: "operator", "dense" or "blocks". coupling: "exact" or "paper"; see `Fisher`.
         max_bytes: what a matrix made of it may take, also one that a null space or a whole
             spectrum needs.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -47,32 +46,36 @@ class Storage(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class ProductStorage(Storage):
-    """Nothing kept but the linearization: F v = Jᵀ((A''/φ)(J v))/N, two passes over X."""
+    """Nothing kept but the linearization: F v = Jᵀ((A''/φ)(J v))/N, two products with X."""
 
     structure: FisherStructure
-    covariance_times: Callable[[Array], Array]
 
     @classmethod
     def of(cls, structure: FisherStructure, max_bytes: float) -> ProductStorage:
-        return cls(structure, structure.family.covariance_operator(structure.at.s))
+        structure.curved()  # what A'' refuses of cases in memory, it refuses now
+        return cls(structure)
 
     @property
     def _factor(self) -> float:
-        return 1 / (len(self.structure.at.s) * self.structure.phi)
+        return 1 / (self.structure.at.cases * self.structure.phi)
 
     def times(self, V: Array) -> Array:
-        at = self.structure.at
-        columns = [at.vjp(self.covariance_times(at.jvp(v))) for v in V.T]
-        return self._factor * np.stack(columns, axis=1)
+        products = np.zeros((V.shape[1], V.shape[0]))
+        for at, covariance_times in self.structure.curved():
+            for place, v in enumerate(V.T):
+                products[place] += at.vjp(covariance_times(at.jvp(v)))
+        return self._factor * products.T
 
     def restrict(self, V: Array) -> Array:
         # From the changes of s, one pass for each vector: a null direction gives its ds², not
         # the rounding errors of a product with F.
-        ds = np.empty((V.shape[1], *self.structure.at.s.shape))
-        for place, v in enumerate(V.T):
-            ds[place] = self.structure.at.jvp(v)
-        flat = ds.reshape(len(ds), -1)
-        restricted: Array = np.stack([flat @ self.covariance_times(d).reshape(-1) for d in ds])
+        restricted = np.zeros((V.shape[1], V.shape[1]))
+        for at, covariance_times in self.structure.curved():
+            ds = np.empty((V.shape[1], *at.s.shape))
+            for place, v in enumerate(V.T):
+                ds[place] = at.jvp(v)
+            flat = ds.reshape(len(ds), -1)
+            restricted += np.stack([flat @ covariance_times(d).reshape(-1) for d in ds])
         return self._factor * restricted
 
     def diagonal(self) -> Array:

@@ -10,7 +10,7 @@ dg_h = −M_hi (q_h · dw_i), and enters by products of rank H at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -20,15 +20,22 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
+from normgeo.base.subspaces import triangle
 from normgeo.base.text import text
 from normgeo.models.families import Family
-from normgeo.models.glm import ModelLinearization
-from normgeo.normalizers.linearization import Linearization
+from normgeo.models.linearization import ModelLinearization
+from normgeo.models.rows import Linearized
 
 # Cases and features that are multiplied at once: their strip and its weighted copy stay in cache.
 CASES, FEATURES = 1024, 196
 
 Blocks = Mapping[tuple[int, int], Array]
+
+Visit = Callable[[Array, Array], None]
+"""Given X̂ (n, D) and MᵀKM/N (c, c, n) of n cases and the c neurons of a cluster."""
+
+Curved = tuple[ModelLinearization, Callable[[Array], Array]]
+"""The derivative of s over some of the cases, and the map V ↦ A'' V there."""
 
 
 @final
@@ -71,10 +78,11 @@ class ClusterSums:
 class FisherStructure:
     """The Fisher information of one linearization, its parts computed when asked for.
 
-    Rounding errors are relative to E[K x̂x̂ᵀ], from which the radial part is subtracted.
+    Each is computed in one pass over the cases. Rounding errors are relative to E[K x̂x̂ᵀ], from
+    which the radial part is subtracted.
     """
 
-    at: ModelLinearization
+    at: Linearized
     family: Family
     phi: float
 
@@ -113,137 +121,147 @@ class FisherStructure:
         """Return the diagonal of F (P,), at the cost of products with X̂."""
         layout = self.at.layout
         diagonal = np.zeros((layout.neurons, layout.per_neuron))
-        for cluster in self.clusters:
-            squares = np.zeros((len(cluster), layout.features))
+        squares = np.zeros((layout.neurons, layout.features))
 
-            def add(X: Array, k: Array, squares: Array = squares) -> None:
-                squares += np.einsum("iin->in", k) @ X**2
+        def adding(cluster: Array) -> Visit:
+            def add(X: Array, k: Array) -> None:
+                squares[cluster] += np.einsum("iin->in", k) @ X**2
 
-            sums = self._sums(cluster, add)
+            return add
+
+        each = self._sums([(cluster, adding(cluster)) for cluster in self.clusters])
+        for cluster, sums in zip(self.clusters, each, strict=True):
             for i, h in enumerate(cluster):
                 S, Q = sums.radial_halves(i)
-                diagonal[h, : layout.features] = squares[i] - 2 * (S * Q).sum(axis=1)
+                diagonal[h, : layout.features] = squares[h] - 2 * (S * Q).sum(axis=1)
                 diagonal[h, layout.features :] = sums.rest[:, :, i, i].diagonal()
         return diagonal.reshape(-1)
 
-    def diagonal_rounding(self) -> Array:
-        """Return what rounding may leave of entries of the diagonal that are 0, (P,).
+    def curved(self) -> Iterable[Curved]:
+        """The cases, with A'' at them: kept where they are in memory, else made in one pass."""
+        return self._kept if isinstance(self.at, ModelLinearization) else self._curved()
 
-        A sum of n products is off by n u Σ|terms| at most, however they cancel. Terms are counted
-        by their sizes before anything is taken off: M as 2 g/σ, for layer scales take a part of
-        one from it, and z as Σ|x̃||w̃|/σ. What a center leaves of a constant feature is u times
-        its size, which enters squared.
+    @cached_property
+    def _kept(self) -> tuple[Curved, ...]:
+        return tuple(self._curved())
+
+    def _curved(self) -> Iterator[Curved]:
+        return ((at, self.family.covariance_operator(at.s)) for _, at in self.at.parts())
+
+    def factor_times(self, V: Array, max_bytes: float) -> Array:
+        """Return B V (N·H, k), where F = BᵀB, B = (A''/(φN))^½ J, for V (P, k).
+
+        Raises:
+            ValueError: it would take more than `max_bytes`.
+
         """
-        at, layout, (N, H) = self._normalized, self.at.layout, self.at.s.shape
-        gains = np.ones(H) if self.at.gain is None else np.abs(self.at.gain)
-        rates = 2 * gains / np.broadcast_to(at.sigma, (N, H))
-        sizes = np.abs(at.centered_inputs) @ np.abs(at.centered_weights).T
-        sizes = (sizes if at.stream is None else sizes + np.abs(at.stream)) / at.sigma
-        condition = np.maximum(1, np.sqrt((sizes**2).mean(axis=0)))
-        shared = at.scale.shared_by_neurons or at.center.neuron_dimensions_lost > 0
-        rounding = np.zeros((H, layout.per_neuron))
-        for cluster in self.clusters:
-            n = 2 * (N + len(cluster)) + layout.features + 8
-            unit = n * float(np.finfo(at.z.dtype).eps)
-            for rows in _portions(N, len(cluster)):
-                K = np.abs(self.family.covariance(self.at.s[rows][:, cluster])) / (N * self.phi)
-                rate = rates[rows][:, cluster]
-                terms = K * rate[:, :, None] * rate[:, None, :]
-                if shared:
-                    terms[...] = terms.sum(axis=(1, 2), keepdims=True)
-                own = np.einsum("nhh->hn", terms)
-                part = unit * condition[cluster, None] * (own @ at.centered_inputs[rows] ** 2)
-                part += unit**2 * (own @ at.inputs[rows].astype(np.float64) ** 2)
-                rounding[cluster, : layout.features] += part
-                if layout.has_gain:
-                    z = sizes[rows][:, cluster]
-                    variance = np.einsum("nhh->nh", K)
-                    rounding[cluster, -1] += unit**2 * (variance * z**2).sum(axis=0)
-        return rounding.reshape(-1)
+        shape = self.at.cases * self.at.layout.neurons, V.shape[1]
+        check_size(shape, max_bytes, text("A factor times vectors"))
+        factor, done = np.empty(shape[::-1]), 0
+        for part in self._factors(V):
+            factor[:, done : done + len(part)] = part.T
+            done += len(part)
+        return factor.T
 
-    def factor_times(self, V: Array) -> Array:
-        """Return B V (N·H, k), where F = BᵀB, B = (A''/(φN))^½ J, for V (P, k)."""
-        root = self.family.covariance_root_operator(self.at.s)
-        columns = np.empty((V.shape[1], self.at.s.size))
-        for column, v in zip(columns, V.T, strict=True):
-            column[...] = root(self.at.jvp(v)).reshape(-1)
-        columns /= np.sqrt(len(self.at.s) * self.phi)
-        return columns.T
+    def factor_triangle(self, V: Array) -> Array:
+        """Return the R of B V = QR, which has its singular values and right vectors."""
+        R: Array = np.empty((0, V.shape[1]))
+        for part in self._factors(V):
+            R = triangle(np.concatenate([R, part]) if len(R) else part)
+        return R
+
+    def _factors(self, V: Array) -> Iterator[Array]:
+        for _, at in self.at.parts():
+            root = self.family.covariance_root_operator(at.s)
+            columns = np.empty((V.shape[1], at.s.size))
+            for column, v in zip(columns, V.T, strict=True):
+                column[...] = root(at.jvp(v)).reshape(-1)
+            columns /= np.sqrt(self.at.cases * self.phi)
+            yield columns.T
 
     @cached_property
     def clusters(self) -> list[Array]:
         """The sets of neurons between which F is not zero: all, a group each, or one each."""
-        at, everyone = self._normalized, np.arange(self.at.layout.neurons)
+        everyone = np.arange(self.at.layout.neurons)
         if self.family.coupled:
             return [everyone]
-        shared = at.scale.shared_by_neurons or np.count_nonzero(self._mixing) > len(everyone)
-        return np.array_split(everyone, at.groups if shared else len(everyone))
+        it, mixing = self._first.whole, self._mixing
+        shared = it.scale.shared_by_neurons or np.count_nonzero(mixing) > len(everyone)
+        return np.array_split(everyone, it.groups if shared else len(everyone))
 
-    @property
-    def _normalized(self) -> Linearization:
-        normalized = self.at.normalized
-        return normalized if isinstance(normalized, Linearization) else normalized.full
+    @cached_property
+    def _first(self) -> ModelLinearization:
+        """One part, for what all share: the words, the weights, and σ and q of a batch scale."""
+        return next(self.at.parts()).at
 
     @cached_property
     def _mixing(self) -> Array:
         """The center's projection over neurons, (H, H)."""
-        at = self._normalized
-        return at.center.project_neurons(np.eye(self.at.layout.neurons), at.groups)
+        it = self._first.whole
+        return it.center.project_neurons(np.eye(self.at.layout.neurons), it.groups)
 
     def _fill(self, blocks: Blocks) -> None:
         """Add to zero (p, p) blocks what they hold, by the pair of neurons."""
-        for cluster in self.clusters:
-            place = {int(h): i for i, h in enumerate(cluster)}
-            inside = {
-                (place[i], place[j]): block
-                for (i, j), block in blocks.items()
-                if i in place and j in place
-            }
-            if inside:
-                self._fill_cluster(cluster, inside)
-
-    def _fill_cluster(self, cluster: Array, blocks: Blocks) -> None:
         D = self.at.layout.features
+        wanted = [
+            (cluster, inside) for cluster in self.clusters if (inside := _of(cluster, blocks))
+        ]
 
-        def add(X: Array, k: Array) -> None:
-            for (i, j), block in blocks.items():
-                if k[i, j].any():
-                    _add_weighted_gram(block[:D, :D], X, k[i, j])
+        def adding(inside: Blocks) -> Visit:
+            def add(X: Array, k: Array) -> None:
+                for (i, j), block in inside.items():
+                    if k[i, j].any():
+                        _add_weighted_gram(block[:D, :D], X, k[i, j])
 
-        sums = self._sums(cluster, add)
-        for (i, j), block in blocks.items():
-            (S, Q), (S_other, Q_other) = sums.radial_halves(i), sums.radial_halves(j)
-            gram = np.tril(block[:D, :D])
-            gram += np.tril(gram, -1).T
-            block[:D, :D] = gram - S @ Q_other.T - Q @ S_other.T
-            block[:D, D:] = sums.weights_to_roles(i, j)
-            block[D:, :D] = sums.weights_to_roles(j, i).T
-            block[D:, D:] = sums.rest[:, :, i, j]
-            if i == j:
-                block[...] = (block + block.T) / 2
+            return add
 
-    def _sums(self, cluster: Array, visit: Callable[[Array, Array], None]) -> ClusterSums:
-        """Sum over the cases; `visit` is given X̂ (n, D) and MᵀKM/N (c, c, n) of n cases."""
-        at, s, layout = self._normalized, self.at.s, self.at.layout
-        N, c, R = len(s), len(cluster), layout.per_neuron - layout.features
-        weights = np.zeros((R, layout.features, c, c))
-        rest = np.zeros((R, R, c, c))
-        for rows in _portions(N, c):
-            X = at.center.project_features(at.centered_inputs[rows]).astype(float, copy=False)
-            K = self.family.covariance(s[rows][:, cluster]) / (N * self.phi)
-            M = self._mixed(cluster, rows)
+        each = self._sums([(cluster, adding(inside)) for cluster, inside in wanted])
+        for (_, inside), sums in zip(wanted, each, strict=True):
+            for (i, j), block in inside.items():
+                (S, Q), (S_other, Q_other) = sums.radial_halves(i), sums.radial_halves(j)
+                gram = np.tril(block[:D, :D])
+                gram += np.tril(gram, -1).T
+                block[:D, :D] = gram - S @ Q_other.T - Q @ S_other.T
+                block[:D, D:] = sums.weights_to_roles(i, j)
+                block[D:, :D] = sums.weights_to_roles(j, i).T
+                block[D:, D:] = sums.rest[:, :, i, j]
+                if i == j:
+                    block[...] = (block + block.T) / 2
+
+    def _sums(self, wanted: Sequence[tuple[Array, Visit]]) -> list[ClusterSums]:
+        """Sum over the cases for some clusters, in one pass, and have each visited."""
+        layout, found = self.at.layout, list[ClusterSums]()
+        D, R = layout.features, layout.per_neuron - layout.features
+        for cluster, _ in wanted:
+            c, radial = len(cluster), self._radial(cluster)
+            found.append(ClusterSums(np.zeros((R, D, c, c)), np.zeros((R, R, c, c)), radial))
+        for _, at in self.at.parts():
+            for (cluster, visit), sums in zip(wanted, found, strict=True):
+                self._add(at, cluster, visit, sums)
+        return found
+
+    def _add(
+        self, part: ModelLinearization, cluster: Array, visit: Visit, sums: ClusterSums
+    ) -> None:
+        at, kind, c = part.whole, part.kind or np.dtype(np.float64), len(cluster)
+        for rows in portions(part.cases, c):
+            X = at.center.project_features(at.centered_inputs[rows]).astype(kind, copy=False)
+            K = self.family.covariance(part.s[rows][:, cluster]) / (self.at.cases * self.phi)
+            K = K.astype(kind, copy=False)
+            M = self._mixed(part, cluster, rows)
             KM = K @ M
             visit(X, np.ascontiguousarray(np.moveaxis(M.mT @ KM, 0, -1)))
-            roles = [np.ones_like(self.at.z[rows][:, cluster]), self.at.z[rows][:, cluster]][:R]
+            z = part.z[rows][:, cluster]
+            roles = [np.ones_like(z), z][: len(sums.rest)]
             for r, role in enumerate(roles):
-                weights[r] += (X.T @ (role[:, :, None] * KM).reshape(len(X), -1)).reshape(-1, c, c)
+                products = X.T @ (role[:, :, None] * KM).reshape(len(X), -1)
+                sums.weights[r] += products.reshape(-1, c, c)
                 for t, other in enumerate(roles):
-                    rest[r, t] += (role[:, :, None] * K * other[:, None, :]).sum(axis=0)
-        return ClusterSums(weights, rest, self._radial(cluster))
+                    sums.rest[r, t] += (role[:, :, None] * K * other[:, None, :]).sum(axis=0)
 
-    def _mixed(self, cluster: Array, rows: slice) -> Array:
+    def _mixed(self, part: ModelLinearization, cluster: Array, rows: slice) -> Array:
         """Return M = ds/dc times the center's part over neurons, (n, c, c) or (1, c, c)."""
-        at, mixing = self._normalized, self._mixing[:, cluster]
+        at, mixing = part.whole, self._mixing[:, cluster]
         if at.scale.shared_by_neurons:
             sigma = at.sigma[rows] if len(at.sigma) > 1 else at.sigma
             here = at.point._replace(z=at.z[rows], sigma=sigma)
@@ -251,20 +269,29 @@ class FisherStructure:
             M = np.moveaxis(M, 0, -1)[:, cluster]
         else:
             M = (mixing / at.sigma.T)[None, cluster]
-        return M if self.at.gain is None else self.at.gain[cluster, None] * M
+        return M if part.gain is None else part.gain[cluster, None] * M
 
     def _radial(self, cluster: Array) -> Array | None:
         """Return M_hi q_h, the change −dg_h of the gains for a change of w_i, (c, D, c)."""
-        at = self._normalized
+        part = self._first
+        at = part.whole
         q = at.scale.radial(at.centered_inputs, at.point)
         if q is None:
             return None
-        M = self._mixed(cluster, slice(0, 1))[0]
+        M = self._mixed(part, cluster, slice(0, 1))[0]
         radial: Array = M.T[:, None, :] * at.center.project_features(q)[cluster].T
         return radial
 
 
-def _portions(cases: int, neurons: int) -> Iterator[slice]:
+def _of(cluster: Array, blocks: Blocks) -> Blocks:
+    """The blocks of pairs of neurons within a cluster, by their places in it."""
+    place = {int(h): i for i, h in enumerate(cluster)}
+    return {
+        (place[i], place[j]): block for (i, j), block in blocks.items() if i in place and j in place
+    }
+
+
+def portions(cases: int, neurons: int) -> Iterator[slice]:
     """Cut the cases so that neither X̂ nor the (n, c, c) arrays of a portion grow large."""
     step = max(1, min(CASES, 2**22 // neurons**2))
     return (slice(start, start + step) for start in range(0, cases, step))

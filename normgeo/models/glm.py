@@ -9,7 +9,7 @@ The standard model, (none, none), has no g.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, final
+from typing import Any, Final, cast, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,112 +19,13 @@ from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.rows import Rows
 from normgeo.models.families import Family, family_of
+from normgeo.models.linearization import ModelLinearization, ParameterLayout
+from normgeo.models.rows import Linearized, RowsLinearization, checked_blocks, labelled
 from normgeo.normalizers.fixed_cases import FixedCases
-from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
+from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.normalizer import Normalizer
-
-
-@final
-@dataclass(frozen=True)
-class ParameterLayout:
-    """Where W (H, D), b (H,) and g (H,) stand in θ (P,)."""
-
-    neurons: int
-    features: int
-    has_gain: bool
-
-    @property
-    def per_neuron(self) -> int:
-        """D + 2, or D + 1 without a gain."""
-        return self.features + 1 + self.has_gain
-
-    @property
-    def size(self) -> int:
-        """P, the number of parameters."""
-        return self.neurons * self.per_neuron
-
-    @property
-    def weights(self) -> Array:
-        """The places of W in θ, (H·D,), neuron by neuron."""
-        return self._places()[:, : self.features].reshape(-1)
-
-    @property
-    def biases(self) -> Array:
-        """The places of b in θ, (H,)."""
-        return self._places()[:, self.features]
-
-    @property
-    def gains(self) -> Array:
-        """The places of g in θ, (H,), or none of them (0,)."""
-        return self._places()[:, self.features + 1 :].reshape(-1)
-
-    def pack(self, W: Array, b: Array, g: Array | None) -> Array:
-        """Return θ (P,)."""
-        columns = [W, b[:, None]] + ([g[:, None]] if self.has_gain and g is not None else [])
-        return np.concatenate(columns, axis=1).reshape(-1)
-
-    def split(self, theta: Array) -> tuple[Array, Array, Array | None]:
-        """Return views (W, b, g) of θ (P,); g is None without a gain."""
-        theta = np.asarray(theta)
-        if theta.shape != (self.size,):
-            raise Refusal(
-                text(
-                    "`theta` must have shape ({size},): {neurons} neurons of {each} "
-                    "parameters; got {shape}.",
-                    size=self.size,
-                    neurons=self.neurons,
-                    each=self.per_neuron,
-                    shape=theta.shape,
-                )
-            )
-        rows = theta.reshape(self.neurons, self.per_neuron)
-        D = self.features
-        return rows[:, :D], rows[:, D], rows[:, D + 1] if self.has_gain else None
-
-    def _places(self) -> Array:
-        return np.arange(self.size).reshape(self.neurons, self.per_neuron)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ModelLinearization:
-    """The derivative of the natural parameter s = g z + b in θ at one (θ, X).
-
-        ds = g dz + z dg + db
-
-    Attributes:
-        normalized: the linearization of z in W (and X).
-        s: (N, H). z: (N, H). gain: g (H,), None for the standard model. layout: of θ.
-
-    """
-
-    normalized: Linearization | OwnNeuronLinearization
-    s: Array
-    z: Array
-    gain: Array | None
-    layout: ParameterLayout
-
-    def jvp(self, dtheta: Array) -> Array:
-        """Return ds (N, H) for a change dθ (P,)."""
-        dW, db, dg = self.layout.split(dtheta)
-        ds = self._scaled(self.normalized.jvp(dW)) + db
-        return ds if dg is None else ds + self.z * dg
-
-    def vjp(self, U: Array) -> Array:
-        """Return the adjoint of `jvp` at U (N, H), (P,)."""
-        dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
-        dW = self.normalized.vjp_weights(self._scaled(U))
-        return self.layout.pack(dW, U.sum(axis=0), dg)
-
-    def own_neuron(self) -> ModelLinearization:
-        """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
-        if isinstance(self.normalized, OwnNeuronLinearization):
-            return self
-        return replace(self, normalized=self.normalized.own_neuron())
-
-    def _scaled(self, U: Array) -> Array:
-        return U if self.gain is None else self.gain * U
 
 
 @final
@@ -136,7 +37,7 @@ class NormalizedGLM(Constant):
         normalizer: what makes z of (W, X). family: a `Family` or its key.
         W: (H, D). b: (H,), zeros where None. g: (H,), ones where None; the standard model has none.
         phi: φ, the dispersion (noise variance) of the Gaussian; 1 otherwise.
-        reference: the batch (W₀, X₀) of frozen statistics.
+        reference: the batch (W₀, X₀) of frozen statistics; X₀ may be `Rows`.
         takes_stream: whether the last H inputs are a residual stream r, added to the summed inputs:
             z = N(x Wᵀ + r). They have no weights.
 
@@ -151,7 +52,7 @@ class NormalizedGLM(Constant):
     b: Final[Array]
     g: Final[Array | None]
     phi: Final[float]
-    reference: Final[tuple[Array, Array] | None]
+    reference: Final[tuple[Array, Array | Rows] | None]
     takes_stream: Final[bool]
 
     def __init__(
@@ -163,7 +64,7 @@ class NormalizedGLM(Constant):
         g: ArrayLike | None = None,
         *,
         phi: float = 1.0,
-        reference: tuple[Array, Array] | None = None,
+        reference: tuple[Array, Array | Rows] | None = None,
         takes_stream: bool = False,
     ) -> None:
         instance_of("normalizer", normalizer, Normalizer)
@@ -209,6 +110,14 @@ class NormalizedGLM(Constant):
         H, D = self.W.shape
         return ParameterLayout(H, D, has_gain=self.g is not None)
 
+    @property
+    def batch(self) -> tuple[Array, Array] | None:
+        """The reference where it is in memory; raises ValueError where it is rows in blocks."""
+        if self.reference is None:
+            return None
+        W, X = self.reference
+        return W, np.asarray(X) if isinstance(X, Rows) else X
+
     def pack(self) -> Array:
         """Return θ = vec([W, b, g]ᵀ), (P,)."""
         return self.layout.pack(self.W, self.b, self.g)
@@ -229,20 +138,27 @@ class NormalizedGLM(Constant):
 
     def natural_parameter(self, X: ArrayLike) -> Array:
         """Return s = g z + b, (N, H)."""
-        return self.linearize(X).s
+        return self._in_memory(X).s
 
     def mean(self, X: ArrayLike) -> Array:
         """Return E[y|x] = f(s), (N, H)."""
         return self.family.mean(self.natural_parameter(X))
 
-    def log_likelihood(self, X: ArrayLike, y: ArrayLike) -> float:
+    def log_likelihood(self, X: ArrayLike | Rows, y: ArrayLike | Rows) -> float:
         """Return the mean of log P(y_n|x_n) over the N cases, in nats per case."""
-        return float(np.mean(self.family.log_likelihood(y, self.natural_parameter(X), self.phi)))
+        return float(
+            sum(
+                part.share * np.mean(self.family.log_likelihood(targets, part.at.s, self.phi))
+                for part, targets in labelled(self.linearize(X), y)
+            )
+        )
 
-    def gradient(self, X: ArrayLike, y: ArrayLike) -> Array:
+    def gradient(self, X: ArrayLike | Rows, y: ArrayLike | Rows) -> Array:
         """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
-        at = self.linearize(X)
-        return at.vjp(self.residual(at.s, y))
+        gradient = np.zeros(self.layout.size)
+        for (share, at), targets in labelled(self.linearize(X), y):
+            gradient += share * at.vjp(self.residual(at.s, targets))
+        return gradient
 
     def residual(self, s: Array, y: ArrayLike) -> Array:
         """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
@@ -250,15 +166,26 @@ class NormalizedGLM(Constant):
         difference: Array = point.residual / (len(s) * self.phi)
         return difference
 
-    def linearize(self, X: ArrayLike) -> ModelLinearization:
-        """Return the derivative of s in θ at this model, over the cases X (N, D)."""
-        return self._linearized(self.normalizer.linearize(self._all_weights, X, self.reference))
+    @overload
+    def linearize(self, X: Rows) -> RowsLinearization: ...
+    @overload
+    def linearize(self, X: ArrayLike) -> ModelLinearization: ...
+    @overload
+    def linearize(self, X: ArrayLike | Rows) -> Linearized: ...
+    def linearize(self, X: ArrayLike | Rows) -> Linearized:
+        """Return the derivative of s in θ at this model, over the cases X (N, D).
+
+        Over `Rows`, that of each block, after one pass in which what they share is gathered.
+        """
+        if isinstance(X, Rows):
+            return self._over_rows(X)
+        return self._in_memory(X)
 
     def over(self, X: ArrayLike) -> FixedCases:
         """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
         inputs = real_array("X", X, 2)
         wide = inputs.astype(np.result_type(inputs, self.W), copy=False)
-        return self.normalizer.over(wide, len(self.W), self.reference)
+        return self.normalizer.over(wide, len(self.W), self.batch)
 
     def linearize_over(self, cases: FixedCases) -> ModelLinearization:
         """Return `linearize` over cases that `over` prepared, for a model of the same kind."""
@@ -270,6 +197,46 @@ class NormalizedGLM(Constant):
         W = self.W
         return (
             np.concatenate([W, np.eye(len(W), dtype=W.dtype)], axis=1) if self.takes_stream else W
+        )
+
+    def _in_memory(self, X: ArrayLike) -> ModelLinearization:
+        return self._linearized(self.normalizer.linearize(self._all_weights, X, self.batch))
+
+    def _over_rows(self, rows: Rows) -> RowsLinearization:
+        model = self if rows.dtype is None else self._of_type(rows.dtype)
+        W, reference = model._all_weights, cast(Any, model.reference)
+        if reference is not None and isinstance(reference[1], Rows):
+            reference = reference[0], checked_blocks(reference[1], W)
+        cases = model.normalizer.over_rows(W, checked_blocks(rows, W), reference)
+
+        def linearize(X: Array) -> ModelLinearization:
+            wide = X.astype(np.result_type(X, W, np.float32), copy=False)
+            at = model._linearized(cases.block(wide).linearize(W))
+            return at if rows.dtype is None else replace(at, kind=rows.dtype)
+
+        def in_memory() -> ModelLinearization:
+            X = np.concatenate(list(checked_blocks(rows, W)))
+            frozen = model.normalizer.statistics == "frozen"
+            return linearize(X) if frozen else model._in_memory(X)
+
+        return RowsLinearization(rows, cases.cases, model.layout, linearize, in_memory)
+
+    def _of_type(self, kind: np.dtype[Any]) -> NormalizedGLM:
+        """The same with its numbers in another floating-point type."""
+        reference = self.reference
+        if reference is not None:
+            W0, X0 = reference
+            X0 = replace(X0, dtype=kind) if isinstance(X0, Rows) else X0.astype(kind)
+            reference = W0.astype(kind), X0
+        return NormalizedGLM(
+            self.normalizer,
+            self.family,
+            self.W.astype(kind),
+            self.b.astype(kind),
+            None if self.g is None else self.g.astype(kind),
+            phi=self.phi,
+            reference=reference,
+            takes_stream=self.takes_stream,
         )
 
     def _linearized(self, normalized: Linearization) -> ModelLinearization:

@@ -17,7 +17,8 @@ from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
-from normgeo.models.glm import ModelLinearization, NormalizedGLM
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import ModelLinearization
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -127,4 +128,4 @@ class Layer(Constant):
 def undefined_for_one_case(units: NormalizedGLM) -> str:
     """Return why units have no z for a single case, or '' where they have one."""
     H, D = units.W.shape
-    return units.normalizer.undefined(1, H, D, units.reference)
+    return units.normalizer.undefined(1, H, D, units.batch)

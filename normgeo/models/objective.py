@@ -13,7 +13,8 @@ from normgeo.base.arrays import Array, require_same_cases
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.family import Likelihood
-from normgeo.models.glm import ModelLinearization, NormalizedGLM
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import ModelLinearization
 from normgeo.normalizers.blocks import Blocks, lengths, require_direction
 from normgeo.normalizers.fixed_cases import FixedCases
 

@@ -166,6 +166,7 @@ class BatchCenter(Center):
 
     key, title, over, dual = "batch", text("cases (batch)"), text("the cases"), "layer"
     shared_by_cases = True
+    merges = True
 
     def mean_case(self, X: Array) -> Array | None:
         return mean_along(X, -2)

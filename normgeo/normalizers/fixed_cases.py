@@ -162,7 +162,7 @@ class FixedCases:
 
     def deviation_of_sizes(self, W: Array) -> Array:
         """What σ would be at W (H, D) if nothing canceled."""
-        if self.scale.frozen:
+        if self.scale.known:
             known = self.scale.sigma_of_sizes
             return np.zeros((1, 1)) if known is None else known
         rows = self.center.weight_sizes(W, self.groups)
@@ -193,7 +193,7 @@ class FixedCases:
         """Refuse a σ that is zero, or that may be the rounding of what it was averaged from."""
         if not self.scale.divides:
             return
-        if not self.scale.frozen and self.center.offset is None:
+        if not self.scale.known and self.center.offset is None:
             # Spares the product of the sizes nearly always.
             bound = float(np.abs(W).max()) * self._largest_deviation
             least = np.maximum(self.rounding * bound, np.finfo(sigma.dtype).tiny)

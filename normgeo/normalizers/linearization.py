@@ -52,6 +52,12 @@ class Linearization:
         """What the scale needs to know of this point."""
         return ScalePoint(self.z, self.sigma, self.centered_weights, self.groups)
 
+    @property
+    def sizes(self) -> Array:
+        """Σ|x̃||w̃| (N, H): what C would be if nothing canceled."""
+        sizes: Array = np.abs(self.centered_inputs) @ np.abs(self.centered_weights).T
+        return sizes if self.stream is None else sizes + np.abs(self.stream)
+
     def jvp(self, dW: Array | None = None, dX: Array | None = None) -> Array:
         """Return dz (N, H) for changes dW (H, D) and dX (N, D); None leaves one fixed.
 
@@ -94,6 +100,7 @@ class Linearization:
         """
         return replace(
             self,
+            scale=self.scale.of_first(features),
             centered_weights=self.centered_weights[:, :features],
             centered_inputs=self.centered_inputs[:, :features],
             inputs=self.inputs[:, :features],

@@ -8,6 +8,7 @@ features d ("weight"), or "none". Those with a name, and all 4 × 4, are in `nam
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, final
@@ -22,6 +23,7 @@ from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS, Center
 from normgeo.normalizers.fixed_cases import FixedCases, exact_number, overflow, require_normal
 from normgeo.normalizers.linearization import Linearization
+from normgeo.normalizers.row_cases import RowCases, frozen_over_rows
 from normgeo.normalizers.scales import SCALES, Scale
 from normgeo.normalizers.statistic import group_size
 
@@ -298,6 +300,34 @@ class Normalizer:
         inputs = real_array("X", X, 2)
         weights = np.empty((neurons, inputs.shape[1]), inputs.dtype)
         return self._over_checked(inputs, weights, reference)
+
+    def over_rows(
+        self,
+        W: Array,
+        blocks: Iterable[Array],
+        reference: tuple[Array, Array | Iterator[Array]] | None = None,
+    ) -> RowCases:
+        """Return this normalizer over cases in blocks (n, D), after one pass over them.
+
+        Args:
+            W: (H, D), for which batch statistics are gathered. blocks: of finite floats.
+            reference: W₀ and X₀ of frozen statistics, X₀ (N, D) or in blocks too.
+
+        Raises:
+            ValueError: as `RowCases.of` does.
+
+        """
+        center, scale = self.centering, self.scaling
+        if self.statistics == "frozen":
+            W0, X0 = reference or (W, None)
+            if isinstance(X0, Iterator):
+                W0, _ = _checked_reference((W0, W), W.shape)
+                center, scale = frozen_over_rows(center, scale, self.groups, W0, X0)
+            else:
+                known = None if X0 is None else _checked_reference((W0, X0), W.shape)
+                _, known = _promoted(W.dtype, W, known)
+                center, scale = self._statistics(known, with_sigma=True)
+        return RowCases.of(center, scale, self.groups, self.eps, W, blocks)
 
     def over_test_time(
         self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None

@@ -33,14 +33,15 @@ class Scale(Statistic):
 
     Attributes:
         divides: whether σ is anything but 1. takes_eps: whether ε is added to v.
-        frozen: whether σ is a constant. sigma_of_sizes: what that would be if nothing canceled,
-            None where it is not known.
+        frozen: whether σ is a constant. known: whether it is known without these cases.
+        sigma_of_sizes: what a known σ would be if nothing canceled, None where that is not known.
 
     """
 
     divides: bool = True
     takes_eps: bool = False
     frozen: bool = False
+    known: bool = False
     sigma_of_sizes: Array | None = None
 
     @property
@@ -70,6 +71,14 @@ class Scale(Statistic):
     def unit_rows(self, at: ScalePoint) -> Array | None:
         """Return r (H, D) where W̃ itself moves σ, by dσ_h = r_h · dw̃_h; None where only C does."""
         return None
+
+    def of_first(self, features: int) -> Scale:
+        """The same for the weights of the first features alone."""
+        return self
+
+    def of_equal_sizes(self, sigma: Array, sizes: Array) -> Scale:
+        """The same where σ (1, H) has become 1 and features are counted in units of sizes (D,)."""
+        return self
 
     def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
         """σ = √(v + ε) of floats, which broadcasts against C, without an overflow of v.
@@ -206,6 +215,7 @@ class BatchScale(AveragingScale):
 
     key, title, over, dual = "batch", text("cases (batch)"), text("the cases"), "layer"
     shared_by_cases = True
+    merges = True
 
     def average(self, U: Array, groups: int = 1) -> Array:
         mean: Array = U.mean(axis=-2, keepdims=True)
@@ -300,6 +310,7 @@ class FrozenScale(Scale):
     sigma_of_sizes: Array | None
     takes_eps: bool = True
     frozen = True
+    known = True
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
         return self.constant

@@ -33,6 +33,8 @@ class Statistic(ABC):
         key: the word. title: the same in a menu. over: within a sentence, "the cases".
         shared_by_cases, shared_by_neurons: whether the cases of a batch, or the neurons of a
             group, share one value.
+        merges: whether the value that the cases share is a mean over them, of X or of C², so that
+            it is known from blocks of them.
         dual: the word that makes of Aᵀ = W Xᵀ what this one makes of A, transposed; "" for none.
 
     """
@@ -42,6 +44,7 @@ class Statistic(ABC):
     over: str
     shared_by_cases: bool = False
     shared_by_neurons: bool = False
+    merges: bool = False
     dual: str = ""
 
     @property

@@ -7,8 +7,8 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.subspaces import graded_null_space, mapped_to_zero, without
 from normgeo.base.text import text
-from normgeo.symmetry.deciding import column_sizes, whole
 from normgeo.symmetry.null_chain import Finding, NullChain
+from normgeo.symmetry.units import column_sizes
 
 MOST_OUTPUTS = 2000
 """N·H above which too few cases are not looked for: the search takes O((N·H)³)."""
@@ -21,7 +21,7 @@ def data(chain: NullChain, credited: Array) -> list[Finding]:
     varied = (it.centered_inputs - it.centered_inputs.mean(axis=0)) / sizes
     X = varied
     if weights_only:
-        X, sizes = whole(outputs.at).centered_inputs, outputs.input_sizes
+        X, sizes = outputs.at.whole.centered_inputs, outputs.input_sizes
     every = np.eye(X.shape[1])
     allowed = graded_null_space(outputs.losses.features.T / sizes)
     rounding = outputs.rounding * len(X) ** 0.5
@@ -107,7 +107,7 @@ def _outputs(chain: NullChain) -> int:
     dC (N·H, N, H) runs over all changes of A that the center lets through.
     """
     center, at = chain.normalized.center, chain.parameters.at
-    it, (N, H) = whole(at), at.z.shape
+    it, (N, H) = at.whole, at.z.shape
     changes = np.eye(N * H).reshape(-1, N, H)
     changes = center.project_inputs(center.project_neurons(changes.mT, it.groups).mT)
     ds = it.scale.differential(changes, None, it.point)

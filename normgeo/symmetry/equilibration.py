@@ -25,17 +25,13 @@ from normgeo.base.arrays import Array
 from normgeo.base.subspaces import graded_null_space
 from normgeo.fisher.operator import MAX_BYTES, Fisher
 from normgeo.models.families import Family
-from normgeo.models.glm import ModelLinearization
+from normgeo.models.linearization import ModelLinearization
+from normgeo.models.rows import Linearized
 from normgeo.normalizers.centers import Center, NoCenter
 from normgeo.normalizers.linearization import Linearization
 from normgeo.symmetry.center_losses import CenterLosses
-from normgeo.symmetry.deciding import (
-    case_sizes,
-    column_sizes,
-    deciding_scale,
-    saturated,
-    whole,
-)
+from normgeo.symmetry.deciding import deciding_scale, likeliest_at_zero
+from normgeo.symmetry.units import Units
 
 ROUNDING = 16.0
 """Below so many units of rounding, times the root of the number of columns, all is rounding."""
@@ -102,76 +98,79 @@ class Equilibrated:
     @classmethod
     def of(
         cls,
-        at: ModelLinearization,
+        at: Linearized,
         family: Family,
         weights_only: bool,
         max_bytes: float = MAX_BYTES,
     ) -> Equilibrated:
         """Equilibrate the linearization of a model."""
-        it, layout = whole(at), at.layout
-        variance = family.covariance_diagonal(at.s)
-        radial, scale = it.scale.unit_rows(it.point), deciding_scale(at, family, weights_only)
+        units, layout = Units.of(at, family, weights_only), at.layout
+        part = next(at.parts()).at
+        it, H = part.whole, layout.neurons
+        radial = it.scale.unit_rows(it.point)
+        scale = deciding_scale(at, family, weights_only, units.saturated)
         mixes = scale.shared_by_neurons or it.center.neuron_dimensions_lost > 0
-        z, sigma = it.z.astype(np.float64), it.sigma.astype(np.float64)
-        rates = np.ones(layout.neurons) if at.gain is None else at.gain.astype(np.float64)
-        cases = np.ones((len(z), 1))
-        if len(sigma) > 1:
-            cases = (1 / sigma).mean(axis=1, keepdims=True)
-            sigma = sigma * cases
-            if weights_only:  # then a case may have any unit
-                cases = 1 / case_sizes(it.centered_inputs)
-        else:
-            rates, sigma = rates / sigma[0], np.ones((1, 1))
+        rates = np.ones(H) if part.gain is None else part.gain.astype(np.float64)
+        if not units.by_case:
+            rates = rates / it.sigma[0].astype(np.float64)
         # Outputs of their own may each have their unit; those of a softmax have one.
-        units = np.where(rates == 0, 1.0, np.abs(rates))
+        sizes = np.where(rates == 0, 1.0, np.abs(rates))
         if family.coupled:
-            units = np.full_like(units, units[rates != 0].max(initial=0) or 1.0)
-        left = rates / units
+            sizes = np.full_like(sizes, sizes[rates != 0].max(initial=0) or 1.0)
+        left = rates / sizes
         own = np.ones_like(left) if mixes else np.where(left == 0, 1.0, np.abs(left))
-        sizes, z_sizes = column_sizes(it.inputs * cases), column_sizes(z)
+        z_sizes = units.z
         if scale.radial(it.centered_inputs, it.point) is not None:
-            z_sizes = np.ones_like(z_sizes)  # z is in ds/dw as well
-        terms = np.abs(it.centered_inputs) @ np.abs(it.centered_weights).T
-        if it.stream is not None:
-            terms = terms + np.abs(it.stream)
-        uses_z = scale.divides or (at.gain is not None and not (weights_only and radial is None))
-        linear = Linearization(
-            NoCenter() if it.center.neuron_dimensions_lost else NeuronCenter(it.center),
-            scale,
-            z,
-            sigma if scale.shared_by_neurons else np.ones((1, 1)),
-            it.centered_weights,
-            it.centered_inputs * cases / sizes,
-            it.inputs,
-            it.groups,
-        )
-        equilibrated = ModelLinearization(
-            linear,
-            np.where(variance > 0, 0.0, saturated(at.s, family)),
-            z / z_sizes,
-            None if at.gain is None else left / own,
-            layout,
-        )
+            z_sizes = np.ones(H)  # z is in ds/dw as well
+        uses_z = scale.divides or (part.gain is not None and not (weights_only and radial is None))
+        equal = scale.of_equal_sizes(it.sigma, units.inputs)
+
+        def equilibrated(part: ModelLinearization) -> ModelLinearization:
+            it, sigma = part.whole, np.ones((1, 1))
+            if equal.shared_by_neurons:
+                sigma = it.sigma.astype(np.float64)
+                if units.by_case:
+                    sigma = sigma * units.steepness(it)
+            z = it.z.astype(np.float64)
+            linear = Linearization(
+                NoCenter() if it.center.neuron_dimensions_lost else NeuronCenter(it.center),
+                equal,
+                z,
+                sigma,
+                it.centered_weights,
+                it.centered_inputs * units.of_cases(it) / units.inputs,
+                it.inputs,
+                it.groups,
+            )
+            certain = family.covariance_diagonal(part.s) <= 0
+            return ModelLinearization(
+                linear,
+                np.where(certain, likeliest_at_zero(part.s, family), 0.0),
+                z / z_sizes,
+                None if part.gain is None else left / own,
+                layout,
+            )
+
         middle = family.covariance_diagonal(np.zeros((1, layout.neurons))).max()
         return cls(
-            Fisher(equilibrated, family, float(middle) or 1.0, max_bytes=max_bytes),
+            Fisher(at.map(equilibrated), family, float(middle) or 1.0, max_bytes=max_bytes),
             it.center,
-            CenterLosses.of(it.center, layout.neurons, layout.features, it.groups),
-            sizes,
-            own[:, None] * sizes,
-            1 / units,
-            z_sizes / units,
+            CenterLosses.of(it.center, H, layout.features, it.groups),
+            units.inputs,
+            own[:, None] * units.inputs,
+            1 / sizes,
+            z_sizes / sizes,
             None if radial is None else rates[:, None] * radial,
             weights_only,
-            max(1.0, float((column_sizes(terms / it.sigma) / z_sizes).max())) if uses_z else 1.0,
+            max(1.0, float((units.sums / z_sizes).max())) if uses_z else 1.0,
             float(np.finfo(it.z.dtype).eps),
-            bool((variance <= 0).any()),
+            units.saturated,
         )
 
-    @property
+    @cached_property
     def at(self) -> ModelLinearization:
-        """The equilibrated model."""
-        return self.fisher.structure.at
+        """The equilibrated model, over rows in blocks at the first of them."""
+        return next(self.fisher.structure.at.parts()).at
 
     @property
     def rounding(self) -> float:
@@ -218,7 +217,7 @@ class Equilibrated:
     @property
     def growth(self) -> Array:
         """Coordinates e (P + m, k) of W̃ itself: all of it, each group, and each row."""
-        it = whole(self.at)
+        it = self.at.whole
         W, member = it.centered_weights.astype(np.float64), np.arange(self.at.layout.neurons)
         K = len(W) // it.groups
         parts = np.concatenate(
@@ -252,6 +251,10 @@ class Equilibrated:
         product: Array = self.fisher.matmat(self.spread(V)[:P])[self.places]
         return product if self._allowed is None else self._allowed.T @ product
 
+    def triangle(self, e: Array) -> Array:
+        """The R of `effects` = QR, (k, k) or less, without an array of all cases."""
+        return self.fisher.structure.factor_triangle(e[: self.at.layout.size])
+
     def effects(self, e: Array) -> Array:
         """The change of the outputs (N·H, k) for changes e (P + m, k)."""
         return self.fisher.factor_times(e[: self.at.layout.size])
@@ -280,7 +283,7 @@ class Equilibrated:
         """Return changes dW (k, H, D) of the weights alone."""
         seen = self.center.project_features(dW)
         if self.losses.rows.size:
-            seen = self.center.project_neurons(seen, whole(self.at).groups)
+            seen = self.center.project_neurons(seen, self.at.whole.groups)
         return self.of_centered(seen, self.losses.coordinates(dW))
 
     def of_centered(self, weights: Array, offsets: Array) -> Change:
@@ -309,5 +312,5 @@ class Equilibrated:
 
     def _between(self, W: Array) -> Array:
         """What the neurons share of W (…, H, D) but for what is lost."""
-        at = whole(self.at)
+        at = self.at.whole
         return at.center.project_neurons(W, at.groups)

@@ -16,21 +16,20 @@ from normgeo.base.arrays import Array
 from normgeo.base.residues import Residues, rank, residues
 from normgeo.base.subspaces import SAME
 from normgeo.models.families import Family
-from normgeo.models.glm import ModelLinearization
+from normgeo.models.linearization import ModelLinearization
+from normgeo.models.rows import Linearized
 from normgeo.normalizers.fixed_cases import FixedCases
-from normgeo.normalizers.linearization import Linearization
-from normgeo.symmetry.deciding import whole
 from normgeo.symmetry.dimension import generic_terms
 
 MOST_ENTRIES = 2e6
 """Entries of J above which ranks are left to float64."""
 
 
-def least_dimension(at: ModelLinearization, family: Family, weights_only: bool) -> int:
+def least_dimension(at: Linearized, family: Family, weights_only: bool) -> int:
     """Return the least dimension that the null space has for words like these, 0 if not known."""
-    it = whole(at)
     if not weights_only:
         return 0
+    it = next(at.parts()).at.whole
     shape, alone = (at.layout.neurons, at.layout.features), it.stream is None
     narrowed = it.added > 0 or not alone  # beside a stream W does not grow freely
     coupled = family.coupled and alone
@@ -38,18 +37,20 @@ def least_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
     return sum(terms.values())
 
 
-def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) -> int | None:
+def exact_dimension(over: Linearized, family: Family, weights_only: bool) -> int | None:
     """Return the dimension of the null space of F_WW or of F; None where it is not counted.
 
     That is for Eq. 13 of a layer word, which is no derivative; for outputs of a softmax that are
     certain; for words of one's own with more than + − × ÷; where a bias undoes a gain under a
     layer scale, as they are 1 and σ apart; and for too many cases, neurons and features.
     """
-    it, layout = at.normalized, at.layout
-    variance = family.covariance_diagonal(at.s)
+    layout = over.layout
     columns = layout.weights.size if weights_only else layout.size
-    if not isinstance(it, Linearization) or it.z.size * columns > MOST_ENTRIES:
+    entries = over.cases * layout.neurons * columns
+    if over.coupling != "exact" or entries > MOST_ENTRIES:
         return None
+    at = over.in_memory()
+    it, variance = at.whole, family.covariance_diagonal(at.s)
     traded = not weights_only and it.scale.shared_by_neurons and (np.ptp(it.z, axis=0) < SAME).any()
     if traded or (family.coupled and not variance.all()):
         return None
@@ -62,7 +63,7 @@ def exact_dimension(at: ModelLinearization, family: Family, weights_only: bool) 
 
 def _jacobian(at: ModelLinearization, family: Family, weights_only: bool) -> Residues:
     """∂s/∂θ up to a factor for each row, (rows, P or H·D)."""
-    it, layout = whole(at), at.layout
+    it, layout = at.whole, at.layout
     X, weights, each = it.inputs, it.centered_weights, np.eye(layout.weights.size, dtype=np.int64)
     each = each.reshape(-1, *weights.shape)
     if it.stream is not None:

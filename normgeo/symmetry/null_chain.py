@@ -24,9 +24,9 @@ from normgeo.base.subspaces import (
     without,
 )
 from normgeo.models.families import FAMILIES
-from normgeo.models.glm import ModelLinearization, NormalizedGLM
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import ModelLinearization
 from normgeo.normalizers.linearization import Linearization
-from normgeo.symmetry.deciding import whole
 from normgeo.symmetry.equilibration import Change, Equilibrated
 from normgeo.symmetry.null_space import NullSpace
 
@@ -49,7 +49,7 @@ class NullChain:
     @property
     def normalized(self) -> Linearization:
         """The linearization of z."""
-        return whole(self.at)
+        return self.at.whole
 
     @cached_property
     def outputs(self) -> Equilibrated:

@@ -18,12 +18,12 @@ from scipy.linalg import eigh
 from normgeo.base.arguments import flag, instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.subspaces import SAME, graded_basis, gram_schmidt, triangle
+from normgeo.base.subspaces import SAME, graded_basis, gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 from normgeo.fisher.structure import FisherStructure, check_size
 from normgeo.fisher.which import WhichFisher
-from normgeo.models.glm import ParameterLayout
+from normgeo.models.linearization import ParameterLayout
 from normgeo.normalizers.fixed_cases import TINY
 from normgeo.symmetry.equilibration import Equilibrated
 from normgeo.symmetry.exact_dimension import exact_dimension, least_dimension
@@ -195,14 +195,14 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
         return singular_values, vectors
     certain, doubted = vectors[:, ~doubtful], vectors[:, doubtful]
     layout = E.at.layout
-    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])
+    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])  # of a block, where there are more
     check_size(
         shape, E.fisher.max_bytes, text("The changes of the outputs along small eigenvectors")
     )
     # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
     mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
     doubted = doubted - certain @ mixed
-    R = triangle(E.effects(E.spread(doubted)))
+    R = E.triangle(E.spread(doubted))
     _, found, turned = np.linalg.svd(R, full_matrices=True)
     # Fewer outputs than candidates: the rest of the candidates are null by counting.
     singular_values[doubtful] = 0.0

@@ -12,8 +12,8 @@ from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.models.glm import ModelLinearization, NormalizedGLM
-from normgeo.symmetry.deciding import whole
+from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import ModelLinearization
 
 ROUNDING = 16.0
 """So many units of rounding of the sizes in s are taken for rounding errors of s."""
@@ -119,7 +119,7 @@ def _moved(model: NormalizedGLM, change: Array) -> NormalizedGLM:
 
 def _rounding(at: ModelLinearization, X: Array, W: Array) -> Array:
     """What rounding does to s at most, (N, H): of the sums Σ|x||w| that z comes from, over σ."""
-    it = whole(at)
+    it = at.whole
     unit = float(np.finfo(it.z.dtype).eps)
     sums = np.abs(X) @ np.abs(W).T / it.sigma
     gained = sums if at.gain is None else np.abs(at.gain) * sums

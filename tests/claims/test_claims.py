@@ -50,7 +50,7 @@ from normgeo.dynamics.gradient_descent import Momentum
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.gain_metric import PRINTED
 from normgeo.models.families import FAMILIES, Bernoulli, Categorical, Poisson
-from normgeo.models.glm import ModelLinearization
+from normgeo.models.linearization import ModelLinearization
 from normgeo.normalizers.centers import BatchCenter, LayerCenter
 from normgeo.normalizers.scales import AveragingScale, WeightScale
 from normgeo.settings import Settings

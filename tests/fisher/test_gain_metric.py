@@ -8,7 +8,7 @@ import pytest
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, gain_metric, kl
 from normgeo.base.progress import Stop
-from normgeo.fisher.operator import fisher
+from normgeo.fisher.operator import Fisher, fisher
 
 every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -211,21 +211,25 @@ MUTATIONS = {
     "printed weight norm is exact": ("_projections", lambda names: names["_ones"]),
     "layer norm is robust": (
         "_exact",
-        lambda names: lambda m, X: np.abs(X).max() * names["_exact"](m, X),
+        lambda names: lambda m, at: np.abs(at.whole.inputs).max() * names["_exact"](m, at),
     ),
     "weight norm rises and falls": (
         "_exact",
         lambda names: (
-            lambda m, X: names["_exact"](NormalizedGLM(m.normalizer, "gaussian", m.W, m.b, m.g), X)
+            lambda m, at: names["_exact"](
+                NormalizedGLM(m.normalizer, "gaussian", m.W, m.b, m.g), at
+            )
         ),
     ),
     "the standard Gaussian grows as δ²": (
         "_exact",
-        lambda names: lambda m, X: fisher(m, X).to_dense()[m.layout.biases][:, m.layout.biases],
+        lambda names: (
+            lambda m, at: Fisher(at, m.family, m.phi).to_dense()[np.ix_(*[m.layout.biases] * 2)]
+        ),
     ),
     "φ divides once": (
         "_printed",
-        lambda names: lambda m, X, form: names["_printed"](m, X, form) / m.phi,
+        lambda names: lambda m, at, form: names["_printed"](m, at, form) / m.phi,
     ),
 }
 

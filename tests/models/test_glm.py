@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, fit
 from normgeo.base.progress import Stop
-from normgeo.models.glm import ParameterLayout
+from normgeo.models.linearization import ParameterLayout
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 every_pair = pytest.mark.parametrize("words", GRID, ids="-".join)

@@ -16,7 +16,7 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES, NeuronBlocks
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.which import WhichFisher
-from normgeo.models.glm import ParameterLayout
+from normgeo.models.linearization import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES, listed
 from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard

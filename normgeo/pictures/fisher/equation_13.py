@@ -14,7 +14,7 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import block_norms
 from normgeo.fisher.operator import fisher
 from normgeo.fisher.which import WhichFisher
-from normgeo.models.glm import ParameterLayout
+from normgeo.models.linearization import ParameterLayout
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.beside_standard import BesideStandard, cost_beside_standard

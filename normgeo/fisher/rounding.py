@@ -1,0 +1,53 @@
+"""What rounding may leave of entries of the Fisher information that are 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.fisher.structure import FisherStructure, portions
+
+
+def diagonal_rounding(structure: FisherStructure) -> Array:
+    """Return what rounding may leave of entries of the diagonal that are 0, (P,).
+
+    A sum of n products is off by n u Σ|terms| at most, however they cancel. Terms are counted
+    by their sizes before anything is taken off: M as 2 g/σ, for layer scales take a part of
+    one from it, and z as Σ|x̃||w̃|/σ. What a center leaves of a constant feature is u times
+    its size, which enters squared.
+    """
+    over, family = structure.at, structure.family
+    layout, N = over.layout, over.cases
+    H, D = layout.neurons, layout.features
+    centered, whole = np.zeros((H, D)), np.zeros((H, D))
+    mean_squares, along_gains = np.zeros(H), np.zeros(H)
+    for share, part in over.parts():
+        at = part.whole
+        gains = np.ones(H) if part.gain is None else np.abs(part.gain)
+        rates = 2 * gains / np.broadcast_to(at.sigma, part.s.shape)
+        sizes = at.sizes / at.sigma
+        mean_squares += share * (sizes**2).mean(axis=0)
+        shared = at.scale.shared_by_neurons or at.center.neuron_dimensions_lost > 0
+        for cluster in structure.clusters:
+            for rows in portions(part.cases, len(cluster)):
+                K = np.abs(family.covariance(part.s[rows][:, cluster])) / (N * structure.phi)
+                rate = rates[rows][:, cluster]
+                terms = K * rate[:, :, None] * rate[:, None, :]
+                if shared:
+                    terms[...] = terms.sum(axis=(1, 2), keepdims=True)
+                own = np.einsum("nhh->hn", terms)
+                centered[cluster] += own @ at.centered_inputs[rows] ** 2
+                whole[cluster] += own @ at.inputs[rows].astype(np.float64) ** 2
+                variance, z = np.einsum("nhh->nh", K), sizes[rows][:, cluster]
+                along_gains[cluster] += (variance * z**2).sum(axis=0)
+    condition = np.maximum(1, np.sqrt(mean_squares))
+    members = np.empty((H, 1))
+    for cluster in structure.clusters:
+        members[cluster] = len(cluster)
+    kind = next(over.parts()).at.z.dtype
+    unit = (2 * (N + members) + D + 8) * float(np.finfo(kind).eps)
+    rounding = np.zeros((H, layout.per_neuron))
+    rounding[:, :D] = unit * condition[:, None] * centered + unit**2 * whole
+    if layout.has_gain:
+        rounding[:, -1] = unit[:, 0] ** 2 * along_gains
+    return rounding.reshape(-1)
