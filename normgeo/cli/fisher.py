@@ -19,6 +19,7 @@ from normgeo.tables.table import Table
 
 if TYPE_CHECKING:
     from normgeo.base.arrays import Array
+    from normgeo.datasets.rows import Rows
     from normgeo.models.glm import NormalizedGLM
 
 LARGEST = 2048  # parameters: the eigenvectors take the cube of it in operations
@@ -41,7 +42,7 @@ def add(commands: Any) -> None:
         description=str(
             text(
                 "The spectrum and the null directions of the Fisher information of a model, on a "
-                "data set or with arrays from .npy, .npz or .csv files."
+                "data set or with arrays from .npy, .npz or .csv files; X may exceed the memory."
             )
         ),
     )
@@ -60,6 +61,20 @@ def add(commands: Any) -> None:
     )
     for letter, what in LETTERS.items():
         parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=str(what))
+    parser.add_argument(
+        "--block",
+        type=int,
+        metavar="ROWS",
+        help=str(
+            text(
+                "read X in blocks of so many rows and never hold it; over 512 MB, and of .parquet, "
+                "automatic"
+            )
+        ),
+    )
+    parser.add_argument(
+        "--float32", action="store_true", help=str(text("as --block, with products in float32"))
+    )
     parser.add_argument(
         "-k", type=int, default=20, metavar="K", help=str(text("how many eigenvalues; default: 20"))
     )
@@ -88,6 +103,7 @@ def run(options: argparse.Namespace) -> None:
             read.
 
     """
+    from normgeo.datasets.rows import Rows
     from normgeo.fisher.operator import fisher
     from normgeo.fisher.spectrum import spectrum
     from normgeo.symmetry.dimension import expected_dimension
@@ -98,13 +114,15 @@ def run(options: argparse.Namespace) -> None:
     given = parse_pairs(options.settings)
     settings = Settings.from_recipe(given)
     _require_used(given, options)
-    model, X, title, notes = _from_files(options, settings) or _from_data(settings)
-    F = fisher(model, X, coupling=options.coupling)
-    size = F.layout.size if options.all else len(F.layout.weights)
-    what = "F" if options.all else "F_WW"
-    explanation = None
-    with Bar(_step) as report:
-        progress = Progress.of(report)
+    in_blocks = _in_blocks(options)
+    bar = Bar(_row) if in_blocks else Bar(_step)
+    rows = Progress.of(bar) if in_blocks else None
+    model, X, title, notes = _from_files(options, settings, rows) or _from_data(settings)
+    explanation = null = None
+    with bar as report:
+        progress = Progress(None if in_blocks else report)
+        F = fisher(model, X, coupling=options.coupling)
+        size = F.layout.size if options.all else len(F.layout.weights)
         found = spectrum(
             F,
             min(options.k, size),
@@ -115,9 +133,11 @@ def run(options: argparse.Namespace) -> None:
             progress.tell(1, 3)
             null = null_space(F, weights_only=not options.all)
             progress.tell(2, 3)
+        if null is not None and not isinstance(X, Rows):
             explanation = explain(model, X, null)
+    what = "F" if options.all else "F_WW"
     if options.format in FOR_PROGRAMS:
-        print_table(fisher_records(found, explanation, what), options.format)
+        print_table(fisher_records(found, null, explanation, what), options.format)
         return
     H, D = model.W.shape
     about = text(
@@ -130,7 +150,7 @@ def run(options: argparse.Namespace) -> None:
     )
     print_table(_noted(spectrum_table(found, what, about), notes), options.format)
     print()
-    if explanation is None:
+    if null is None:
         print(
             text(
                 "The null directions of up to {most:,} parameters are counted; these are {size:,}.",
@@ -142,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
     formula = None
     if not options.all and options.coupling == "exact":
         formula = expected_dimension(model.normalizer, H, D, model.family.key)
-    print_table(null_table(explanation, what, formula), options.format)
+    print_table(null_table(null, explanation, what, formula), options.format)
 
 
 def _require_used(given: Iterable[str], options: argparse.Namespace) -> None:
@@ -171,6 +191,25 @@ def _step(done: int, steps: int) -> str:
     return text("{done} of {all}: spectrum, null space, reasons", done=done, all=steps)
 
 
+def _row(done: int, rows: int) -> str:
+    return text("{done:,} of {rows:,} rows, in one of several passes", done=done, rows=rows)
+
+
+def _in_blocks(options: argparse.Namespace) -> bool:
+    """Whether X is read in blocks of rows: by an option, or because memory can't be its place."""
+    from normgeo.datasets.numpy_files import LARGEST as MOST_BYTES
+
+    path, asked = options.X, options.block is not None or options.float32
+    if path is None or path.suffix.lower() == ".npz":
+        if asked:
+            raise Refusal(
+                text("--block and --float32 are of inputs from an .npy, .csv or .parquet file: -X.")
+            )
+        return False
+    large = path.is_file() and path.stat().st_size > MOST_BYTES
+    return asked or large or path.suffix.lower() == ".parquet"
+
+
 def _noted(table: Table, notes: tuple[str, ...]) -> Table:
     return Table(table.columns, table.rows, table.title, notes=(*table.notes, *notes))
 
@@ -188,10 +227,14 @@ def _tell(sentence: str) -> None:
 
 
 def _from_files(
-    options: argparse.Namespace, settings: Settings
-) -> tuple[NormalizedGLM, Array, str, tuple[str, ...]] | None:
-    """Return the model and cases of files, None where none is asked for."""
+    options: argparse.Namespace, settings: Settings, rows: Progress | None
+) -> tuple[NormalizedGLM, Array | Rows, str, tuple[str, ...]] | None:
+    """Return the model and cases of files, None where none is asked for.
+
+    Cases come in blocks of rows where those have a progress.
+    """
     from normgeo.datasets.files import read_array
+    from normgeo.datasets.rows import Rows
     from normgeo.models.glm import NormalizedGLM
 
     paths = {letter: getattr(options, letter) for letter in LETTERS}
@@ -206,12 +249,18 @@ def _from_files(
                 given=", ".join(f"-{letter}" for letter in given),
             )
         )
-    found = {letter: read_array(letter, paths[letter], _tell) for letter in given}
+    read = [letter for letter in given if letter != "X" or rows is None]
+    found = {letter: read_array(letter, paths[letter], _tell) for letter in read}
     for letter in {"b", "g"} & found.keys():
         if found[letter].ndim == 2 and 1 in found[letter].shape:
             found[letter] = found[letter].reshape(-1)  # a row or a column of a .csv
-    W, X = found["W"], found["X"]
-    method = settings.normalizer
+    kind = "float32" if options.float32 else None
+    X: Array | Rows
+    if rows is None:
+        X = found["X"]
+    else:
+        X = Rows.of(paths["X"], block=options.block, dtype=kind, progress=rows)
+    W, method = found["W"], settings.normalizer
     family = "gaussian" if settings.family == "auto" else settings.family
     model = NormalizedGLM(
         method,

@@ -7,11 +7,11 @@ from normgeo.base.text import text
 from normgeo.fisher.spectrum import Spectrum
 from normgeo.fisher.which import WhichFisher
 from normgeo.symmetry.explanation import Explanation
+from normgeo.symmetry.null_space import NullSpace
 from normgeo.tables.table import Table
 
 UNDECIDED = text("cannot be decided in float64")
-
-UNDECIDED = text("cannot be decided in float64")
+NOT_EXPLAINED = text("not explained: reasons are found of cases in memory")
 
 
 def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
@@ -43,18 +43,20 @@ def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
     )
 
 
-def null_table(found: Explanation, what: str, formula: int | None) -> Table:
-    """Return what explains the null directions as a table for people, the sentences below.
+def null_table(
+    null: NullSpace, explanation: Explanation | None, what: str, formula: int | None
+) -> Table:
+    """Return null directions and what explains them as a table for people, the sentences below.
 
     `formula` is how many there are for generic weights and cases, None where that is not known.
     """
-    null = found.null
-    credited = [reason for reason in found.reasons if reason.added]
-    rows: list[tuple[str, int]] = [(reason.title, reason.added) for reason in credited]
-    if found.unexplained:
-        rows.append((text("no known reason"), found.unexplained))
-    if null.undecided:
-        rows.append((UNDECIDED, null.undecided))
+    credited = []
+    rows: list[tuple[str, int]] = [(NOT_EXPLAINED, null.dimension)] if null.dimension else []
+    if explanation is not None:
+        credited = [reason for reason in explanation.reasons if reason.added]
+        rows = [(reason.title, reason.added) for reason in credited]
+        if explanation.unexplained:
+            rows.append((text("no known reason"), explanation.unexplained))
     if null.undecided:
         rows.append((UNDECIDED, null.undecided))
     notes = (
@@ -90,7 +92,9 @@ def null_table(found: Explanation, what: str, formula: int | None) -> Table:
     )
 
 
-def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) -> Table:
+def fisher_records(
+    found: Spectrum, null: NullSpace | None, explanation: Explanation | None, what: str
+) -> Table:
     """Return a record for each eigenvalue and each reason, for programs, with all digits."""
     of = found.which
     which = (what, str(of.kind), of.coupling, of.N, of.phi)
@@ -98,17 +102,17 @@ def fisher_records(found: Spectrum, explanation: Explanation | None, what: str) 
         ("eigenvalue", i, float(value), share, "", None, None, "", *which)
         for i, (value, share) in _ranked(found)
     ]
-    if explanation is not None:
-        reasons: list[tuple[object, ...]] = [
-            (reason.title, reason.added, None, reason.sentence) for reason in explanation.reasons
-        ]
-        reasons.append((text("no known reason"), explanation.unexplained, None, ""))
+    if null is not None:
+        reasons: list[tuple[object, ...]] = [(NOT_EXPLAINED, null.dimension, None, "")]
+        if explanation is not None:
+            reasons = [(r.title, r.added, None, r.sentence) for r in explanation.reasons]
+            reasons.append((text("no known reason"), explanation.unexplained, None, ""))
         rows += [
             ("null_directions", i, None, None, *reason, *which)
             for i, reason in enumerate(reasons, start=1)
         ]
-        undecided = explanation.null.undecided
-        rows.append(("undecided_directions", 1, None, None, UNDECIDED, None, undecided, "", *which))
+        left = (UNDECIDED, None, null.undecided, "")
+        rows.append(("undecided_directions", 1, None, None, *left, *which))
     columns = (
         "kind",
         "index",
