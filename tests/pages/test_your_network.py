@@ -260,6 +260,22 @@ def test_opened_file_is_seen_first_by_its_name_and_as_it_is_now(shown, open_file
     assert page.figures == ["averages"], "Home is there for those who go there"
 
 
+def test_opened_recording_is_shown_in_its_tab_and_that_is_said_above(shown, monkeypatch):
+    monkeypatch.setenv(opened.PASSED, "")
+    opened.pass_on({"training": [EXAMPLE.path]})
+    page = shown("home")
+    assert page.figures == ["trained_layer", "training_run"], "the bare address leads there"
+    page.open("your_network", tab="training")
+    said = f"`{EXAMPLE.path.name}` is below, in the tab “A training run”."
+    assert said in page.words
+    assert str(EXAMPLE.story) not in page.words
+    page.app.button(key="own_run_other").click().run()
+    assert said not in page.words
+    assert str(EXAMPLE.story) in page.words
+    page.app.button(key="own_run_other").click().run()
+    assert said in page.words
+
+
 def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
     layer = {f"{i}.weight": {"dtype": "F32", "shape": [16, 64]} for i in range(2)}
     large = {"dtype": "F32", "shape": [4000, 32_000], "data_offsets": [8192, 512_008_192]}

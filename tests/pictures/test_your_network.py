@@ -112,3 +112,13 @@ def test_what_turns_less_than_stated_is_frozen() -> None:
     assert len(result.frozen) == 5
     (line,) = [each for each in drawn.layout.shapes if each.yref == "y"]
     assert line.y0 == below
+
+
+def test_where_nothing_is_known_of_epsilon_a_sentence_stands_alone() -> None:
+    result, drawn = made(norm="weight", stands="after")
+    assert result.shorter is None
+    assert not drawn.layout.xaxis2.visible
+    assert not drawn.layout.yaxis2.visible
+    assert all(each.yref != "y2" for each in drawn.layout.shapes)
+    assert any("This norm has no ε." in each.text for each in drawn.layout.annotations)
+    assert made()[1].layout.yaxis2.visible

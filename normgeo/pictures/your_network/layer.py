@@ -124,6 +124,8 @@ class Neurons(NamedTuple):
     @property
     def without_epsilon(self) -> str:
         """Why there is nothing to say of ε."""
+        if self.normalizer.is_standard:
+            return text("There is no norm, and so no ε.")
         if not self.normalizer.added_eps:
             return text("This norm has no ε.")
         return text("Where ε counts is not known without activations.")

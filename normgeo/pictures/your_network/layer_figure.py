@@ -69,6 +69,9 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         },
         yaxis2=_shares(result) | {"anchor": "x2"},
     )
+    drawn.update_layout(  # there is a sentence where there is nothing to show
+        {axis: {"visible": result.shorter is not None} for axis in ("xaxis2", "yaxis2")}
+    )
     return drawn
 
 
@@ -224,7 +227,7 @@ def _shares(result: Neurons) -> dict[str, Any]:
 def _lines(result: Neurons, ink: str) -> Iterator[dict[str, Any]]:
     """Below which angle a neuron is frozen, and from which share on ε counts."""
     for axis, value in (("", result.frozen_below), ("2", MUCH)):
-        if axis or result.height == "angle":
+        if result.shorter is not None if axis else result.height == "angle":
             yield {
                 "type": "line",
                 "xref": f"x{axis} domain",

@@ -14,7 +14,7 @@ from normgeo.models.families import FAMILIES
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.your_network import uploads
-from normgeo.ui.your_network.files import ONE, WEIGHTS
+from normgeo.ui.your_network.files import ONE, RUN, WEIGHTS, files
 from normgeo.ui.your_network.own import Own, held
 
 PROPOSED = "\0"  # no path of a norm
@@ -50,6 +50,9 @@ SLIDING = {
 def ways() -> None:
     """Say above the picture whose layer it is, and draw the ways to the others."""
     own = held()
+    if own is None and files().names(RUN) and opened().files.get(RUN):
+        names = ", ".join(files().names(RUN))
+        st.caption(str(text("{names!s} is below, in the tab “A training run”.", names=names)))
     if url.bare() or (own is None and WEIGHTS not in opened().files):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="own_ways"):
