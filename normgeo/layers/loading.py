@@ -41,8 +41,9 @@ def load_layer(
     Args:
         files: .safetensors, .npz, .npy or .csv, one path or more. layer: its name, where the
             files hold several.
-        x: a file with inputs of the layer, (N, D), or images (N, C, H, W) of a convolution.
-        stream: one with what the outputs are added to, (N, H), or images of it.
+        x: a file with inputs of the layer, (N, D) or with more axes before the last, as
+            (N, T, D); or images (N, C, H, W) of a convolution.
+        stream: one with what the outputs are added to, (N, H), (N, T, H), or images of it.
         labels: of the model's outputs.
         gradient: of the loss, as the weights stand in their file.
         roles: corrections, tensor → a word of ROLES.
@@ -96,6 +97,10 @@ def read_layer(
     if extra["gradient"] is not None:
         gradient = _gradient(extra["gradient"], proposal)
     X = None if extra["x"] is None else extra["x"].read().astype(np.float64)
+    rows = not how.kernel
+    if X is not None and rows and X.ndim > 2 and X.shape[-1] == how.shape[1]:
+        X = _as_cases(X)
+        notes.append(text("Each vector of the inputs is a case: {N:,} of them.", N=len(X)))
     if X is not None and X.ndim > 2:
         X = sliding.windows(X, how)
         notes.append(text("The inputs are windows of images: {sliding}.", sliding=str(sliding)))
@@ -139,7 +144,9 @@ def read_layer(
             W, X, gradient = with_bias_as_weight(W, bias, X, gradient)
         bias = None
     stream = None if extra["stream"] is None else extra["stream"].read()
-    if stream is not None and stream.ndim > 2:
+    if stream is not None and rows:
+        stream = _as_cases(stream)
+    elif stream is not None and stream.ndim > 2:
         stream = np.moveaxis(stream, 1, -1).reshape(-1, stream.shape[1])  # as the windows are
     labels = None if extra["labels"] is None else extra["labels"].read()
     return TrainedLayer(
@@ -158,6 +165,11 @@ def read_layer(
         why=proposal.why,
         notes=tuple(notes),
     )
+
+
+def _as_cases(values: Array) -> Array:
+    """Vectors along the last axis, as of the words of sentences (N, T, D), one below the other."""
+    return values.reshape(-1, values.shape[-1]) if values.ndim > 2 else values
 
 
 def _only(path: File, what: str) -> Tensor:

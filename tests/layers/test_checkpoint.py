@@ -270,3 +270,23 @@ def test_files_without_weights_say_so(tmp_path: Path) -> None:
     path = saved(tmp_path, {"bn.weight": (4,), "bn.bias": (4,)})
     with pytest.raises(Refusal, match=r"^The files must hold weights, .* none of their 2 tensors"):
         load_layer(path)
+
+
+def test_vectors_of_sequences_are_cases(tmp_path: Path) -> None:
+    """Inputs (N, T, D) and a stream (N, T, H) of a linear layer, as transformers have them."""
+    W, X, r = (RNG.standard_normal(shape) for shape in ((3, 4), (5, 6, 4), (5, 6, 3)))
+    np.savez(tmp_path / "net.npz", **{"fc.weight": W, "ln.weight": np.ones(3)})
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "r.npy", r)
+    layer = load_layer(
+        tmp_path / "net.npz",
+        x=tmp_path / "x.npy",
+        stream=tmp_path / "r.npy",
+        place="residual",
+        normalizer="layer",
+        eps=0.0,
+    )
+    v = layer.variances()
+    assert v is not None
+    np.testing.assert_allclose(v.ravel(), (X @ W.T + r).var(axis=2).ravel())
+    assert "Each vector of the inputs is a case: 30 of them." in layer.notes

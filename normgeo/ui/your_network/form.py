@@ -50,10 +50,12 @@ SLIDING = {
 def ways() -> None:
     """Say above the picture whose layer it is, and draw the ways to the others."""
     own = held()
+    if url.bare():
+        return
     if own is None and files().names(RUN) and opened().files.get(RUN):
         names = ", ".join(files().names(RUN))
         st.caption(str(text("{names!s} is below, in the tab “A training run”.", names=names)))
-    if url.bare() or (own is None and WEIGHTS not in opened().files):
+    if own is None and WEIGHTS not in opened().files:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="own_ways"):
         if own is None:
