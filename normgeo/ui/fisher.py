@@ -157,11 +157,11 @@ def labels(settings: Settings) -> None:
     results.show("labels", settings, again=text("Compute both models"))
     st.latex(
         r"F = \mathbb{E}_x\, \mathbb{E}_{y \sim P(y|x)}\!\left[ \nabla\!\log P(y|x)\, "
-        r"\nabla\!\log P(y|x)^{\mathsf T} \right] \qquad \text{(Eq. 9)}"
+        r"\nabla\!\log P(y|x)^{\mathsf T} \right]"
     )
     st.markdown(
         text(
-            "The expectation is over labels drawn from the model itself. With the labels of "
+            "Eq. 9. The expectation is over labels drawn from the model itself. With the labels of "
             "the data, the same product is the empirical Fisher matrix: it also depends on how "
             "well the model fits, not only on how far a step moves it. All pages here show the "
             "expected one."
@@ -176,22 +176,31 @@ def equation(settings: Settings) -> None:
         return
     picture: LongerSteps = found.result
     lines = [
-        rf"{tex.words(text(step.method))}\text{{, }}{tex.words(step.direction)} & "
-        rf"\tfrac12 \cdot {tex.number(step.length)}^2 \cdot {tex.number(step.curvature)} & "
-        rf"= {tex.number(step.quadratic)} & \mathrm{{KL}} = {tex.number(step.kl)}"
+        rf"{tex.words(text(step.method))}\text{{, }}{tex.words(step.direction)}\; & "
+        rf"\tfrac12 \cdot {tex.number(step.length)}^2 \cdot {tex.number(step.curvature)} "
+        rf"= {tex.number(step.quadratic)},\, \mathrm{{KL}} = {tex.number(step.kl)}"
         for step in picture.written
     ]
     out, family = picture.output, picture.base.points[-1].data.model.family
     st.latex(
-        r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] = "
-        r"\tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3), \qquad "
-        r"F = \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]"
+        tex.aligned(
+            [
+                r"\mathrm{KL}[P_\theta \Vert P_{\theta+\delta}] &= "
+                r"\tfrac12\, \delta^{\mathsf T} F \delta + O(\lVert\delta\rVert^3)",
+                r"F &= \mathbb{E}_x\!\left[ J^{\mathsf T} \frac{A''}{\phi} J \right]",
+            ]
+        )
     )
-    st.latex(r"\begin{array}{lrll}" + r" \\[4pt] ".join(lines) + r"\end{array}")
+    st.latex(tex.aligned(lines, gap=4))
     st.latex(
-        rf"A(s) = {family.formula}, \quad s = {tex.number(out.s)}: \quad "
-        rf"\mathbb{{E}}[y] = A'(s) = {tex.number(out.mean)}, \quad "
-        rf"\mathrm{{Var}}[y]/\phi = A''(s) = {tex.number(out.variance)}"
+        tex.aligned(
+            [
+                rf"A(s) &= {family.formula}, \quad s = {tex.number(out.s)}:",
+                rf"\mathbb{{E}}[y] &= A'(s) = {tex.number(out.mean)}",
+                rf"\mathrm{{Var}}[y]/\phi &= A''(s) = {tex.number(out.variance)}",
+            ],
+            gap=4,
+        )
     )
     st.caption(
         text(

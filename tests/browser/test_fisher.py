@@ -87,6 +87,11 @@ def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone
             )
             assert content <= box <= 390
             assert words_outside(phone, each) == []
+    phone.goto(f"{server}/fisher?tab=equation")
+    wait_settled(phone)
+    panel = phone.locator("[role=tabpanel]:has(.katex)")
+    expect(panel).to_have_count(1)
+    assert panel.evaluate("e => e.scrollWidth - e.clientWidth") == 0, "no formula is cut off"
     top, below = phone.locator(".st-key-figure_equal_kl .cartesianlayer .subplot").all()[:2]
     assert top.bounding_box()["y"] + top.bounding_box()["height"] <= below.bounding_box()["y"]
 
