@@ -14,7 +14,7 @@ from typing import Any, Final, cast, final, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.arguments import flag, instance_of, whole_number
 from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
@@ -85,7 +85,7 @@ class NormalizedGLM(Constant):
         self.g = _per_neuron("g", np.ones(H) if g is None else g, H) if has_gain else None
         self.phi = self.family.dispersion(phi)
         self.reference = reference
-        self.takes_stream = takes_stream
+        self.takes_stream = flag("takes_stream", takes_stream)
 
     @classmethod
     def random(

@@ -84,5 +84,8 @@ def _(draw: Draw) -> dict[str, Any]:
         "place": draw(st.sampled_from([None, *ng.PLACES])),
         "eps": draw(st.sampled_from([None, 0.0, 1e-5])),
         "layer": None,
+        "stride": 1,
+        "padding": 0,
+        "dilation": 1,
         **dict.fromkeys(optional),
     }

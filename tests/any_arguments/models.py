@@ -44,6 +44,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "g": None,
         "phi": draw(st.sampled_from([1, 1.0, 0.5])),
         "reference": (W, np.eye(3, D)),
+        "takes_stream": False,
     }
 
 
