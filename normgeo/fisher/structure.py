@@ -248,7 +248,7 @@ class FisherStructure:
             X = at.center.project_features(at.centered_inputs[rows]).astype(kind, copy=False)
             K = self.family.covariance(part.s[rows][:, cluster]) / (self.at.cases * self.phi)
             K = K.astype(kind, copy=False)
-            M = self._mixed(part, cluster, rows)
+            M = self._mixed(part, cluster, rows).astype(kind, copy=False)
             KM = K @ M
             visit(X, np.ascontiguousarray(np.moveaxis(M.mT @ KM, 0, -1)))
             z = part.z[rows][:, cluster]
