@@ -10,9 +10,8 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give, print_table
 from normgeo.tables.formats import FORMATS
-from normgeo.tables.table import Table
 
 EXTRA = {
     "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
@@ -93,9 +92,7 @@ def add(commands: Any) -> None:
         default="text",
         help=str(text("csv and json have a record for each neuron, with all digits")),
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help=str(text("a report, .html or .pdf"))
-    )
+    add_output(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -111,6 +108,7 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables
 
+    format = format_of(options)
     extra = {name: getattr(options, name) for name in EXTRA}
     stated = {name: getattr(options, name) for name in SLIDING}
     sliding = Sliding.of(**{name: typed(word) for name, word in stated.items() if word is not None})
@@ -145,36 +143,18 @@ def run(options: argparse.Namespace) -> None:
         for proposal in chosen
     )
     sort = options.sort or "neuron"
-    if options.output is not None:
-        told = tables.neurons_table(next(reports), sort, options.top) if one else None
-        _write(options.output, told or tables.layers_table(reports))
-    elif options.format in FOR_PROGRAMS:
-        print_table(tables.records_table(reports, sort), options.format)
+    if format in FOR_PROGRAMS:
+        give(tables.records_table(reports, sort), options)
     elif one:
-        print_table(
-            tables.neurons_table(next(reports), sort, 20 if options.top is None else options.top),
-            options.format,
-        )
+        top = 20 if options.top is None and options.output is None else options.top
+        give(tables.neurons_table(next(reports), sort, top), options)
     else:
-        print_table(tables.layers_table(reports), options.format)
-        print(
-            text("Choose one with --layer NAME; --roles lists which tensor is what."),
-            file=sys.stderr,
-        )
-
-
-def _write(path: Path, table: Table) -> None:
-    from normgeo.tables.printed import page
-
-    suffix = path.suffix.lower()
-    if suffix not in {".html", ".pdf"}:
-        raise Refusal(text("A report is written to .html or .pdf; got {path!s}.", path=path))
-    content = page(table).encode()
-    if suffix == ".pdf":
-        from normgeo.pictures.style.printing import to_pdf
-
-        content = to_pdf(content.decode())
-    path.write_bytes(content)
+        give(tables.layers_table(reports), options)
+        if options.output is None:
+            print(
+                text("Choose one with --layer NAME; --roles lists which tensor is what."),
+                file=sys.stderr,
+            )
 
 
 def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:

@@ -1,7 +1,8 @@
-"""What commands share: the program's name, and tables on standard output."""
+"""What commands share: the program's name, and tables on standard output or in a file."""
 
 from __future__ import annotations
 
+import argparse
 import errno
 import io
 import os
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TextIO, cast, final
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
@@ -45,6 +47,57 @@ def silence_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a report to a command."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help=str(text("a report, .html or .pdf, or its numbers: .csv .json")),
+    )
+
+
+def format_of(options: argparse.Namespace) -> str:
+    """Return what a command's table is made for: the file of its report, or else `--format`.
+
+    Raises:
+        ValueError: a file of another kind.
+
+    """
+    if options.output is None:
+        return str(options.format)
+    from normgeo.pictures.style.printing import DOCUMENTS
+
+    suffix: str = options.output.suffix.lower().removeprefix(".")
+    if suffix not in DOCUMENTS:
+        raise Refusal(
+            text(
+                "A report is written to .html or .pdf, and its numbers to .csv or .json; got "
+                "{path!s}.",
+                path=options.output,
+            )
+        )
+    return suffix
+
+
+def give(table: Table, options: argparse.Namespace) -> None:
+    """Write a table to the file of its report, where one is asked for, or print it.
+
+    Raises:
+        ValueError: a file of another kind, or no browser for PDF. OSError: one that can't be
+            written.
+
+    """
+    format = format_of(options)
+    if options.output is None:
+        print_table(table, format)
+        return
+    from normgeo.pictures.style.printing import document
+
+    options.output.write_bytes(document(table, format))
 
 
 def print_table(table: Table, format: str) -> None:

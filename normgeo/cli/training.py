@@ -9,7 +9,7 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import print_table
+from normgeo.cli.output import add_output, format_of, give
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.recordings.example import EXAMPLE
 from normgeo.recordings.findings import FROZEN, WITHIN, findings, optimizer_of_run
@@ -80,16 +80,18 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help=str(text("print the table again whenever there are new records, until Ctrl+C")),
+        help=str(text("print or write it again whenever there are new records, until Ctrl+C")),
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
+    add_output(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read and print.
+    """Read, and print or write.
 
     Raises:
-        ValueError: no files, no recording, or none that says the optimizer. OSError: no such file.
+        ValueError: no files, no recording, or none that says the optimizer; a report of no kind.
+        OSError: no such file.
 
     """
     if bool(options.files) == options.example:
@@ -99,6 +101,7 @@ def run(options: argparse.Namespace) -> None:
                 "run, or --example."
             )
         )
+    format_of(options)  # a report that can't be written is refused before a long file is read
     files = [EXAMPLE.path] if options.example else options.files
     printed = _print(files, options, -1)
     while options.follow:
@@ -107,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _print(files: list[Path], options: argparse.Namespace, before: int) -> int:
-    """Print the table if there are more records than before; return how many there are."""
+    """Print or write the table if there are more records than before; return how many there are."""
     from normgeo.pictures.your_network.checkpoints import read_run
 
     recording = read_run(
@@ -119,8 +122,7 @@ def _print(files: list[Path], options: argparse.Namespace, before: int) -> int:
     )
     if (records := len(recording.steps)) > before:
         found = findings(recording, frozen=options.frozen, within=options.within)
-        table = training_table(recording, optimizer_of_run(recording), found)
-        print_table(table, options.format)
+        give(training_table(recording, optimizer_of_run(recording), found), options)
     return records
 
 

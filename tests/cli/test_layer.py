@@ -182,6 +182,20 @@ def test_report_is_a_page_with_every_neuron_and_no_markup_of_the_file(
     assert "A report is written to .html or .pdf" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_numbers_in_a_file_are_those_that_are_printed(
+    checkpoint: Path, tmp_path: Path, suffix: str, capsys: Captured
+) -> None:
+    file = tmp_path / f"numbers.{suffix.upper()}"
+    assert main(["layer", str(checkpoint), "--format", suffix]) == 0
+    printed = capsys.readouterr().out
+    assert main(["layer", str(checkpoint), "-o", str(file)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert file.read_bytes().decode() == printed
+    assert "norm2" not in printed
+    assert "mlp.fc1.weight" in printed
+
+
 def test_report_is_a_document_of_pages(tmp_path: Path) -> None:
     assert main(["layer", "--example", "layer", "-o", str(tmp_path / "report.pdf")]) == 0
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")

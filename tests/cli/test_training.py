@@ -10,6 +10,7 @@ import pytest
 
 from normgeo import Recorder, findings, read_recording
 from normgeo.__main__ import main
+from normgeo.base.numbers import number
 from normgeo.tables.formats import FORMATS
 
 
@@ -44,6 +45,27 @@ def test_numbers_are_the_findings(path, capsys):
     assert main(["training", str(path), "--frozen", "90", "--format", "csv"]) == 0
     rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert [row["verdict"] for row in rows] == ["frozen", "frozen"]
+
+
+def test_report_in_a_file_has_the_numbers_and_the_sentences(path, tmp_path, capsys):
+    norm = findings(read_recording(path))[0].norm
+    for suffix in ("json", "csv"):
+        assert main(["training", str(path), "--format", suffix]) == 0
+        printed = capsys.readouterr().out
+        assert main(["training", str(path), "-o", str(tmp_path / f"x.{suffix}")]) == 0
+        assert (tmp_path / f"x.{suffix}").read_bytes().decode() == printed
+        assert str(norm) in printed
+    assert main(["training", str(path), "-o", str(tmp_path / "x.html")]) == 0
+    html = (tmp_path / "x.html").read_text("utf-8")
+    assert html.count("<tr>") == 1 + 2
+    assert number(norm) in html
+    assert "root mean squares over the last half" in html
+    assert capsys.readouterr().out == ""
+
+
+def test_report_of_another_kind_is_refused_before_a_file_is_read(tmp_path, capsys):
+    assert main(["training", "none.run", "-o", str(tmp_path / "x.txt")]) == 2
+    assert "to .html or .pdf, and its numbers to .csv or .json; got" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -112,6 +134,21 @@ def test_following_prints_what_is_new_until_it_is_interrupted(path, capsys, monk
     printed = capsys.readouterr().out
     assert printed.count("40 records of 39 steps") == 1
     assert printed.count("41 records of 40 steps") == 1
+
+
+def test_following_into_a_file_keeps_it_up_to_date(path, tmp_path, monkeypatch):
+    report, seen = tmp_path / "run.json", []
+
+    def wait(seconds):
+        seen.append(json.loads(report.read_text("utf-8"))[0]["‖w‖"])
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        with Recorder(path, {"w": "batch"}, append=True) as recorder:
+            recorder.step({"w": np.full((2, 30), 9.0)}, 0.01, decay=0.1)
+
+    monkeypatch.setattr("normgeo.cli.training.time.sleep", wait)
+    assert main(["training", str(path), "--follow", "-o", str(report)]) == 130
+    assert seen[1] > seen[0]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""HTML pages as PDF, printed by a browser."""
+"""Tables as documents, and HTML pages as PDF, printed by a browser."""
 
 from __future__ import annotations
 
@@ -11,10 +11,31 @@ from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.static import BrowserMissing
+from normgeo.tables.formats import render
+from normgeo.tables.printed import page
+from normgeo.tables.table import Table
 
 # Every browser takes about 200 MB.
 _TURN = Lock()
 _PATIENCE = 60  # seconds for a browser to print
+
+
+DOCUMENTS = ("html", "pdf", "csv", "json")
+
+
+def document(table: Table, format: str) -> bytes:
+    """Return a table as a file: with its sentences to read, or its rows alone for programs.
+
+    Args:
+        table: the table. format: one of DOCUMENTS.
+
+    Raises:
+        BrowserMissing, ValueError: as `to_pdf`, for PDF.
+
+    """
+    if format == "pdf":
+        return to_pdf(page(table))
+    return (page(table) if format == "html" else render(table, format)).encode()
 
 
 def to_pdf(html: str) -> bytes:

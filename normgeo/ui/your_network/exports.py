@@ -13,9 +13,8 @@ from normgeo.pictures import Picture
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.export import STATIC, to_bytes
 from normgeo.pictures.style.player import CONFIG
-from normgeo.pictures.style.printing import to_pdf
+from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
-from normgeo.tables.printed import page
 from normgeo.tables.table import Table
 from normgeo.ui.export_row import download, why_no_browser
 
@@ -64,11 +63,9 @@ def report(table: Callable[[], Table], file: str) -> None:
             (text("Report as HTML"), "html", None),
             (text("Report as PDF"), "pdf", why_no_browser()),
         ):
-            content = partial(report_file, table, format)
+            content = partial(_report_file, table, format)
             download("report", title, format, content, file=file, help=missing)
 
 
-def report_file(table: Callable[[], Table], format: str) -> bytes:
-    """A table with its sentences as a document."""
-    html = page(table())
-    return to_pdf(html) if format == "pdf" else html.encode()
+def _report_file(table: Callable[[], Table], format: str) -> bytes:
+    return document(table(), format)
