@@ -73,6 +73,20 @@ CROWDED = """plot => {
 APART = f"""() => [...document.querySelectorAll('.js-plotly-plot')]
     .filter((plot) => plot.checkVisibility()).every((plot) => ({CROWDED})(plot).length === 0)"""
 
+# Whether the words of the heading and the ways through the slides stand on each other.
+ON_THE_HEADING = """() => {
+    const range = document.createRange();
+    range.selectNodeContents(document.querySelector('.st-key-heading h1'));
+    const words = [...range.getClientRects()];
+    const ways = document.querySelectorAll(
+        ':is(.st-key-slides, .st-key-present_leave) :is(button, p)');
+    return [...ways].filter((way) => {
+        const box = way.getBoundingClientRect();
+        return words.some((line) => line.left < box.right && box.left < line.right
+            && line.top < box.bottom && box.top < line.bottom);
+    }).map((way) => way.textContent);
+}"""
+
 # What the bar of a tour leaves of the screen.
 ROOM = "innerHeight - document.querySelector('.st-key-tour').getBoundingClientRect().height"
 
@@ -122,6 +136,7 @@ def assert_read_from_the_back_row(page: Page, scrolled: bool = False) -> None:
         page.set_viewport_size({"width": width, "height": height})
         page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
         page.wait_for_timeout(400)
+        assert page.evaluate(ON_THE_HEADING) == []
         for place, figure in enumerate(figures(page)):
             if place or scrolled:
                 figure.scroll_into_view_if_needed()
@@ -148,6 +163,9 @@ def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, nam
         wait_settled(page)
         if (name, tab) != TRAINED:
             assert_read_from_the_back_row(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(400)
+    assert page.evaluate(ON_THE_HEADING) == [], "on a phone"
 
 
 def test_trained_network_is_read_from_the_back_row(server, page, wait_settled):
