@@ -21,6 +21,10 @@ from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 # block has turned, as it does where the weights stand still.
 _SMALL, _SMALLEST = 1e-6, 1e-290
 
+# Times, of a rate whose turn is too small to be found: it is below √(2 · 1e-60), and so much longer
+# a step is still a small one.
+_LONGER = 1e20
+
 _LEAST, _MOST = 1e-60, 1 - 1e-12  # of ηλ, between which a decay is looked for
 
 
@@ -41,8 +45,12 @@ def expected_angles(
         return None
     for b, (norm, length) in enumerate(zip(norms, gradient_norms, strict=True)):
         if norm and length:
-            turn = _angle(optimizer, small, float(norm), float(length), size)
-            angles[b] = atan(turn * (rate / small))
+            step = small
+            while not (turn := _angle(optimizer, step, float(norm), float(length), size)):
+                if step > 1:
+                    break
+                step *= _LONGER
+            angles[b] = atan(turn * (rate / step))
     return angles
 
 
@@ -66,6 +74,6 @@ def _angle(optimizer: Optimizer, rate: float, norm: float, length: float, size: 
     low, high = log(_LEAST), log(_MOST)
     with np.errstate(all="ignore"):
         if beyond(low) <= 0:
-            return 0.0  # no decay is small enough: the block does not turn
+            return 0.0  # no decay is small enough
         lost = high if beyond(high) >= 0 else brentq(beyond, low, high, xtol=1e-12)
         return float(balance(lost).angle)

@@ -269,7 +269,7 @@ def _missing(
         )
     if rate is None:
         said.append(
-            text("Learning rates and angles need the rate η of the optimizer: give `rate`.")
+            text("Learning rates and angles need the learning rate η of the optimizer: state it.")
         )
     if gradients is None:
         said.append(

@@ -93,7 +93,7 @@ def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -
     out = " ".join(capsys.readouterr().out.split())
     assert "layer norm stands before W. Ignored: columns of W × δ, with the norm's gain" in out
     assert "'norm2' stands before this part of its block" in out
-    assert "need the rate η of the optimizer" in out
+    assert "need the learning rate η of the optimizer: state it" in out
     assert "effective rate" not in out
 
 

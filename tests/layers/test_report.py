@@ -207,7 +207,7 @@ def test_what_is_missing_is_named_and_nothing_is_made_up() -> None:
     known = (report.effective_rates, report.angles, report.epsilon, report.spectrum)
     assert known == (None,) * 4
     assert report.missing == (
-        "Learning rates and angles need the rate η of the optimizer: give `rate`.",
+        "Learning rates and angles need the learning rate η of the optimizer: state it.",
         "Angles need gradients: a gradient file, or activations X with the family of the outputs, "
         "and labels if there are any.",
         "Where ε counts takes activations X, and an ε that is not 0.",

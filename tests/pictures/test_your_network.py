@@ -7,6 +7,7 @@ import pytest
 
 from normgeo import layer_report, load_layer
 from normgeo.base.refusal import Refusal
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.layers.examples import EXAMPLES
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons
@@ -112,6 +113,35 @@ def test_what_turns_less_than_stated_is_frozen() -> None:
     assert len(result.frozen) == 5
     (line,) = [each for each in drawn.layout.shapes if each.yref == "y"]
     assert line.y0 == below
+
+
+@pytest.mark.parametrize("rate", [1e-300, 1e-200, 1e-30, 1e-20])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_small_angles_are_as_small_as_their_rate(rate: float, optimizer: str) -> None:
+    usual, small = (
+        np.array(made(rate=each, trained_by=optimizer)[0].values["angle"], dtype=float)
+        for each in (1e-6, rate)
+    )
+    np.testing.assert_allclose(small / rate, usual / 1e-6, rtol=1e-3)
+
+
+@pytest.mark.parametrize("rate", [1e-320, 1e-300, 1e-30, 0.1, 1e6])
+def test_marks_fill_their_panel_at_every_rate(rate: float) -> None:
+    """What is beside them, far away, must not push them into a corner."""
+    result, drawn = made(rate=rate, decay=min(0.003, 0.1 / rate))
+    seen = [each for each in drawn.data if each.customdata is not None]
+    for letter in "xy":
+        low, high = drawn.layout[f"{letter}axis"].range
+        assert -305 < low < high < 305
+        assert all(low <= np.log10(t) <= high for t in drawn.layout[f"{letter}axis"].tickvals)
+        places = np.log10(np.concatenate([each[letter] for each in seen]))
+        if letter == "y" and rate < 1e-304:
+            assert np.isnan(places).all(), "too small for double precision to go around"
+        else:
+            assert low < places.min() <= places.max() < high
+            assert high - low < places.max() - places.min() + 6
+    (said,) = [each for each in drawn.layout.annotations if "frozen: below" in each.text]
+    assert said.y == min(np.log10(result.frozen_below), drawn.layout.yaxis.range[1])
 
 
 def test_where_nothing_is_known_of_epsilon_a_sentence_stands_alone() -> None:

@@ -22,6 +22,8 @@ ABOVE, BELOW = 8, 56  # margins
 COLUMNS_WIDE = ((0.0, 0.62), (0.73, 1.0))
 LEGEND, UNDER = 30, 92  # pixels: of the legend, and of an axis with what is beneath it
 MOST = 2000  # marks: a screen shows no more
+FAR = 4  # decades from the marks, where what is beside them would push them into a corner
+LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
 NAMED = 6  # frozen ones at most that are named in the picture
 
 HEIGHTS = {
@@ -47,19 +49,20 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         ]
     )
     dress(drawn, theme, height=WIDE)
+    placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
+    frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
+    across = _axis(norms, placed[:1], tight=True)
+    upward = _axis(heights, [*placed[1:], *frozen])
+    top = upward["range"][1]
     drawn.update_layout(
-        _placed(result, look.muted, narrow=False),
+        _placed(result, look.muted, top, narrow=False),
         margin={"t": ABOVE, "b": BELOW},
         shapes=[*_lines(result, look.muted)],
-        meta={"narrow": _placed(result, look.muted, narrow=True) | {"height": NARROW}},
+        meta={"narrow": _placed(result, look.muted, top, narrow=True) | {"height": NARROW}},
     )
-    placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
-    across = _axis([norms, *placed[:1]], tight=True)
-    frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     drawn.update_layout(
         xaxis=across | {"title": text("norm of the weight vector"), "anchor": "y"},
-        yaxis=_axis([heights, *placed[1:], *frozen])
-        | {"title": text(HEIGHTS[result.height]), "anchor": "x"},
+        yaxis=upward | {"title": text(HEIGHTS[result.height]), "anchor": "x"},
         xaxis2={
             "title": text("{what}, the most first", what=result.shorter_of),
             "anchor": "y2",
@@ -76,9 +79,9 @@ def figure(result: Neurons, theme: str) -> go.Figure:
 
 
 def _drawable(values: Iterable[Any]) -> Array:
-    """Numbers for a logarithmic axis, where 0 and what is not finite have no place."""
+    """Numbers for a logarithmic axis, where 0 and what is not finite, or nearly, have no place."""
     found = np.array([np.nan if value is None else float(value) for value in values])
-    return np.where((found > 0) & np.isfinite(found), found, np.nan)
+    return np.where((found > LEAST) & (found < GREATEST), found, np.nan)
 
 
 def _thinned(result: Neurons, heights: Array) -> Array:
@@ -192,13 +195,14 @@ def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
     )
 
 
-def _axis(parts: Sequence[Array], *, tight: bool = False) -> dict[str, Any]:
-    """A logarithmic axis with room around all that is drawn."""
-    values = np.concatenate(parts)
-    values = values[~np.isnan(values)]
-    low, high = (float(values.min()), float(values.max())) if len(values) else (1.0, 1.0)
-    least = 1.5 if tight else 3.0  # of a range that shows one number
-    low, high = np.log10(low / least), np.log10(high * least)
+def _axis(marks: Array, beside: Sequence[Array] = (), *, tight: bool = False) -> dict[str, Any]:
+    """A logarithmic axis with room around the marks, and around what is near them."""
+    seen, others = (np.log10(each[~np.isnan(each)]) for each in (marks, np.hstack([*beside, []])))
+    if not len(seen):
+        seen = others if len(others) else np.zeros(1)
+    near = others[(others > seen.min() - FAR) & (others < seen.max() + FAR)]
+    shown, room = np.append(seen, near), np.log10(1.5 if tight else 3.0)
+    low, high = shown.min() - room, shown.max() + room
     ticks = [t for t in log_ticks(10**low, 10**high) if low <= np.log10(t) <= high]
     return {
         "type": "log",
@@ -211,10 +215,8 @@ def _axis(parts: Sequence[Array], *, tight: bool = False) -> dict[str, Any]:
 
 def _shares(result: Neurons) -> dict[str, Any]:
     """The axis of what ε does, with the share from where on it counts."""
-    shares = [np.array([MUCH])]
-    if result.shorter is not None:
-        shares.append(np.maximum(_drawable(result.shorter), 1e-12))
-    axis = _axis(shares)
+    known = () if result.shorter is None else np.maximum(_drawable(result.shorter), 1e-12)
+    axis = _axis(np.append(known, MUCH))
     high = min(axis["range"][1], 0.05)
     ticks = [tick for tick in axis["tickvals"] if tick <= 1]
     return axis | {
@@ -240,7 +242,7 @@ def _lines(result: Neurons, ink: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _placed(result: Neurons, muted: str, *, narrow: bool) -> dict[str, Any]:
+def _placed(result: Neurons, muted: str, highest: float, *, narrow: bool) -> dict[str, Any]:
     """Where everything is: the answers above the panels, which stand in a row or a column."""
     room = (NARROW if narrow else WIDE) - ABOVE - BELOW
     first, *others = result.headline
@@ -276,19 +278,22 @@ def _placed(result: Neurons, muted: str, *, narrow: bool) -> dict[str, Any]:
         "annotations": [
             note(answer, 0, 1, yanchor="top", font={"size": size}),
             note(rest, 0, 1 - head / room, yanchor="top", font={"color": muted}),
-            *_captions(result, muted),
+            *_captions(result, muted, highest),
         ],
     }
 
 
-def _captions(result: Neurons, muted: str) -> Iterator[dict[str, Any]]:
-    """What the dotted lines are, and the name of the right panel."""
+def _captions(result: Neurons, muted: str, highest: float) -> Iterator[dict[str, Any]]:
+    """What the dotted lines are, also of one above the axis, and the name of the right panel."""
     font = {"size": SMALL, "color": muted}
     if result.height == "angle":
+        line = np.log10(result.frozen_below)
+        above = line > highest  # then the ways to the balance are at the left
         yield note(
             text("frozen: below {angle}°", angle=number(result.frozen_below)),
-            0.01,
-            np.log10(result.frozen_below),
+            0.99 if above else 0.01,
+            min(line, highest),
+            xanchor="right" if above else "left",
             xref="x domain",
             yref="y",
             yanchor="top",
