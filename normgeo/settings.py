@@ -91,6 +91,7 @@ class Settings:
         layer: which of the layers that ship. stands, norm, layer_eps: where its norm stands, which
             it is, and its ε; trained_by: its optimizer. What is automatic is as it was trained.
         frozen_below: degrees a step, under which a neuron or a block is called frozen.
+        block: of a training run, the one that is lit; None for none.
         predict: 1 hides what a page answers until its visitor has predicted it.
         theme: "light" or "dark", of the figures.
 
@@ -268,6 +269,9 @@ class Settings:
         text("frozen below (°)"),
         help=text("A neuron that turns by fewer degrees a step is called frozen."),
         step=0.01,
+    )
+    block: int | None = _setting(
+        None, Open(Whole(0, 10**6)), text("block of the run"), help=text("Counted from 0.")
     )
     predict: int = _setting(
         0,

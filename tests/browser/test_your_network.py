@@ -46,6 +46,20 @@ def test_row_clicked_lights_its_neuron(server, page, wait_settled):
     lit(page, "neuron 2")
 
 
+def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
+    page.goto(f"{server}/your_network?tab=training")
+    wait_settled(page)
+    table = page.locator(".st-key-blocks_table").get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    for row, query in ((5, "**block=5*"), (1, "**block=1*")):
+        table.click(position={"x": 15, "y": 35 * (row + 1) + 17})
+        page.wait_for_url(query)
+        wait_settled(page)
+        figure = page.locator(".st-key-figure_training_run .js-plotly-plot")
+        expect(figure.get_by_text(f"W[{row}]", exact=True)).to_be_visible()
+        expect(page.get_by_role("combobox", name="block")).to_be_visible()
+
+
 @pytest.mark.parametrize("layer", ["batch", "layer", "pre_norm"])
 def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
     for screen in (page, phone):

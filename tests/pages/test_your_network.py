@@ -386,6 +386,11 @@ def test_run_of_a_visitor_takes_the_place_of_the_one_that_ships(run_tab, tmp_pat
     content = (tmp_path / "own.run").read_bytes()
     given(run_tab, ("own.run", content), key="own_training")
     np.testing.assert_allclose(drawn_run(run_tab), np.linalg.norm(walk, axis=2).T, rtol=1e-6)
+    run_tab.app.selectbox(key="block").set_value(1).run()
+    assert "Block `w[1]`: its norm still shrinks. Norm " in run_tab.words
+    assert "block" not in str(run_tab.query)
+    run_tab.app.selectbox(key="block").set_value(None).run()
+    assert "Block `w" not in run_tab.words
     assert "`own.run`" in run_tab.words
     assert "own.run" not in str(run_tab.query)
     labels = [button.proto.label for button in run_tab.app.get("download_button")]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from normgeo import Recorder, findings, read_recording
+from normgeo.base.numbers import number
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.training import POINTS, of_run
-from normgeo.pictures.your_network.training_figure import MOST, figure
+from normgeo.pictures.your_network.training_figure import MOST, drawn_blocks, figure
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
 
@@ -87,7 +88,8 @@ def test_a_long_run_is_told_in_parts_of_root_mean_squares(tmp_path, rng):
 def test_runs_too_short_to_judge_and_without_decay_are_drawn(tmp_path, rng, steps):
     run = recorded(tmp_path / "run", rng.standard_normal((steps, 2, 3)), decay=0.0)
     result = of_run(run, "short")
-    drawn = figure(result, "dark")
+    drawn = figure(result.lighting(1), "dark")
+    assert "undefined" not in result.lighting(1).of_block
     assert len(lines(drawn, "y", "neither")) == 2
     assert not lines(drawn, "y", "growth and decay balance")
     assert str(result.headline) == "In balance: 0 of 2 blocks. Frozen: 0."
@@ -99,3 +101,40 @@ def test_of_many_blocks_some_are_drawn_and_that_is_said(tmp_path, rng):
     drawn = figure(of_run(run, "wide"), "light")
     assert len({each.hovertemplate.split(",")[0] for each in drawn.data}) == MOST
     assert f"{MOST} of them are drawn." in drawn.layout.annotations[0].text.replace("<br>", " ")
+
+
+def test_selected_block_is_outlined_in_both_panels_and_named():
+    result = PICTURE.compute(Settings(block=5))
+    drawn, run = PICTURE.figure(result, "light"), read_recording(EXAMPLE.path)
+    for panel, values in (("y", run.norms), ("y2", np.degrees(run.angles))):
+        (around,) = lines(drawn, panel, "selected")
+        (frozen,) = lines(drawn, panel, "frozen")
+        np.testing.assert_array_equal(around.y, frozen.y)
+        assert around.line.width > 2 * frozen.line.width
+        whole = values[np.searchsorted(run.steps, around.x), 5]
+        near = np.isfinite(around.y) & (np.diff(around.x, prepend=-1) == 1)
+        np.testing.assert_allclose(np.asarray(around.y)[near], whole[near], rtol=1e-6)
+    assert drawn.layout.annotations[1].text == "<b>W[5]</b>"
+    assert drawn.layout.meta["narrow"]["annotations"][1]["text"] == "<b>W[5]</b>"
+    found = findings(run)[5]
+    assert f"Block W[5]: frozen. Norm {number(found.norm, 3)}, " in PICTURE.description(result)
+
+
+@pytest.mark.parametrize("block", [None, 6, 10**6])
+def test_no_block_is_selected_where_there_is_none_of_that_number(block):
+    result = PICTURE.compute(Settings(block=block))
+    assert result.lit is None
+    drawn = PICTURE.figure(result, "dark")
+    assert not lines(drawn, "y", "selected")
+    assert len(drawn.layout.annotations) == 1
+    assert "Block" not in PICTURE.description(result)
+
+
+def test_selected_block_is_drawn_of_many_too(tmp_path, rng):
+    run = of_run(recorded(tmp_path / "run", rng.standard_normal((6, 100, 3))), "wide")
+    hidden = next(b for b in range(100) if b not in drawn_blocks(run))
+    drawn = figure(run.lighting(hidden), "light")
+    assert len({each.hovertemplate.split(",")[0] for each in drawn.data if each.hovertemplate}) == (
+        MOST + 1
+    )
+    assert drawn.layout.annotations[1].text == f"<b>w[{hidden}]</b>"

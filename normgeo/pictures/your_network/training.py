@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -46,6 +46,7 @@ class Run:
         norms, angles: measured, root mean squares over a part, angles in degrees, (K, B).
         norm_law, angle_law: by the optimizer's own law, likewise; NaN where there is none.
         blocks: a row for each block, and sentences for the reader.
+        lit: the number of the block that is selected; None for none.
 
     """
 
@@ -59,6 +60,12 @@ class Run:
     norm_law: Array
     angle_law: Array
     blocks: Table
+    lit: int | None = None
+
+    def lighting(self, block: int | None) -> Run:
+        """The run with a block selected; with none where it has no such block."""
+        known = block is not None and block < len(self.findings)
+        return replace(self, lit=block if known else None)
 
     @property
     def balanced(self) -> tuple[str, ...]:
@@ -81,6 +88,21 @@ class Run:
             names=_names(self.balanced),
             frozen=len(self.frozen),
             which=_names(self.frozen),
+        )
+
+    @property
+    def of_block(self) -> str:
+        """What the selected block comes to; "" for none."""
+        if self.lit is None:
+            return ""
+        found = self.findings[self.lit]
+        turn = text(", {angle}° from record to record", angle=number(np.degrees(found.angle), 3))
+        return text(
+            "Block {name!s}: {verdict}. Norm {norm}{turn}.",
+            name=found.name,
+            verdict=found.verdict,
+            norm=number(found.norm, 3),
+            turn=turn if np.isfinite(found.angle) else "",
         )
 
 
@@ -135,7 +157,8 @@ def _names(blocks: tuple[str, ...]) -> str:
 
 def _compute(settings: Settings, progress: Progress) -> Run:
     run = read_recording(EXAMPLE.path)
-    return of_run(run, EXAMPLE.title, frozen=settings.frozen_below)
+    found = of_run(run, EXAMPLE.title, frozen=settings.frozen_below)
+    return found.lighting(settings.block)
 
 
 def _table(result: Run) -> Table:
@@ -169,6 +192,10 @@ def _table(result: Run) -> Table:
 
 
 def _observed(result: Run) -> str:
+    return f"{_of_all(result)} {result.of_block}".rstrip()
+
+
+def _of_all(result: Run) -> str:
     turning = [f for f in result.findings if f.name in result.balanced]
     if not turning:
         return str(result.headline)
@@ -196,7 +223,7 @@ STUDY = Study(
         "Solid lines are measured; thin dashed ones are the optimizer's own law; dashed levels "
         "over the last half are where growth and weight decay balance."
     ),
-    uses=("frozen_below",),
+    uses=("frozen_below", "block"),
     compute=_compute,
     table=_table,
     observed=_observed,

@@ -18,6 +18,7 @@ from normgeo.pictures.style.template import (
     LEGEND_FIRST,
     MEASURED,
     PREDICTED,
+    SIZE,
     THEMES,
     dress,
     log_ticks,
@@ -43,7 +44,7 @@ def figure(result: Run, theme: str) -> go.Figure:
         _axes(result),
         margin={"t": 56 + LINE * len(wide)},
         legend=LEGEND_FIRST,
-        annotations=[note(wide, yshift=20)],
+        annotations=[note(wide, yshift=20), *_name(result, theme)],
         meta={
             "narrow": stacked(
                 [[1], [2]],
@@ -52,10 +53,32 @@ def figure(result: Run, theme: str) -> go.Figure:
                 top=30 + NAME * names + LINE * len(narrow),
                 left=LEFT,
             )
-            | {"legend": {"orientation": "v"}, "annotations": [note(narrow, yshift=20)]}
+            | {
+                "legend": {"orientation": "v"},
+                "annotations": [note(narrow, yshift=20), *_name(result, theme)],
+            }
         },
     )
     return drawn
+
+
+def _name(result: Run, theme: str) -> Iterator[dict[str, Any]]:
+    """The name of the selected block, above the end of its norm."""
+    if result.lit is None:
+        return
+    norms = result.norms[:, result.lit]
+    known = np.flatnonzero(np.isfinite(norms) & (norms > 0))
+    if len(known):
+        yield note(
+            text("<b>{block!s}</b>", block=result.findings[result.lit].name),
+            float(result.steps[known[-1]]),
+            float(np.log10(norms[known[-1]])),
+            xref="x",
+            yref="y",
+            xanchor="right",
+            yshift=10,
+            font={"size": SIZE, "color": THEMES[theme].ink},
+        )
 
 
 def _words(result: Run) -> str:
@@ -66,18 +89,20 @@ def _words(result: Run) -> str:
 
 
 def drawn_blocks(result: Run) -> list[int]:
-    """Which blocks are drawn: of many, some of each angle, the frozen ones first."""
+    """Which blocks are drawn: of many, some of each angle, and the selected one."""
     angles = np.array([found.angle for found in result.findings])
     order = np.argsort(angles)
     places = np.unique(np.linspace(0, len(order) - 1, min(MOST, len(order))).astype(int))
-    return sorted(order[places].tolist())
+    lit = [] if result.lit is None else [result.lit]
+    return sorted({*order[places].tolist(), *lit})
 
 
 def _blocks(result: Run, theme: str) -> Iterator[go.Scatter]:
     """The lines of every block: measured, by the law, and in balance over the last half."""
     look, named = THEMES[theme], set()
+    light = {"color": look.ink, "width": 7.0}
     half = result.steps[[len(result.steps) // 2, -1]]
-    for b in drawn_blocks(result):
+    for b in sorted(drawn_blocks(result), key=lambda b: b == result.lit):
         found = result.findings[b]
         color = method_color(result.normalizers[b])
         if found.is_frozen:
@@ -99,17 +124,21 @@ def _blocks(result: Run, theme: str) -> Iterator[go.Scatter]:
                 (text("growth and decay balance"), half, np.full(2, at), level),
             ):
                 heights = np.where(numbers > 0, numbers, np.nan)
-                if np.isfinite(heights).any():
-                    drawn = line(steps, heights, panel, name, style, str(name) not in named)
-                    drawn.hovertemplate = text(
-                        "{block!s}, {name!s}, step {step}: {value}<extra></extra>",
-                        block=found.name,
-                        name=name,
-                        step="%{x}",
-                        value="%{y:.4g}",
-                    )
-                    named.add(str(name))
-                    yield drawn
+                if not np.isfinite(heights).any():
+                    continue
+                if b == result.lit and style is measured:
+                    around = line(steps, heights, panel, text("selected"), light)
+                    yield around.update(hoverinfo="skip", hovertemplate=None)
+                drawn = line(steps, heights, panel, name, style, str(name) not in named)
+                drawn.hovertemplate = text(
+                    "{block!s}, {name!s}, step {step}: {value}<extra></extra>",
+                    block=found.name,
+                    name=name,
+                    step="%{x}",
+                    value="%{y:.4g}",
+                )
+                named.add(str(name))
+                yield drawn
 
 
 def balance(found: BlockFinding) -> tuple[float, float]:

@@ -36,12 +36,14 @@ class OwnRun:
 
     Attributes:
         files: of the session. steps: corrected, one for each checkpoint as they were given.
+        block: the selected one, None for none.
         shown: names of checkpoints with their steps, for the page; empty for a recording.
 
     """
 
     files: Files
     steps: tuple[int, ...] | None = None
+    block: int | None = None
     shown: tuple[tuple[str, int], ...] = ()
     _kept: tuple[object, Run] | None = None
 
@@ -58,7 +60,7 @@ class OwnRun:
             self._kept = None
             with TURN:
                 self._kept = asked, self._computed(settings)
-        return self._kept[1]
+        return self._kept[1].lighting(self.block)
 
     def _computed(self, settings: Settings) -> Run:
         optimizer = None if settings.trained_by == "auto" else settings.trained_by

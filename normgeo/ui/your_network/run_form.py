@@ -10,9 +10,9 @@ from normgeo.base.text import text
 from normgeo.datasets.opened import opened
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons
+from normgeo.pictures.your_network.training import Run
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
-from normgeo.tables.table import Table
 from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import points
@@ -39,15 +39,19 @@ def training(settings: Settings, drawn: Neurons) -> None:
             told = mine.told(settings)
             exports.draw(PICTURES["training_run"], told, settings.theme, "normgeo-own-run")
     if told is not None:
-        _blocks(told.blocks)
+        _blocks(told)
     if not url.bare():
         with place:
             _ways(mine)
             _ask(mine)
 
 
-def _blocks(table: Table) -> None:
-    """Draw a row for each block, in a table that can be sorted, with what is to be said of it."""
+def _blocks(run: Run) -> None:
+    """Draw the blocks in a table that can be sorted; a row that is clicked is lit above."""
+    table = run.blocks
+    _choose(run)
+    if run.lit is not None:
+        st.markdown(str(run.of_block))
     columns = {
         str(title): [*map(_shown, column)]
         for title, column in zip(table.columns, zip(*table.rows, strict=True), strict=True)
@@ -58,14 +62,52 @@ def _blocks(table: Table) -> None:
         key="blocks_table",
         height=min(HIGH, 38 + 35 * len(table.rows)),
         hide_index=True,
+        on_select=_selected,
+        selection_mode="single-row",
         column_config={
             title: st.column_config.NumberColumn(format="%.4g")
             for title, column in known.items()
             if not isinstance(column[0], str)
         },
     )
+    st.caption(
+        str(text("A click on a title sorts the table; a click on a row lights its block above."))
+    )
     points(map(str, table.notes))
     exports.report(lambda: table, "normgeo-run")
+
+
+def _choose(run: Run) -> None:
+    """Draw the names of the blocks to choose the selected one, for the keyboard."""
+
+    def changed() -> None:
+        _light(st.session_state["block"])
+
+    st.session_state["block"] = run.lit
+    st.selectbox(
+        str(text("block")),
+        range(len(run.findings)),
+        None,
+        format_func=lambda b: run.findings[b].name,
+        key="block",
+        placeholder=str(text("none is lit")),
+        on_change=changed,
+        width=320,
+    )
+
+
+def _selected() -> None:
+    rows = st.session_state["blocks_table"].selection.rows
+    _light(int(rows[0]) if rows else None)
+
+
+def _light(block: int | None) -> None:
+    """Select a block; which one of a visitor's own run is no part of the address."""
+    mine = held()
+    if mine is None:
+        url.change(block=block)
+    else:
+        mine.block = block
 
 
 def _shown(value: object) -> object:
