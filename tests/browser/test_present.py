@@ -230,9 +230,6 @@ def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     expect(page.get_by_role("combobox")).to_have_count(0)
     page.keyboard.press("PageDown")
     expect(page.locator(".st-key-figure_descent")).to_be_visible()
-    opened(page, f"{server}/learning_rate?tab=equation&embed=1", wait_settled)
-    expect(page.locator(".st-key-figure_turn .js-plotly-plot")).to_be_visible()
-    expect(page.locator(".katex:visible")).to_have_count(0)
     expect(page.locator(".st-key-figure_turn")).to_be_hidden()
     wait_settled(page)
     assert query(page) == {"method": ["layer"], "present": ["1"], "tab": ["descent"]}

@@ -134,6 +134,7 @@ def test_what_differs_is_named_setting_by_setting(name):
         "batch_size": 4, "epochs": 2, "radius": 1.2, "length": 32, "activation": "tanh",
         "along": "null", "walk": 2.0, "layer": "pre_norm", "stands": "before",
         "norm": "rms", "layer_eps": 0.1, "trained_by": "adam", "place": "0.2",
+        "frozen_below": 0.1, "block": 1,
         "example": "5" + Settings.example[1:],
     }  # fmt: skip
     pin = read(name)

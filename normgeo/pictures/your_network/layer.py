@@ -19,6 +19,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
+from normgeo.pictures.work import BASE
 from normgeo.settings import Settings
 from normgeo.tables.layer import COLUMNS, sentences, values
 from normgeo.tables.table import Table
@@ -213,7 +214,7 @@ def _cost(settings: Settings) -> Cost:
     """Nothing to speak of; but a place is refused that the norm of this layer can't have."""
     found = Checkpoint.of([EXAMPLES[settings.layer].path], **corrections(settings))
     found.choose(None).require_possible()
-    return Cost()
+    return BASE
 
 
 def compute(settings: Settings, progress: Progress) -> Neurons:
