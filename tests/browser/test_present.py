@@ -222,6 +222,30 @@ def test_example_of_home_is_whole_and_read_from_the_back_row(look_at, screen):
     assert [one for one in sizes if one[0] < LEAST - 0.01] == []
 
 
+def test_words_of_the_example_do_not_meet_on_a_phone(look_at):
+    """A phone is near its reader: type is as large there as elsewhere."""
+    page = look_at("/?present=1")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(500)
+    words, meeting = page.locator(".example").evaluate(
+        """one => {
+            const boxes = [...one.querySelectorAll('*')].flatMap((each) => [...each.childNodes])
+                .filter((part) => part.nodeType === 3 && part.data.trim())
+                .flatMap((part) => {
+                    const range = document.createRange();
+                    range.selectNodeContents(part);
+                    return [...range.getClientRects()].map((line) => [part.data, line]);
+                }).filter(([, box]) => box.width);
+            const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+            return [boxes.length, boxes.flatMap(([word, box], place) => boxes.slice(place + 1)
+                .filter(([, other]) => meet(box, other)).map(([next]) => [word, next]))];
+        }"""
+    )
+    assert words > 50
+    assert meeting == []
+
+
 def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     opened(page, f"{server}/learning_rate?method=layer&present=1", wait_settled)
     for gone in ("Settings", "Reset", "HTML", "Copy link"):
