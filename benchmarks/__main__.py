@@ -8,7 +8,17 @@ from pathlib import Path
 from benchmarks.timing import machine, table
 
 # A benchmark is a module here with a TITLE and `rows()`; its name in this list is all it takes.
-BENCHMARKS = ("imports", "fisher", "spectra", "descent", "recorder", "pages", "frames", "load")
+BENCHMARKS = (
+    "imports",
+    "fisher",
+    "spectra",
+    "rows",
+    "descent",
+    "recorder",
+    "pages",
+    "frames",
+    "load",
+)
 README = Path(__file__).with_name("README.md")
 
 
