@@ -20,6 +20,9 @@ from normgeo.fisher.which import WhichFisher
 SMALL = 400
 """Parameters up to which the matrix is formed, whatever the form."""
 
+ROUNDING = 1e-14
+"""Of the largest eigenvalue: what is below it is only rounding."""
+
 PRODUCTS = 2000
 """Products with F that Lanczos is told to take, for progress: how many it takes is not known."""
 

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from normgeo.base.arguments import instance_of, real_number, whole_number
+from normgeo.base.arguments import flag, instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -18,6 +18,7 @@ from normgeo.fisher.operator import fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
 from normgeo.layers.expected_angle import expected_angles
 from normgeo.layers.gradient_lengths import GradientLengths, gradient_lengths
+from normgeo.layers.missing import missing
 from normgeo.layers.place import sentence
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.models.families import Family
@@ -28,6 +29,9 @@ from normgeo.symmetry.null_space import null_space
 
 FROZEN = 0.01
 """Degrees a step, below which a block is called frozen, where nothing else is stated."""
+
+LARGEST = 20
+"""Eigenvalues of F_WW that are computed where nothing else is asked for."""
 
 COUNTED = 1000
 """Parameters up to which null directions are counted: it takes the cube of them in operations."""
@@ -133,7 +137,8 @@ def layer_report(
     batch_size: int | None = None,
     family: str | Family | None = None,
     frozen_below: float = FROZEN,
-    eigenvalues: int = 20,
+    eigenvalues: int | None = LARGEST,
+    null_directions: bool = True,
     seed: int = 0,
 ) -> LayerReport:
     """Return what a layer decides, with a stated optimizer; no number stands for what is missing.
@@ -143,7 +148,11 @@ def layer_report(
         rate: η > 0. decay: λ ≥ 0. batch_size: m; None for all cases of X.
         family: of a model whose natural parameters the outputs of the layer are: with X it gives
             the Fisher information, with X and labels the gradient.
-        frozen_below: degrees a step. eigenvalues: of F_WW, how many; 0 leaves them out.
+        frozen_below: degrees a step.
+        eigenvalues: of F_WW, how many; 0 leaves them out; None for all of up to COUNTED
+            parameters, and LARGEST of more.
+        null_directions: whether they are counted and explained as well; with hundreds of
+            parameters it takes seconds.
         seed: of the mini-batches.
 
     Raises:
@@ -172,6 +181,7 @@ def layer_report(
     if batch_size is not None:
         batch_size = whole_number("batch_size", batch_size, 1)
     frozen_below = real_number("frozen_below", frozen_below, above=0, below=180)
+    null_directions = flag("null_directions", null_directions)
     blocks = layer.blocks
     vectors = blocks.vectors(layer.W)
     norms, size = lengths(vectors), vectors.shape[-1]
@@ -192,7 +202,7 @@ def layer_report(
         if decay and blocks.homogeneous:
             with np.errstate(all="ignore"):
                 balance = rule.equilibrium(rate, decay, norms * gradients.norms, size)
-    found, explanation = _of_fisher(layer, family, eigenvalues)
+    found, explanation = _of_fisher(layer, family, eigenvalues, null_directions)
     epsilon = _epsilon(layer)
     total = gains.sum()
     return LayerReport(
@@ -213,20 +223,22 @@ def layer_report(
         epsilon,
         found,
         explanation,
-        tuple(_missing(layer, rule, rate, decay, family, gradients, angles, epsilon)),
+        tuple(missing(layer, rule, rate, family, gradients, angles, epsilon is not None)),
     )
 
 
 def _of_fisher(
-    layer: TrainedLayer, family: str | Family | None, count: int
+    layer: TrainedLayer, family: str | Family | None, count: int | None, null_directions: bool
 ) -> tuple[Spectrum | None, Explanation | None]:
-    if not count or family is None or not layer.knows_inputs:
+    if count == 0 or family is None or not layer.knows_inputs:
         return None, None
     model, X = layer.model(family)
     F = fisher(model, X)
     size = len(F.layout.weights)
+    if count is None:
+        count = size if size <= COUNTED else LARGEST
     found = spectrum(F, min(count, size), weights_only=True)
-    if size > COUNTED:
+    if size > COUNTED or not null_directions:
         return found, None
     return found, explain(model, X, null_space(F))
 
@@ -245,65 +257,3 @@ def _epsilon(layer: TrainedLayer) -> EpsilonShare | None:
         return None
     with np.errstate(over="ignore"):
         return EpsilonShare(1 - 1 / np.sqrt(1 + eps / np.maximum(v, TINY)), source)
-
-
-def _missing(
-    layer: TrainedLayer,
-    rule: Optimizer,
-    rate: float | None,
-    decay: float,
-    family: str | Family | None,
-    gradients: GradientLengths | None,
-    angles: Array | None,
-    epsilon: EpsilonShare | None,
-) -> list[str]:
-    said = []
-    if zeros := int(np.count_nonzero(layer.blocks.vectors(layer.W).any(axis=-1) == 0)):
-        said.append(text("{count} blocks are zero: they have no direction.", count=zeros))
-    if not layer.blocks.homogeneous:
-        said.append(
-            text(
-                "W has no homogeneous block here, so its norm is no learning rate: angles are "
-                "those of the rows as they are."
-            )
-        )
-    if rate is None:
-        said.append(
-            text("Learning rates and angles need the learning rate η of the optimizer: state it.")
-        )
-    if gradients is None:
-        said.append(
-            text(
-                "Angles need gradients: a gradient file, or activations X and the residual stream "
-                "with the family of the outputs, and labels if there are any."
-            )
-            if layer.place.takes_stream
-            else text(
-                "Angles need gradients: a gradient file, or activations X with the family of the "
-                "outputs, and labels if there are any."
-            )
-        )
-    elif rate is not None and angles is None:
-        said.append(
-            text(
-                "No angle is expected of {rule}. {reason}",
-                rule=rule.title,
-                reason=rule.equilibrium_assumes,
-            )
-        )
-    if epsilon is None and layer.normalizer.scaling.takes_eps:
-        said.append(
-            text("Where ε counts takes the residual stream as well as X.")
-            if layer.place.takes_stream
-            else text("Where ε counts takes activations X, and an ε that is not 0.")
-        )
-    if family is None or not layer.knows_inputs:
-        said.append(
-            text(
-                "Null directions and the spectrum of F need X, the residual stream and the family "
-                "of the outputs."
-            )
-            if layer.place.takes_stream
-            else text("Null directions and the spectrum of F need X and the family of the outputs.")
-        )
-    return said

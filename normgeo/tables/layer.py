@@ -13,7 +13,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
-from normgeo.layers.report import LayerReport
+from normgeo.layers.report import LARGEST, LayerReport
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.tables.table import Table
 
@@ -265,14 +265,15 @@ def sentences(report: LayerReport) -> list[str]:
         )
     said += _of_epsilon(report)
     if report.spectrum is not None:
+        first, trace = report.spectrum.values[:LARGEST], report.spectrum.trace
         said.append(
             text(
                 "F_WW: the largest of {all} eigenvalues is {value}, the {k} largest make "
                 "{share:.1%} of the trace.",
                 all=report.spectrum.size,
-                value=number(float(report.spectrum.values[0])),
-                k=len(report.spectrum.values),
-                share=report.spectrum.share,
+                value=number(float(first[0])),
+                k=len(first),
+                share=float(first.sum()) / trace if trace else 0.0,
             )
         )
     if report.explanation is not None:

@@ -71,7 +71,8 @@ def _(draw: Draw) -> dict[str, Any]:
         "batch_size": draw(st.sampled_from([None, 1, 2])),
         "family": draw(st.sampled_from([None, *ng.FAMILIES])),
         "frozen_below": 0.01,
-        "eigenvalues": draw(st.sampled_from([0, 3])),
+        "eigenvalues": draw(st.sampled_from([0, 3, None])),
+        "null_directions": draw(st.booleans()),
         "seed": seed(draw),
     }
 

@@ -27,10 +27,10 @@ from normgeo.ui.your_network import files as held_files
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_each_layer_is_shown_with_its_story_and_sentences(shown, key):
     page = shown("your_network", layer=key, tab="decided")
-    assert page.figures == ["trained_layer"]
+    assert page.figures == ["trained_layer", "layer_spectrum"]
     assert str(EXAMPLES[key].story) in page.words
     assert " stands " in page.words
-    assert "Null directions and the spectrum of F need X" in page.words
+    assert "F_WW: the largest of 7" in page.words
     labels = [button.proto.label for button in page.app.get("download_button")]
     assert {"Report as HTML", "Report as PDF"} <= {*labels}
 
@@ -140,6 +140,8 @@ def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
     assert "windows of images: stride 2, padding 0, dilation 1." in own_tab.words
     assert "the gradient file, of 2 batches" in own_tab.words
     assert "Null directions of F_WW:" in own_tab.words
+    assert own_tab.figures == ["trained_layer", "layer_spectrum"]
+    assert "directions are null, by the rank" in own_tab.captions("layer_spectrum")
     assert "Norm and place: as stated." in own_tab.words
     own_tab.app.query_params["tab"] = "own"
     own_tab.app.run()

@@ -13,7 +13,7 @@ from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress, Stop
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, fisher
-from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.fisher.spectrum import ROUNDING, Spectrum, spectrum
 from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import USES
@@ -26,7 +26,6 @@ from normgeo.tables.table import Table
 ALL = 1024  # parameters up to which every eigenvalue is computed
 MOST = 100  # of the largest, above it
 LANCZOS = 1000  # products with F that those take at most, as measured
-ROUNDING = 1e-14  # of the largest eigenvalue of both models: below it there is only rounding
 MOST_OF = 0.9  # of the trace
 
 

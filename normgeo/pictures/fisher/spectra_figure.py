@@ -56,26 +56,12 @@ def figure(result: Spectra, theme: str) -> go.Figure:
 
 def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatter]:
     """Return the eigenvalues that are no rounding, and the shares of the trace."""
-    title, line = model.normalizer.title, {"color": method_color(model.normalizer), "width": 3}
-    index = np.arange(1, len(model.values) + 1)
-    values = go.Scatter(
-        x=index,
-        y=np.where(model.values > rounding, model.values, np.nan),
-        mode="lines",
-        line={**line, "dash": MEASURED},
-        name=f"{title}{variant(model.normalizer)}",
-        hovertemplate=text(
-            "{name}, number {i}: λ = {value}<extra></extra>",
-            name=title,
-            i="%{x}",
-            value="%{y:.3g}",
-        ),
-    )
+    title = model.normalizer.title
     shares = go.Scatter(
-        x=index,
+        x=np.arange(1, len(model.values) + 1),
         y=model.shares,
         mode="lines",
-        line={**line, "dash": MEASURED},
+        line=_line(model),
         xaxis="x2",
         yaxis="y2",
         showlegend=False,
@@ -87,31 +73,60 @@ def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatte
             value="%{y:.1%}",
         ),
     )
-    return values, shares
+    return values_line(model, rounding), shares
+
+
+def values_line(model: ModelSpectrum, rounding: float) -> go.Scatter:
+    """Return the eigenvalues that are no rounding, largest first."""
+    title = model.normalizer.title
+    return go.Scatter(
+        x=np.arange(1, len(model.values) + 1),
+        y=np.where(model.values > rounding, model.values, np.nan),
+        mode="lines",
+        line=_line(model),
+        name=f"{title}{variant(model.normalizer)}",
+        hovertemplate=text(
+            "{name}, number {i}: λ = {value}<extra></extra>",
+            name=title,
+            i="%{x}",
+            value="%{y:.3g}",
+        ),
+    )
+
+
+def _line(model: ModelSpectrum) -> dict[str, Any]:
+    return {"color": method_color(model.normalizer), "width": 3, "dash": MEASURED}
+
+
+def values_axes(count: int, low: float, high: float) -> dict[str, dict[str, Any]]:
+    """Return the axes of this many eigenvalues from `low` to `high`."""
+    return {
+        "xaxis": {
+            "title": text("eigenvalue, the largest first"),
+            "range": [0, 1.01 * count + 1],
+        },
+        "yaxis": {
+            "type": "log",
+            "title": text("eigenvalue λ of F"),
+            "exponentformat": "power",
+            "range": [np.log10(low / 3), np.log10(high * 3)],
+            "nticks": 8,
+        },
+    }
 
 
 def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
     values = np.concatenate([np.array([result.largest]), *(each.values for each in result.models)])
     low = float(values[values > result.rounding].min())
     count = max(1, *(len(each.values) for each in result.models))
-    across = [0, 1.01 * count + 1]
+    axes = values_axes(count, low, result.largest)
     return {
-        "xaxis": {
-            "domain": LEFT,
-            "title": text("eigenvalue, the largest first"),
-            "range": across,
-        },
-        "yaxis": {
-            "type": "log",
-            "title": text("eigenvalue λ of F"),
-            "exponentformat": "power",
-            "range": [np.log10(low / 3), np.log10(result.largest * 3)],
-            "nticks": 8,
-        },
+        "xaxis": axes["xaxis"] | {"domain": LEFT},
+        "yaxis": axes["yaxis"],
         "xaxis2": {
             "domain": RIGHT,
             "anchor": "y2",
-            "range": across,
+            "range": axes["xaxis"]["range"],
             "title": text("number of eigenvalues taken"),
         },
         "yaxis2": {
@@ -126,7 +141,7 @@ def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
 def _heads(result: Spectra, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
     about = lines_of((result.caption, str(result.which)), narrow)
     lines = [colored(line, muted, SMALL) for line in about]
-    sentences = [_sentence(each, result.rounding) for each in result.models]
+    sentences = [in_a_sentence(each, result.rounding) for each in result.models]
     if narrow:
         sentences = [
             sentence.replace(": ", ":<br>").replace(", ", "<br>") for sentence in sentences
@@ -145,7 +160,7 @@ def _heads(result: Spectra, muted: str, *, narrow: bool) -> list[dict[str, Any]]
     return [above, head(1, sentences), ninety]
 
 
-def _sentence(model: ModelSpectrum, rounding: float) -> str:
+def in_a_sentence(model: ModelSpectrum, rounding: float) -> str:
     """Say what the spectrum of a model is."""
     title = method_title(model.normalizer, variant(model.normalizer))
     if model.spectrum is None:

@@ -1,9 +1,17 @@
 """The pictures of the page Your network, in their order there."""
 
 from normgeo.pictures.picture import Picture
-from normgeo.pictures.your_network import layer, layer_figure, training, training_figure
+from normgeo.pictures.your_network import (
+    layer,
+    layer_figure,
+    layer_spectrum,
+    layer_spectrum_figure,
+    training,
+    training_figure,
+)
 
 PICTURES = (
     Picture(layer.STUDY, layer_figure.figure),
+    Picture(layer_spectrum.STUDY, layer_spectrum_figure.figure),
     Picture(training.STUDY, training_figure.figure),
 )

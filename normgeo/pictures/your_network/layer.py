@@ -210,7 +210,7 @@ def corrections(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _cost(settings: Settings) -> Cost:
+def cost(settings: Settings) -> Cost:
     """Nothing to speak of; but a place is refused that the norm of this layer can't have."""
     found = Checkpoint.of([EXAMPLES[settings.layer].path], **corrections(settings))
     found.choose(None).require_possible()
@@ -218,19 +218,24 @@ def _cost(settings: Settings) -> Cost:
 
 
 def compute(settings: Settings, progress: Progress) -> Neurons:
+    """What is told of a layer that ships."""
+    return neurons(report_of(settings), EXAMPLES[settings.layer].title, settings.neuron)
+
+
+def report_of(settings: Settings, **more: Any) -> LayerReport:
     """The report of a layer that ships, by its own optimizer where the settings leave it open."""
     here = EXAMPLES[settings.layer]
     found = Checkpoint.of([here.path], **corrections(settings))
     batch = here.batch_size if settings.mini_batch is None else settings.mini_batch
-    report = layer_report(
+    return layer_report(
         read_layer(found, found.choose(None), {}),
         optimizer=here.optimizer if settings.trained_by == "auto" else settings.trained_by,
         rate=settings.rate or here.rate,
         decay=here.decay if settings.decay is None else settings.decay,
         batch_size=batch or None,
         frozen_below=settings.frozen_below,
+        **more,
     )
-    return neurons(report, here.title, settings.neuron)
 
 
 def _table(result: Neurons) -> Table:
@@ -254,7 +259,7 @@ STUDY = Study(
     ),
     uses=("layer", "neuron", *CHOICES),
     compute=compute,
-    cost=_cost,
+    cost=cost,
     table=_table,
     observed=_observed,
 )

@@ -21,6 +21,7 @@ from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
 from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections, neurons
+from normgeo.pictures.your_network.layer_spectrum import LayerSpectrum
 from normgeo.settings import Settings
 from normgeo.ui.your_network.files import EXTRA, TURN, WEIGHTS, Files, files
 
@@ -46,6 +47,7 @@ class Own:
         sliding: how a kernel moves over images X, as typed, by the words of `Sliding`.
         tensors, layers, norms: that were found, for the page to choose from.
         is_convolution: whether the chosen layer is one.
+        spectrum: of F of the layer that was told last; None without X and a family.
 
     """
 
@@ -60,6 +62,7 @@ class Own:
     layers: tuple[str, ...] = ()
     norms: tuple[str, ...] = ()
     is_convolution: bool = False
+    spectrum: LayerSpectrum | None = None
     _kept: tuple[object, Neurons] | None = None
 
     def told(self, settings: Settings) -> Neurons:
@@ -83,7 +86,7 @@ class Own:
         return self.files.state(WEIGHTS, *EXTRA), stated, chosen
 
     def _computed(self, settings: Settings) -> Neurons:
-        self.tensors, self.layers, self.norms = {}, (), ()
+        self.tensors, self.layers, self.norms, self.spectrum = {}, (), (), None
         with self.files.paths(WEIGHTS, *EXTRA) as paths:
             weights = tuple(paths[WEIGHTS])
             extra = {what: paths[what][0] for what in EXTRA if paths[what]}
@@ -119,9 +122,11 @@ class Own:
             batch_size=settings.mini_batch or None,
             family=self.family,
             frozen_below=settings.frozen_below,
+            eigenvalues=None,
         )
         H, D = layer.W.shape
         title = text("{name!s}: H = {H}, D = {D}", name=layer.title, H=H, D=D)
+        self.spectrum = LayerSpectrum.of(report, title, self.family)
         return neurons(report, title, 0)
 
 

@@ -102,13 +102,23 @@ def _light(neuron: int) -> None:
 
 def decided(settings: Settings, drawn: Neurons) -> None:
     """Write the story of a layer that ships, and what its norm and its optimizer decide."""
-    if own.held() is None:
+    mine = own.held()
+    if mine is None:
         st.markdown(str(text(EXAMPLES[settings.layer].story)))
-    points(map(str, drawn.said))
+        words = st.container(key="said")
+        spectrum = results.show("layer_spectrum", settings)
+    else:
+        words, spectrum = st.container(key="said"), mine.spectrum
+        if spectrum is not None:
+            picture = PICTURES["layer_spectrum"]
+            exports.draw(picture, spectrum, settings.theme, "normgeo-own-spectrum")
+    said = drawn.said if spectrum is None else spectrum.said
     told = drawn.told
     rows = tuple(zip(*told.values(), strict=True))
-    table = Table(tuple(COLUMNS[key] for key in told), rows, drawn.title, notes=drawn.said)
-    exports.report(lambda: table, "normgeo-layer")
+    table = Table(tuple(COLUMNS[key] for key in told), rows, drawn.title, notes=said)
+    with words:
+        points(map(str, said))
+        exports.report(lambda: table, "normgeo-layer")
 
 
 TABS: Tabs = {
