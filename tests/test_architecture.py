@@ -20,6 +20,7 @@ PACKAGES = (
     ("normgeo.invariance", "normgeo.models"),
     ("normgeo.fisher",),
     ("normgeo.symmetry", "normgeo.dynamics"),
+    ("normgeo.depth",),
     ("normgeo.claims", "normgeo.recordings", "normgeo.layers"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.pictures",),

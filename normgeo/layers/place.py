@@ -203,9 +203,7 @@ def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None
                 "with frozen ones."
             )
         )
-    scale, center = normalizer.scaling, normalizer.centering
-    of_weights = (scale.divides and not scale.takes_eps) or center.feature_dimensions_lost > 0
-    if of_weights and not place.takes_outputs:
+    if normalizer.normalizes_weights and not place.takes_outputs:
         raise Refusal(
             text(
                 "{name} normalizes the weights themselves, so it stands after W; got {place!r}. "

@@ -145,6 +145,17 @@ class Normalizer:
         return self.centering.shared_by_neurons or self.scaling.shared_by_neurons
 
     @property
+    def normalizes_weights(self) -> bool:
+        """Whether a word acts on the weights themselves, so that it stands with them alone.
+
+        >>> Normalizer("batch", "weight").normalizes_weights
+        True
+
+        """
+        of_weights = self.scaling.divides and not self.scaling.takes_eps
+        return of_weights or self.centering.feature_dimensions_lost > 0
+
+    @property
     def bounds_outputs(self) -> bool:
         """Whether z of given cases stays bounded however long the weights become.
 

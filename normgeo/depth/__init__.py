@@ -1,0 +1,1 @@
+"""Where layer norm is used today: residual networks, attention, convolutions of images."""

@@ -1,0 +1,312 @@
+"""Which changes of weights a whole residual network ignores, certified exactly block by block.
+
+A network is a chain of sums: embedding, blocks, head (see `blocks`). A change makes of its weights
+others, and of the sums s after each link others, s'. If after a link s' stands in one of the
+RELATIONS to s whatever came in, the next link starts from sums in that relation; and where the last
+one ends in "the same", the network's function has not changed.
+
+Each link is evaluated before and after the change in exact arithmetic, by the normalizer's own
+lines and with its roots kept apart (see `rooted`), at sums drawn anew from 2⁶² integers. A ✗
+has a witness: a network of floats whose outputs the change moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from normgeo.base.arguments import seed_number
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.depth.blocks import Block, Place
+from normgeo.depth.changes import CHANGES, Change, Drawn, reflection
+from normgeo.depth.norm import Gain, exact_norm, require_norm
+from normgeo.depth.residual import Parts, ResidualNetwork
+from normgeo.depth.rooted import Over, Rooted, Roots
+from normgeo.invariance import exact
+from normgeo.normalizers.normalizer import Normalizer
+
+MOVES = 1e-6
+"""Of the largest output: a change that moves outputs by more is seen."""
+
+
+class Size(NamedTuple):
+    """Of the networks that are drawn: cases, features, stream, hidden neurons, outputs, blocks."""
+
+    N: int = 4
+    F: int = 3
+    D: int = 6
+    M: int = 4
+    H: int = 3
+    L: int = 3
+
+
+SIZE = Size()
+
+
+class Offsets(NamedTuple):
+    """What relations are made with: a number of each case (N,), of each feature (D,)."""
+
+    of_cases: Array
+    of_features: Array
+
+
+@final
+@dataclass(frozen=True)
+class Relation:
+    """How a stream stands to the one without the change.
+
+    Attributes:
+        key: of it. title: in a few words.
+        impose: (s, drawn, offsets) → s' of fractions.
+        expected: (numbers before, drawn) → those after, up to an offset.
+        alike: the axis along which that offset is the same, None where there is none.
+
+    """
+
+    key: str
+    title: str
+    impose: Callable[[Array, Drawn, Offsets], Array]
+    expected: Callable[[Rooted, Drawn], Rooted]
+    alike: int | None = None
+
+    def holds(self, before: Rooted, after: Rooted, drawn: Drawn) -> bool:
+        """Whether numbers after stand so to those before."""
+        roots = Roots()
+        expected = self.expected(before, drawn).collected(roots)
+        found = after.collected(roots)
+        if self.alike is None:
+            return bool((expected == found).all())
+        differences = np.empty(found.shape, dtype=object)
+        for place, over in np.ndenumerate(found):
+            differences[place] = _difference(over, expected.item(place))
+        first = differences.take([0], axis=self.alike)
+        return bool((differences == first).all())
+
+
+def _difference(a: Over, b: Over) -> Over:
+    both = {root: a.get(root, Fraction(0)) - b.get(root, Fraction(0)) for root in {**a, **b}}
+    return {root: value for root, value in both.items() if value}
+
+
+def _times(x: Rooted, factor: Fraction) -> Rooted:
+    return Rooted(x.rest * factor, x.terms * factor, x.squares)
+
+
+def _turned(x: Rooted, Q: Array) -> Rooted:
+    # At the head there are as many numbers as outputs, and no stream to turn.
+    if x.rest.shape[1] != len(Q):
+        return x
+    return x.affine(Q, exact.fractions(np.zeros(len(Q), dtype=int)))
+
+
+SAME = Relation("same", text("the same"), lambda x, d, o: x, lambda x, d: x)
+RELATIONS = (
+    SAME,
+    Relation("times", text("× δ"), lambda x, d, o: x * d.delta, lambda x, d: _times(x, d.delta)),
+    Relation(
+        "turned", text("turned by Q"), lambda x, d, o: x @ d.turn.T, lambda x, d: _turned(x, d.turn)
+    ),
+    Relation(
+        "lifted",
+        text("plus a number of each case in all features"),
+        lambda x, d, o: x + o.of_cases[:, None],
+        lambda x, d: x,
+        alike=1,
+    ),
+    Relation(
+        "moved",
+        text("plus the same vector in all cases"),
+        lambda x, d, o: x + o.of_features,
+        lambda x, d: x,
+        alike=0,
+    ),
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One link of the chain: its name, and how the stream after it stands to the unchanged one.
+
+    None where it stands in none of the RELATIONS.
+    """
+
+    title: str
+    relation: Relation | None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ignored:
+    """Whether a residual network's function is unchanged by a change of its weights.
+
+    Attributes:
+        change: of the weights. links: of the chain, up to where no relation is found.
+        certified: whether the chain ends in "the same" at the ε in use.
+        only_without_eps: whether it does at ε = 0 alone.
+        moved: largest change of an output over the largest output, of a network of floats drawn
+            with the same seed.
+
+    """
+
+    change: Change
+    links: tuple[Link, ...]
+    certified: bool
+    only_without_eps: bool
+    moved: float
+
+    @property
+    def symbol(self) -> str:
+        """✓ ignored, ✗ not, ≈ only at ε = 0; ? where nothing is certified and nothing moves."""
+        if self.certified:
+            return "✓"
+        if self.only_without_eps:
+            return "≈"
+        return "✗" if self.moved > MOVES else "?"
+
+
+def ignored(
+    normalizer: Normalizer, place: Place, seed: int = 0, size: Size = SIZE
+) -> dict[str, Ignored]:
+    """Decide for each of CHANGES whether a network of such blocks ignores it, by its key.
+
+    Raises:
+        ValueError: a normalizer that cannot stand by itself.
+
+    >>> from normgeo import NORMALIZERS
+    >>> from normgeo.depth.blocks import PLACES
+    >>> {p: ignored(NORMALIZERS["rms"], PLACES[p])["all_writes_times"].symbol for p in PLACES}
+    {'pre': '✓', 'post': '✗'}
+
+    """
+    require_norm(normalizer, size.D, size.N)
+    # How many groups there are decides nothing, once there is more than one.
+    shared = replace(normalizer, groups=min(normalizer.groups, 2))
+    return _ignored(shared, place, seed_number(seed), size)
+
+
+@lru_cache(maxsize=64)
+def _ignored(normalizer: Normalizer, place: Place, seed: int, size: Size) -> dict[str, Ignored]:
+    actual = _Chain(replace(normalizer, eps=normalizer.exact_eps), place, seed, size)
+    ideal = _Chain(replace(normalizer, eps=Fraction(0)), place, seed, size)
+    rng = np.random.default_rng((seed, 1))
+    parts, drawn = _drawn(place, size, lambda *shape: rng.standard_normal(shape))
+    X = rng.standard_normal((size.N, size.F))
+    before = ResidualNetwork(normalizer, place, parts).forward(X).logits
+    found = {}
+    for change in CHANGES.values():
+        after = (
+            ResidualNetwork(normalizer, place, change.apply(parts, place, drawn)).forward(X).logits
+        )
+        links = actual.links(change)
+        certified = links[-1].relation is SAME
+        found[change.key] = Ignored(
+            change,
+            links,
+            certified,
+            bool(not certified and normalizer.added_eps)
+            and ideal.links(change)[-1].relation is SAME,
+            float(np.abs(after - before).max() / np.abs(before).max()),
+        )
+    return found
+
+
+def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts, Drawn]:
+    """A network and what changes are made with, of numbers that `draw` makes by their shape."""
+    _, F, D, M, H, L = size
+
+    def factors(count: int) -> Array:
+        values = draw(count)
+        return values * values + 1
+
+    def gain() -> Gain:
+        return Gain(factors(D), draw(D))
+
+    blocks = tuple(
+        Block(
+            None if place.carries_normalized and not i else gain(),
+            draw(M, D),
+            draw(M),
+            draw(D, M),
+            draw(D),
+        )
+        for i in range(L)
+    )
+    parts = Parts(draw(D, F), draw(D), blocks, gain(), draw(H, D), draw(H))
+    delta, t = factors(1)[0], draw(1)[0]
+    turn = reflection(draw(D))
+    return parts, Drawn(delta, factors(D), factors(M), draw(D), draw(M), t, draw(H), turn)
+
+
+class _Chain:
+    """An exact network, with a stream of its own drawn before every link."""
+
+    def __init__(self, normalizer: Normalizer, place: Place, seed: int, size: Size) -> None:
+        rng = np.random.default_rng((seed, 0))
+
+        def draw(*shape: int) -> Array:
+            return exact.draw(rng, shape)
+
+        self.normalizer, self.place = normalizer, place
+        self.parts, self.drawn = _drawn(place, size, draw)
+        self.starts = [draw(size.N, size.F), *(draw(size.N, size.D) for _ in range(size.L + 1))]
+        self.offsets = Offsets(draw(size.N), draw(size.D))
+        self.before = [
+            link(x) for link, x in zip(self._links(self.parts), self.starts, strict=True)
+        ]
+
+    def links(self, change: Change) -> tuple[Link, ...]:
+        """The chain under a change, up to where no relation is found."""
+        changed = change.apply(self.parts, self.place, self.drawn)
+        exact.require_fractions(*changed.arrays())
+        relation: Relation | None = SAME
+        found: list[Link] = []
+        for place, link in enumerate(self._links(changed)):
+            if relation is None:
+                break
+            if relation is not SAME or self._touched(changed)[place]:
+                after = link(relation.impose(self.starts[place], self.drawn, self.offsets))
+                known = (r for r in RELATIONS if r.holds(self.before[place], after, self.drawn))
+                relation = next(known, None)
+            found.append(Link(self._title(place), relation))
+        return tuple(found)
+
+    def _title(self, place: int) -> str:
+        if not place:
+            return text("embedding")
+        if place > len(self.parts.blocks):
+            return text("head")
+        return text("block {number}", number=place)
+
+    def _links(self, at: Parts) -> list[Callable[[Array], Rooted]]:
+        """The links of a network, each from fractions to numbers with roots."""
+
+        def embedding(x: Array) -> Rooted:
+            return Rooted.rational(x).affine(at.E, at.e)
+
+        def block(of: Block) -> Callable[[Array], Rooted]:
+            return lambda x: self.place.exact(self.normalizer, of, Rooted.rational(x))
+
+        def head(x: Array) -> Rooted:
+            return exact_norm(self.normalizer, at.last, Rooted.rational(x)).affine(at.U, at.u)
+
+        return [embedding, *map(block, at.blocks), head]
+
+    def _touched(self, changed: Parts) -> list[bool]:
+        """Which links have other weights than before."""
+
+        def differ(before: Any, after: Any) -> bool:
+            return any(a is not b for a, b in zip(before, after, strict=True))
+
+        own = self.parts
+        return [
+            differ(own[:2], changed[:2]),
+            *(differ(*pair) for pair in zip(own.blocks, changed.blocks, strict=True)),
+            differ(own[3:], changed[3:]),
+        ]

@@ -1,0 +1,186 @@
+"""A residual network of normalized blocks for classes, and its gradients.
+
+    s₀ = E x + e,    s_{l+1} = a block of s_l (see `blocks`),    logits = U N(s_L) + u
+
+log P(y|x) = logit_y − log Σ exp(logits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arguments import entry_of, instance_of, whole_number
+from normgeo.base.arrays import Array, real_array, require_room
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.depth.blocks import PLACES, RELU, Back, Block, Place
+from normgeo.depth.norm import Gain, norm, require_norm
+from normgeo.models.families import FAMILIES
+from normgeo.normalizers.normalizer import Normalizer
+
+FAMILY = FAMILIES["categorical"]
+
+
+class Parts(NamedTuple):
+    """The parameters of a residual network, or their gradients.
+
+    Attributes:
+        E: (D, F). e: (D,). blocks: from the inputs on. last: of the norm that the head reads.
+            U: (H, D). u: (H,).
+
+    """
+
+    E: Array
+    e: Array
+    blocks: tuple[Block, ...]
+    last: Gain
+    U: Array
+    u: Array
+
+    def arrays(self) -> Iterator[Array]:
+        """Yield every array, from the inputs on."""
+        yield from (self.E, self.e)
+        for block in self.blocks:
+            yield from (*(block.norm or ()), *block[1:])
+        yield from (*self.last, self.U, self.u)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """What a network made of its inputs.
+
+    Attributes:
+        stream: x_0 … x_L, what the residual connections carry, (N, D) each.
+        logits: (N, H). read: what the head read, (N, D).
+        backs: the ways back of the blocks, then of the norm that the head reads.
+
+    """
+
+    stream: tuple[Array, ...]
+    logits: Array
+    read: Array
+    backs: tuple[Back, ...]
+    back: Callable[[Array], tuple[Array, Gain]]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResidualNetwork:
+    """A residual network of blocks, all with the same normalizer at the same place.
+
+    Attributes:
+        normalizer: N. place: where it stands, of PLACES. parts: the parameters.
+
+    """
+
+    normalizer: Normalizer
+    place: Place
+    parts: Parts
+
+    @classmethod
+    def random(
+        cls,
+        normalizer: Normalizer,
+        place: Place | str,
+        depth: int,
+        width: int,
+        features: int,
+        outputs: int,
+        rng: np.random.Generator,
+    ) -> ResidualNetwork:
+        """Return a network with Gaussian weights that keep the size of what they read.
+
+        Of variance 1/F in E, 2/D in W (before ReLU), 1/M in V and 1/D in U, with M = D. Gains are
+        1, biases 0. In expectation a branch has the mean square of what W reads.
+
+        Args:
+            normalizer: of the cases or the features. place: one of PLACES, or its key.
+            depth: L, from 1 up. width: D. features: F. outputs: H.
+
+        """
+        chosen = entry_of("place", place, PLACES, Place)
+        instance_of("rng", rng, np.random.Generator)
+        L, D, F, H = (
+            whole_number(name, value, 1)
+            for name, value in (
+                ("depth", depth),
+                ("width", width),
+                ("features", features),
+                ("outputs", outputs),
+            )
+        )
+        require_room("W", L, 2 * D, D)
+
+        def drawn(rows: int, columns: int, variance: float) -> Array:
+            weights: Array = rng.standard_normal((rows, columns)) * (variance / columns) ** 0.5
+            return weights
+
+        plain = Gain(np.ones(D), np.zeros(D))
+        E, blocks = drawn(D, F, 1.0), []
+        for place_of in range(L):
+            gain = None if chosen.carries_normalized and not place_of else plain
+            W, V = drawn(D, D, RELU.weight_variance), drawn(D, D, 1.0)
+            blocks.append(Block(gain, W, np.zeros(D), V, np.zeros(D)))
+        parts = Parts(E, np.zeros(D), tuple(blocks), plain, drawn(H, D, 1.0), np.zeros(H))
+        return cls(normalizer, chosen, parts)
+
+    def forward(self, X: ArrayLike) -> Passed:
+        """Pass cases X (N, F) through the network, with current statistics.
+
+        Raises:
+            ValueError: bad inputs, a norm that has no z there, or numbers beyond floats.
+
+        """
+        inputs, at = real_array("X", X, 2), self.parts
+        require_norm(self.normalizer, len(at.E), len(inputs))
+        stream, backs = [], []
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = inputs @ at.E.T + at.e
+            for block in at.blocks:
+                s, carried, back = self.place.step(self.normalizer, block, _finite(s))
+                stream.append(carried)
+                backs.append(back)
+            read, last_back = norm(self.normalizer, at.last, _finite(s))
+            logits = _finite(read @ at.U.T + at.u)
+        stream.append(read if self.place.carries_normalized else s)
+        return Passed(tuple(stream), logits, read, tuple(backs), last_back)
+
+    def loss(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return −mean log P(y|x), in nats per case, for classes y (N,)."""
+        return -float(np.mean(FAMILY.log_likelihood(y, self.forward(X).logits, 1.0)))
+
+    def gradients(self, X: ArrayLike, y: ArrayLike) -> Parts:
+        """Return the gradients of the loss, by going back block by block; raises as `forward`."""
+        inputs, at, passed = real_array("X", X, 2), self.parts, self.forward(X)
+        likelihood = FAMILY.likelihood(y, len(at.U), 1.0)
+        dlogits = -likelihood.at(passed.logits).residual / len(inputs)
+        ds, last = passed.back(dlogits @ at.U)
+        blocks = []
+        for back in reversed(passed.backs):
+            ds, block = back(ds)
+            blocks.append(block)
+        return Parts(
+            ds.T @ inputs,
+            ds.sum(axis=0),
+            tuple(blocks[::-1]),
+            last,
+            dlogits.T @ passed.read,
+            dlogits.sum(axis=0),
+        )
+
+
+def _finite(x: Array) -> Array:
+    if not np.isfinite(x).all():
+        raise Refusal(
+            text(
+                "The residual stream exceeds the largest float. Use fewer blocks, smaller weights "
+                "or a norm."
+            )
+        )
+    return x
