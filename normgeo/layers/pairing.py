@@ -166,15 +166,21 @@ _BEFORE_HEAD = "norm ln_f final_norm model.norm transformer.ln_f encoder_norm fi
 
 
 def _pre_norm(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
+    # PyTorch's attention has the weights of its projections itself, where others have a part.
+    fused = layer.tensors["weight"].name.endswith("in_proj_weight")
+    into_part = f"{layer.path}.in_proj" if fused else layer.path
     for into, names in (
         (_INTO_ATTENTION, _BEFORE_ATTENTION),
         (_INTO_MLP, _BEFORE_MLP),
         (_HEAD, _BEFORE_HEAD),
     ):
-        if not (found := into.search(layer.path)):
+        if not (found := into.search(into_part)):
             continue
-        block = layer.path[: found.start()].rstrip(".")
-        if path := _first(block, names, norms, D):
+        block = into_part[: found.start()].rstrip(".")
+        path = _first(block, names, norms, D)
+        if fused and path.endswith("norm1"):
+            continue  # PyTorch's own encoder layer, whose norms stand after their sums
+        if path:
             why = text("{name!r} stands before this part of its block", name=norms[path].last)
             return Standing(path, "before", why)
     return None

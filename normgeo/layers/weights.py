@@ -13,7 +13,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.layers.modules import Module
 
-_FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_attn|attn)$", re.IGNORECASE)
+_FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_att(n|ention)|attn)$", re.IGNORECASE)
 _OF_HEADS, _FROM_HEADS = ("query", "key", "value"), "out"
 _INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
 

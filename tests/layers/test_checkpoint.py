@@ -73,6 +73,18 @@ CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]
             *("residual", ("layer", "layer"), 1),
         ),
     ),
+    "vision transformer of torchvision, whose attention holds its projections": (
+        {"encoder_layer_0.ln_1.weight": (6,), "encoder_layer_0.ln_1.bias": (6,)}
+        | {"encoder_layer_0.self_attention.in_proj_weight": (18, 6)},
+        "encoder_layer_0.self_attention.in_proj_weight[v]",
+        (6, 6, "encoder_layer_0.ln_1", "before", ("layer", "layer"), 1),
+    ),
+    "attention of an encoder layer of PyTorch": (
+        {"layers.0.self_attn.in_proj_weight": (18, 6), "layers.0.linear1.weight": (9, 6)}
+        | {f"layers.0.{norm}.{n}": (6,) for norm in ("norm1", "norm2") for n in BN[:2]},
+        "layers.0.self_attn.in_proj_weight[q]",
+        (6, 6, "", "after", ("none", "none"), 1),
+    ),
     "encoder layer of PyTorch": (
         {"layers.0.linear2.weight": (6, 9)}
         | {"layers.0.norm2.weight": (6,), "layers.0.norm2.bias": (6,)},
