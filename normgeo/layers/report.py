@@ -172,8 +172,8 @@ def layer_report(
     if rate is not None and rate * decay >= 1:
         raise Refusal(
             text(
-                "The product of `rate` and `decay` must be below 1, so that decay keeps the "
-                "direction; got {rate} × {decay}.",
+                "The product of the learning rate η and the weight decay λ must be below 1, so "
+                "that decay keeps the direction; got {rate} × {decay}. Use smaller ones.",
                 rate=rate,
                 decay=decay,
             )
