@@ -10,7 +10,7 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give, print_table
+from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
@@ -103,15 +103,17 @@ def run(options: argparse.Namespace) -> None:
 
     """
     from normgeo.layers.checkpoint import Checkpoint
+    from normgeo.layers.every_layer import Told, every_layer, gradients_of
     from normgeo.layers.loading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables
+    from normgeo.tables.layers import layers_table
 
     format = format_of(options)
     extra = {name: getattr(options, name) for name in EXTRA}
-    stated = {name: getattr(options, name) for name in SLIDING}
-    sliding = Sliding.of(**{name: typed(word) for name, word in stated.items() if word is not None})
+    moves = {name: getattr(options, name) for name in SLIDING}
+    sliding = Sliding.of(**{name: typed(word) for name, word in moves.items() if word is not None})
     found = Checkpoint.of(
         _files(options),
         dict(map(_role, options.role)),
@@ -122,39 +124,41 @@ def run(options: argparse.Namespace) -> None:
         eps=options.eps,
     )
     if options.roles:
-        print_table(tables.roles_table(found), options.format)
-        if options.format not in FOR_PROGRAMS:
-            print()
-            print_table(tables.proposals_table(found.proposals), options.format)
+        tensors, layers = tables.roles_table(found), tables.proposals_table(found.proposals)
+        if format in FOR_PROGRAMS:
+            give(options, tensors)
+        else:
+            give(options, tensors, layers)
         return
-    one = options.layer is not None or len(found.proposals) == 1 or any(extra.values())
-    chosen = (found.choose(options.layer),) if one else found.proposals
-    # One after the other: what a layer holds goes once its lines are written.
-    reports = (
-        layer_report(
-            read_layer(found, proposal, extra, sliding),
-            optimizer=options.optimizer or "gradient_descent",
-            rate=options.rate,
-            decay=options.decay or 0.0,
-            batch_size=options.batch_size,
-            family=options.family,
-            frozen_below=FROZEN if options.frozen_below is None else options.frozen_below,
-        )
-        for proposal in chosen
-    )
+    stated = {
+        "optimizer": options.optimizer or "gradient_descent",
+        "rate": options.rate,
+        "decay": options.decay or 0.0,
+        "batch_size": options.batch_size,
+        "frozen_below": FROZEN if options.frozen_below is None else options.frozen_below,
+    }
     sort = options.sort or "neuron"
+    gradients = {} if options.gradient is None else gradients_of(found, options.gradient)
+    of_one = any(file and not (what == "gradient" and gradients) for what, file in extra.items())
+    if options.layer is not None or len(found.proposals) == 1 or of_one:
+        layer = read_layer(found, found.choose(options.layer), extra, sliding)
+        report = layer_report(layer, family=options.family, **stated)
+        if format in FOR_PROGRAMS:
+            give(options, tables.records_table([report], sort))
+        else:
+            top = 20 if options.top is None and options.output is None else options.top
+            give(options, tables.neurons_table(report, sort, top))
+        return
+    every = every_layer(found, gradients=gradients, **stated)
     if format in FOR_PROGRAMS:
-        give(tables.records_table(reports, sort), options)
-    elif one:
-        top = 20 if options.top is None and options.output is None else options.top
-        give(tables.neurons_table(next(reports), sort, top), options)
-    else:
-        give(tables.layers_table(reports), options)
-        if options.output is None:
-            print(
-                text("Choose one with --layer NAME; --roles lists which tensor is what."),
-                file=sys.stderr,
-            )
+        give(options, tables.records_table(map(Told.known, every), sort))
+        return
+    give(options, layers_table(every))
+    if options.output is None:
+        print(
+            text("Choose one with --layer NAME; --roles lists which tensor is what."),
+            file=sys.stderr,
+        )
 
 
 def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:

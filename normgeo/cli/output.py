@@ -83,8 +83,8 @@ def format_of(options: argparse.Namespace) -> str:
     return suffix
 
 
-def give(table: Table, options: argparse.Namespace) -> None:
-    """Write a table to the file of its report, where one is asked for, or print it.
+def give(options: argparse.Namespace, *tables: Table) -> None:
+    """Write tables to the file of their report, where one is asked for, or print them.
 
     Raises:
         ValueError: a file of another kind, or no browser for PDF. OSError: one that can't be
@@ -93,11 +93,14 @@ def give(table: Table, options: argparse.Namespace) -> None:
     """
     format = format_of(options)
     if options.output is None:
-        print_table(table, format)
+        for place, table in enumerate(tables):
+            if place:
+                print()
+            print_table(table, format)
         return
     from normgeo.pictures.style.printing import document
 
-    options.output.write_bytes(document(table, format))
+    options.output.write_bytes(document(format, *tables))
 
 
 def print_table(table: Table, format: str) -> None:

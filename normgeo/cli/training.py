@@ -122,7 +122,7 @@ def _print(files: list[Path], options: argparse.Namespace, before: int) -> int:
     )
     if (records := len(recording.steps)) > before:
         found = findings(recording, frozen=options.frozen, within=options.within)
-        give(training_table(recording, optimizer_of_run(recording), found), options)
+        give(options, training_table(recording, optimizer_of_run(recording), found))
     return records
 
 

@@ -17,6 +17,9 @@ from normgeo.layers.trained_layer import TrainedLayer, with_bias_as_weight
 from normgeo.layers.windows import ONE_BY_ONE, Counts, Sliding
 from normgeo.normalizers.normalizer import Normalizer
 
+EXTRA = ("x", "stream", "labels", "gradient")
+"""What is known of a layer beside its weights and its norm, by the roles of tensors and files."""
+
 
 def load_layer(
     files: Files,
@@ -45,7 +48,8 @@ def load_layer(
             (N, T, D); or images (N, C, H, W) of a convolution.
         stream: one with what the outputs are added to, (N, H), (N, T, H), or images of it.
         labels: of the model's outputs.
-        gradient: of the loss, as the weights stand in their file.
+        gradient: of the loss, as the weights stand in their file; of several tensors, that which
+            has the name of the weights.
         roles: corrections, tensor → a word of ROLES.
         norm: the path of the norm in the files, "" for none.
         place, normalizer, groups, eps: of it, where they are not what its name says. ε stands in
@@ -68,15 +72,15 @@ def load_layer(
 def read_layer(
     checkpoint: Checkpoint,
     proposal: Proposal,
-    files: Mapping[str, File | None],
+    files: Mapping[str, File | Tensor | None],
     sliding: Sliding = ONE_BY_ONE,
 ) -> TrainedLayer:
     """Return a proposed layer with its numbers, and what other files hold for it.
 
     Args:
         checkpoint: that proposes it. proposal: which.
-        files: of "x", "stream", "labels" and "gradient"; None, or what a tensor of the checkpoint
-            is for.
+        files: of the words of EXTRA, or a tensor of one; None where it is what a tensor of the
+            checkpoint is for.
         sliding: how a kernel moves over "x", where that is images.
 
     Raises:
@@ -87,8 +91,8 @@ def read_layer(
     of_layer = proposal.module.tensors
     alone = {r: t for t in checkpoint.tensors for r in [checkpoint.roles[t.name]]}
     extra = {
-        what: _only(path, what) if path is not None else alone.get(what)
-        for what, path in {**dict.fromkeys(("x", "stream", "labels", "gradient")), **files}.items()
+        what: _only(file, what, proposal.weight.name) if file is not None else alone.get(what)
+        for what, file in {**dict.fromkeys(EXTRA), **files}.items()
     }
     notes: list[str] = []
     how = proposal.arrangement
@@ -172,18 +176,26 @@ def _as_cases(values: Array) -> Array:
     return values.reshape(-1, values.shape[-1]) if values.ndim > 2 else values
 
 
-def _only(path: File, what: str) -> Tensor:
-    """The one tensor of a file, or the one that is named or known for what it is."""
+def _only(path: File | Tensor, what: str, weight: str) -> Tensor:
+    """The one tensor of a file, or the one that is named or known for what it is.
+
+    Gradients may be in a file as the weights are, each with the name of its weights.
+    """
+    if isinstance(path, Tensor):
+        return path
     tensors = list_tensors(path)
     if len(tensors) == 1:
         return tensors[0]
-    named = [t for m in modules(tensors, {}).values() for r, t in m.tensors.items() if r == what]
+    named = [t for t in tensors if t.name == weight] if what == "gradient" else []
+    if not named:
+        roles = (module.tensors for module in modules(tensors, {}).values())
+        named = [of[what] for of in roles if what in of]
     if len(named) != 1:
         raise Refusal(
             text(
                 "{path!s} must hold one tensor, or one that is named {what!r}; it holds {count}.",
                 path=path,
-                what=what,
+                what=weight if what == "gradient" else what,
                 count=len(tensors),
             )
         )

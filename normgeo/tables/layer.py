@@ -14,7 +14,6 @@ from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
 from normgeo.layers.report import LARGEST, LayerReport
-from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.tables.table import Table
 
 COLUMNS = {
@@ -44,7 +43,8 @@ def roles_table(checkpoint: Checkpoint) -> Table:
         )
         for tensor in checkpoint.tensors
     )
-    return Table((text("tensor"), text("shape"), text("type"), text("taken for")), rows)
+    columns = text("tensor"), text("shape"), text("type"), text("taken for")
+    return Table(columns, rows, text("Tensors, and what each is taken for"))
 
 
 def proposals_table(proposals: Sequence[Proposal]) -> Table:
@@ -179,52 +179,6 @@ def records_table(reports: Iterable[LayerReport], sort: str = "neuron") -> Table
             for row in order(report, sort)
         ]
     return Table(("layer", *COLUMNS), tuple(rows))
-
-
-def layers_table(reports: Iterable[LayerReport]) -> Table:
-    """Return a row for each layer: the spread of what its blocks come to."""
-    rows = []
-    for report in reports:
-        low, middle, high = np.quantile(report.norms, (0, 0.5, 1))
-        rows.append(
-            (
-                _outside(report.layer.title),
-                *report.layer.W.shape,
-                *_norm_and_place(report.layer),
-                len(report.norms) if report.blocks.homogeneous else 0,
-                float(low),
-                float(middle),
-                float(high),
-                _median(report.effective_rates),
-                _median(None if report.angles is None else np.degrees(report.angles)),
-                None if report.frozen is None else float(report.frozen.mean()),
-            )
-        )
-    columns = (
-        text("layer"),
-        "H",
-        "D",
-        text("norm"),
-        text("stands"),
-        text("blocks"),
-        text("least norm"),
-        text("median norm"),
-        text("largest norm"),
-        text("median effective rate"),
-        text("median degrees a step"),
-        text("share frozen"),
-    )
-    return Table(columns, tuple(rows), text("The layers, and their homogeneous blocks"))
-
-
-def _norm_and_place(layer: TrainedLayer) -> tuple[str, str | None]:
-    if layer.normalizer.is_standard:
-        return text("none"), None
-    return layer.normalizer.title, text(layer.place.title)
-
-
-def _median(values: Array | None) -> float | None:
-    return None if values is None else float(np.median(values))
 
 
 def sentences(report: LayerReport) -> list[str]:

@@ -1,4 +1,4 @@
-"""A table with its notes as one HTML file that needs no other, also for print."""
+"""Tables with their notes as one HTML file that needs no other, also for print."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from normgeo.base.text import marking, text
 from normgeo.tables.table import Table
 
 
-def page(table: Table) -> str:
-    """Return a table as a page: its title, its notes as a list, its rows."""
+def page(*tables: Table) -> str:
+    """Return tables as a page: of each its title, its notes as a list, its rows."""
     with marking(str):  # the template escapes what comes from outside
-        return _TEMPLATES.get_template("tables.html").render(title=str(table.title), table=table)
+        return _TEMPLATES.get_template("tables.html").render(
+            title=str(tables[0].title), tables=tables
+        )
 
 
 def _written(value: object) -> str:

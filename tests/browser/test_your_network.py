@@ -101,3 +101,21 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     assert "strange" not in page.url
     page.get_by_role("button", name="Back to the layers that ship").click()
     expect(page.locator(LIT).get_by_text("1 of 12 neurons")).to_be_visible()
+
+
+def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled, axe):
+    page.goto(f"{server}/your_network?tab=own&rate=0.1")
+    wait_settled(page)
+    file = BytesIO()
+    np.savez(file, **{f"fc{i}.weight": np.arange(1.0, 7 + 2 * i).reshape(-1, 2) for i in range(4)})
+    content = {"name": "net.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
+    page.locator("input[type=file]").first.set_input_files(content)
+    page.get_by_role("tab", name="All layers").click()
+    table = page.locator(".st-key-layers_table").get_by_test_id("stDataFrame")
+    table.wait_for()
+    wait_settled(page)
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 15, "y": 35 * 3 + 17})  # the head, and three rows
+    expect(page.get_by_role("combobox", name="layer")).to_have_value("fc2.weight")
+    wait_settled(page)
+    assert axe(page) == []

@@ -100,14 +100,9 @@ def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -
 def test_layer_without_a_norm_has_none_and_no_place(tmp_path: Path, capsys: Captured) -> None:
     np.savez(tmp_path / "net.npz", **{"a.weight": np.eye(3), "b.weight": np.eye(3)})
     assert main(["layer", str(tmp_path / "net.npz")]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split()[:6] == [
-        "b.weight",
-        "3",
-        "3",
-        "none",
-        "—",
-        "0",
-    ]
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in lines if line.startswith("b.weight"))
+    assert line.split()[:8] == ["b.weight", "3", "3", "none", "—", "not", "ignored", "0"]
     assert main(["layer", str(tmp_path / "net.npz"), "--layer", "a.weight"]) == 0
     assert "There is no norm. Not ignored: all of W × δ;" in capsys.readouterr().out
 
@@ -131,6 +126,33 @@ def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> N
     W = load_layer(checkpoint, "mlp.fc1.weight").W
     rates = [one["effective_rate"] for one in found]
     np.testing.assert_allclose(rates, 1 / np.square(W).sum(axis=1))
+
+
+def test_roles_are_written_to_a_file(checkpoint: Path, tmp_path: Path, capsys: Captured) -> None:
+    for name in ("roles.html", "roles.csv"):
+        assert main(["layer", str(checkpoint), "--roles", "-o", str(tmp_path / name)]) == 0
+    assert capsys.readouterr().out == ""
+    page = (tmp_path / "roles.html").read_text()
+    assert page.count("<table>") == 2
+    assert "running variance" in page
+    assert "is named and sized as its norm" in page
+    rows = (tmp_path / "roles.csv").read_text().splitlines()
+    assert rows[0] == "tensor,shape,type,taken for"
+    assert len(rows) == 7
+
+
+def test_gradients_of_all_layers_are_found_by_the_names_of_their_weights(
+    checkpoint: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    kernel = load_layer(checkpoint, "conv1.weight").W.reshape(4, 3, 2, 2)
+    save_file({"conv1.weight": kernel, "other": kernel}, tmp_path / "g.safetensors")
+    given = [str(checkpoint), "--gradient", str(tmp_path / "g.safetensors"), "--rate", "0.1"]
+    found = {one["layer"]: one["angle"] for one in records(capsys, *given)}
+    # Gradients as long as their weights, so tan(angle) = η‖G‖/‖w‖ = η.
+    assert found["conv1.weight"] == pytest.approx(np.degrees(np.arctan(0.1)))
+    assert found["mlp.fc1.weight"] is None
+    assert main(["layer", *given]) == 0
+    assert "5.71059" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,36 @@ def test_role_can_be_corrected(own_tab):
     assert len(drawn_norms(own_tab)) == 3
 
 
+def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkeypatch, taken):
+    page = shown("your_network", tab="layers", rate="0.1")
+    assert [tab.label for tab in page.app.tabs].count("All layers") == 0, "of those that ship"
+    net = {"a.weight": W, "b.weight": 2 * W, "c.weight": W * np.nan, "bn.weight": np.ones(3)}
+    page.app.query_params["tab"] = "own"
+    page.app.run()
+    given(page, ("net.npz", npz(**net)))
+    page.app.query_params["tab"] = "layers"
+    page.app.run()
+    (table,) = page.app.dataframe
+    assert list(table.value["layer"]) == ["a.weight", "b.weight", "c.weight"]
+    norms = np.linalg.norm(W, axis=1)
+    expected = [np.median(norms), 2 * np.median(norms)]
+    np.testing.assert_allclose(table.value["median norm"][:2], expected)
+    assert "'c.weight' in net.npz must hold finite numbers" in table.value["missing"][2]
+    assert "`'c.weight'` in `net.npz` must hold finite numbers" in page.words
+    (records,) = [json.loads(taken("report", "json"))]
+    np.testing.assert_allclose([one["median_norm"] for one in records[:2]], expected)
+    assert "c.weight" in taken("report", "html")
+    page.app.selectbox(key="own_layer").set_value("b.weight").run()
+    assert sorted(drawn_norms(page)) == pytest.approx(sorted(2 * norms))
+    page.app.selectbox(key="own_layer").set_value("c.weight").run()
+    assert [tab.label for tab in page.app.tabs] == ["All layers", "Your own layer"]
+    monkeypatch.setattr(own, "EVERY", 287)
+    page.app.query_params["rate"] = "0.2"
+    page.app.run()
+    said = [info.value for info in page.app.info]
+    assert any("A page tells all layers of up to" in one for one in said)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

@@ -23,19 +23,19 @@ _PATIENCE = 60  # seconds for a browser to print
 DOCUMENTS = ("html", "pdf", "csv", "json")
 
 
-def document(table: Table, format: str) -> bytes:
-    """Return a table as a file: with its sentences to read, or its rows alone for programs.
+def document(format: str, *tables: Table) -> bytes:
+    """Return tables as a file: with their sentences to read, or the rows of one for programs.
 
     Args:
-        table: the table. format: one of DOCUMENTS.
+        format: one of DOCUMENTS. tables: of which the first one gives the file its title.
 
     Raises:
         BrowserMissing, ValueError: as `to_pdf`, for PDF.
 
     """
     if format == "pdf":
-        return to_pdf(page(table))
-    return (page(table) if format == "html" else render(table, format)).encode()
+        return to_pdf(page(*tables))
+    return (page(*tables) if format == "html" else render(tables[0], format)).encode()
 
 
 def to_pdf(html: str) -> bytes:

@@ -56,16 +56,21 @@ def table_file(picture: Picture, drawn: Any, format: str) -> bytes:
     return render(picture.table(drawn), format).encode()
 
 
-def report(table: Callable[[], Table], file: str) -> None:
-    """Draw the buttons of a report, called <file>."""
+def report(
+    table: Callable[[], Table], file: str, *, records: Callable[[], Table] | None = None
+) -> None:
+    """Draw the buttons of a report, called <file>, and of its records where no picture has them."""
+    formats = [
+        (text("Report as HTML"), "html", table, None),
+        (text("Report as PDF"), "pdf", table, why_no_browser()),
+    ]
+    if records is not None:
+        formats += [("CSV", "csv", records, None), ("JSON", "json", records, None)]
     with st.container(horizontal=True, key="export_report"):
-        for title, format, missing in (
-            (text("Report as HTML"), "html", None),
-            (text("Report as PDF"), "pdf", why_no_browser()),
-        ):
-            content = partial(_report_file, table, format)
+        for title, format, made, missing in formats:
+            content = partial(_report_file, made, format)
             download("report", title, format, content, file=file, help=missing)
 
 
 def _report_file(table: Callable[[], Table], format: str) -> bytes:
-    return document(table(), format)
+    return document(format, table())

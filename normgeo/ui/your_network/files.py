@@ -24,8 +24,7 @@ ALL = 400 * MEGABYTE
 """Bytes of the uploads of all sessions of a server."""
 
 WEIGHTS, RUN = "weights", "training"
-EXTRA = "x", "gradient", "labels", "stream"
-"""What files are for: a layer, a recorded run, and what else is known of the layer."""
+"""What files are for: a layer, or a recorded run; EXTRA is what else is known of the layer."""
 
 Content = tuple[str, bytes]  # a name, and what it names
 

@@ -70,10 +70,10 @@ def ways() -> None:
             return
         st.markdown(str(text("{names!s}", names=", ".join(own.files.names(WEIGHTS)))))
         if len(own.layers) > 1:
+            st.session_state["own_layer"] = own.layer
             st.selectbox(
                 str(text("layer")),
                 own.layers,
-                own.layers.index(own.layer) if own.layer in own.layers else 0,
                 key="own_layer",
                 on_change=_chosen,
                 label_visibility="collapsed",
@@ -211,4 +211,4 @@ def _roles(own: Own) -> None:
 def _chosen() -> None:
     own = held()
     if own is not None:
-        own.layer, own.neuron = st.session_state["own_layer"], 0
+        own.choose(st.session_state["own_layer"])

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import final
+from typing import Any, final
 
 import streamlit as st
 
-from normgeo.base.budget import MEGABYTE, memory
+from normgeo.base.budget import GIGABYTE, MEGABYTE, memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.opened import opened
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import list_tensors
 from normgeo.layers.checkpoint import Checkpoint, Proposal
-from normgeo.layers.loading import read_layer
+from normgeo.layers.every_layer import every_layer, gradients_of
+from normgeo.layers.loading import EXTRA, read_layer
 from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
 from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections, neurons
 from normgeo.pictures.your_network.layer_spectrum import LayerSpectrum
 from normgeo.settings import Settings
-from normgeo.ui.your_network.files import EXTRA, TURN, WEIGHTS, Files, files
+from normgeo.tables.layers import layers_table
+from normgeo.tables.table import Table
+from normgeo.ui.your_network.files import TURN, WEIGHTS, Files, files
 
 UNPACKED = 200 * MEGABYTE
 """Bytes of one uploaded tensor, in double precision, while a report is made."""
 MAPPED = 500 * MEGABYTE
 """Bytes of one tensor of a file that the command line has opened."""
 MOST = 16_384  # neurons: the angles of more take seconds
+EVERY = 2 * GIGABYTE
+"""Bytes of the tensors of all layers, in double precision, that are read for one table."""
+EVERY_ANGLE = 3 * MOST
+"""Neurons of all layers with gradients."""
 
 _OWN = "_own_layer"
 
@@ -64,6 +71,11 @@ class Own:
     is_convolution: bool = False
     spectrum: LayerSpectrum | None = None
     _kept: tuple[object, Neurons] | None = None
+    _every: tuple[object, Table] | None = None
+
+    def choose(self, layer: str) -> None:
+        """Look at another of the layers."""
+        self.layer, self.neuron = layer, 0
 
     def told(self, settings: Settings) -> Neurons:
         """Return what is told of the layer, as the settings state its norm and its optimizer.
@@ -80,10 +92,45 @@ class Own:
         there = self._kept[1]
         return there._replace(neuron=min(self.neuron, len(there.values["neuron"]) - 1))
 
-    def _asked(self, settings: Settings) -> object:
-        chosen = self.layer, self.norm, self.family, dict(self.sliding), dict(self.roles)
+    def every(self, settings: Settings) -> Table:
+        """Return what is told of all layers, a row each; of the chosen one as it is corrected.
+
+        Raises:
+            Refusal: bad files or settings, or more than a page reads, in one sentence.
+
+        """
+        stated = corrections(settings) | {"norm": self.norm}
+        eps = stated.pop("eps")
+        corrected = any(value is not None for value in stated.values())
+        asked = self._asked(settings)[:2], dict(self.roles), self.layer if corrected else None
+        if self._every is None or self._every[0] != asked:
+            self._every = None
+            with TURN, self.files.paths(WEIGHTS, "gradient") as paths:
+                weights = tuple(paths[WEIGHTS])
+                found = Checkpoint.of(weights, self.roles, eps=eps)
+                other = Checkpoint.of(weights, self.roles, eps=eps, **stated)
+                there = [
+                    two if two.name == self.layer else one
+                    for one, two in zip(found.proposals, other.proposals, strict=True)
+                ]
+                of = [gradients_of(found, file) for file in paths["gradient"]]
+                gradients = of[0] if of else {}
+                _require_all_small(there, gradients)
+                every = every_layer(
+                    found, there, gradients=gradients, require=self._require, **_trained(settings)
+                )
+                self._every = asked, layers_table(every)
+        return self._every[1]
+
+    def _asked(self, settings: Settings) -> tuple[object, ...]:
         stated = [getattr(settings, name) for name in CHOICES]
+        chosen = self.layer, self.norm, self.family, dict(self.sliding), dict(self.roles)
         return self.files.state(WEIGHTS, *EXTRA), stated, chosen
+
+    def _require(self, proposal: Proposal) -> None:
+        """Refuse a layer that is too large to be read here."""
+        most = UNPACKED if self.files.uploads(WEIGHTS) else MAPPED
+        _require_small(_tensors_of(proposal), most)
 
     def _computed(self, settings: Settings) -> Neurons:
         self.tensors, self.layers, self.norms, self.spectrum = {}, (), (), None
@@ -108,44 +155,64 @@ class Own:
                 self.layer = self.layers[0]
             proposal = found.choose(self.layer)
             self.is_convolution = bool(proposal.arrangement.kernel)
-            most = UNPACKED if self.files.uploads(WEIGHTS) else MAPPED
+            if (H := proposal.arrangement.shape[0]) > MOST:
+                raise Refusal(
+                    text(
+                        "A page takes layers of up to {most:,} neurons; this one has {H:,}. Use "
+                        "`python -m normgeo layer`, which takes more.",
+                        most=MOST,
+                        H=H,
+                    )
+                )
             for file in extra.values():
                 _require_small(list_tensors(file), UNPACKED)
-            _require_small(_read_of(found, proposal), most)
+            self._require(proposal)
+            _require_small((t for t in found.tensors if found.roles[t.name] in EXTRA), UNPACKED)
             typed_in = {name: typed(word) for name, word in self.sliding.items() if word}
             layer = read_layer(found, proposal, extra, Sliding.of(**typed_in))
-        report = layer_report(
-            layer,
-            optimizer=Settings.optimizer if settings.trained_by == "auto" else settings.trained_by,
-            rate=settings.rate or None,
-            decay=settings.decay or 0.0,
-            batch_size=settings.mini_batch or None,
-            family=self.family,
-            frozen_below=settings.frozen_below,
-            eigenvalues=None,
-        )
+        report = layer_report(layer, family=self.family, eigenvalues=None, **_trained(settings))
         H, D = layer.W.shape
         title = text("{name!s}: H = {H}, D = {D}", name=layer.title, H=H, D=D)
         self.spectrum = LayerSpectrum.of(report, title, self.family)
         return neurons(report, title, 0)
 
 
-def _read_of(found: Checkpoint, proposal: Proposal) -> Iterable[Tensor]:
-    """The tensors that a layer is read from, once it has no more neurons than a page takes."""
-    H, _ = proposal.arrangement.shape
-    if H > MOST:
-        raise Refusal(
-            text(
-                "A page takes layers of up to {most:,} neurons; this one has {H:,}. Use "
-                "`python -m normgeo layer`, which takes more.",
-                most=MOST,
-                H=H,
-            )
-        )
+def _trained(settings: Settings) -> dict[str, Any]:
+    """How a layer was trained, as the settings state it."""
+    return {
+        "optimizer": Settings.optimizer if settings.trained_by == "auto" else settings.trained_by,
+        "rate": settings.rate or None,
+        "decay": settings.decay or 0.0,
+        "batch_size": settings.mini_batch or None,
+        "frozen_below": settings.frozen_below,
+    }
+
+
+def _tensors_of(proposal: Proposal) -> Iterator[Tensor]:
+    """The tensors that a layer is read from."""
     yield from proposal.module.tensors.values()
     if proposal.norm is not None:
         yield from proposal.norm.tensors.values()
-    yield from (one for one in found.tensors if found.roles[one.name] in EXTRA)
+
+
+def _require_all_small(proposals: Iterable[Proposal], gradients: Mapping[str, Tensor]) -> None:
+    """Refuse layers that together take long to read."""
+    size = neurons = 0
+    for one in proposals:
+        size += 8 * prod(one.weight.shape)
+        neurons += one.arrangement.shape[0] if one.weight.name in gradients else 0
+    if size > EVERY or neurons > EVERY_ANGLE:
+        raise Refusal(
+            text(
+                "A page tells all layers of up to {most} as float64, and of up to {neurons:,} "
+                "neurons with gradients; these take {size}, with {have:,}. Use `python -m normgeo "
+                "layer`, which takes more.",
+                most=memory(EVERY),
+                neurons=EVERY_ANGLE,
+                size=memory(size),
+                have=neurons,
+            )
+        )
 
 
 def _require_small(tensors: Iterable[Tensor], most: float) -> None:

@@ -14,9 +14,8 @@ from normgeo.tables.table import Table
 from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points, tabs
-from normgeo.ui.your_network import exports, form, own, run_form, uploads
-
-HIGH = 320  # pixels of the table
+from normgeo.ui.your_network import exports, form, layers, own, run_form, uploads
+from normgeo.ui.your_network.sortable import HIGH
 
 
 def controls() -> tuple[str, ...]:
@@ -40,8 +39,13 @@ def show(settings: Settings) -> None:
             exports.draw(PICTURES["trained_layer"], drawn, settings.theme, "normgeo-own-layer")
     with place:
         form.ways()
-    known = TABS if drawn is not None else {"own": TABS["own"]}
-    tabs(settings, known, next(iter(known)), drawn)
+    several = mine is not None and len(mine.layers) > 1
+    known = {
+        name: tab
+        for name, tab in TABS.items()
+        if (several if name == "layers" else name == "own" or drawn is not None)
+    }
+    tabs(settings, known, "own" if drawn is None else "neurons", drawn)
 
 
 def neurons(settings: Settings, drawn: Neurons) -> None:
@@ -124,6 +128,7 @@ def decided(settings: Settings, drawn: Neurons) -> None:
 TABS: Tabs = {
     "neurons": (text("Its neurons"), neurons),
     "decided": (text("What its norm decides"), decided),
+    "layers": (text("All layers"), layers.layers),
     "training": (text("A training run"), run_form.training),
     "own": (text("Your own layer"), form.ask),
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
 import streamlit as st
 
 from normgeo.base.text import text
@@ -19,8 +17,7 @@ from normgeo.ui.tabs import points
 from normgeo.ui.your_network import exports, uploads
 from normgeo.ui.your_network.files import RUN
 from normgeo.ui.your_network.run import OwnRun, held
-
-HIGH = 320  # pixels of the table
+from normgeo.ui.your_network.sortable import sortable
 
 
 def training(settings: Settings, drawn: Neurons) -> None:
@@ -52,24 +49,7 @@ def _blocks(run: Run) -> None:
     _choose(run)
     if run.lit is not None:
         st.markdown(str(run.of_block))
-    columns = {
-        str(title): [*map(_shown, column)]
-        for title, column in zip(table.columns, zip(*table.rows, strict=True), strict=True)
-    }
-    known = {title: column for title, column in columns.items() if any(map(_is_known, column))}
-    st.dataframe(
-        known,
-        key="blocks_table",
-        height=min(HIGH, 38 + 35 * len(table.rows)),
-        hide_index=True,
-        on_select=_selected,
-        selection_mode="single-row",
-        column_config={
-            title: st.column_config.NumberColumn(format="%.4g")
-            for title, column in known.items()
-            if not isinstance(column[0], str)
-        },
-    )
+    sortable(table, "blocks_table", _light)
     st.caption(
         str(text("A click on a title sorts the table; a click on a row lights its block above."))
     )
@@ -96,11 +76,6 @@ def _choose(run: Run) -> None:
     )
 
 
-def _selected() -> None:
-    rows = st.session_state["blocks_table"].selection.rows
-    _light(int(rows[0]) if rows else None)
-
-
 def _light(block: int | None) -> None:
     """Select a block; which one of a visitor's own run is no part of the address."""
     mine = held()
@@ -108,15 +83,6 @@ def _light(block: int | None) -> None:
         url.change(block=block)
     else:
         mine.block = block
-
-
-def _shown(value: object) -> object:
-    """A cell; an empty one for a number that is not known."""
-    return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def _is_known(value: object) -> bool:
-    return value is not None
 
 
 def _ways(mine: OwnRun | None) -> None:

@@ -1,0 +1,119 @@
+"""All layers of a checkpoint as one table: what the weights and the norm of each come to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.layers.checkpoint import Proposal
+from normgeo.layers.every_layer import Told
+from normgeo.layers.place import freedoms
+from normgeo.layers.report import LayerReport
+from normgeo.tables.table import Table
+
+COLUMNS = {
+    "layer": text("layer"),
+    "H": "H",
+    "D": "D",
+    "norm": text("norm"),
+    "stands": text("stands"),
+    "scaled": text("W × δ"),
+    "blocks": text("blocks"),
+    "least_norm": text("least norm"),
+    "median_norm": text("median norm"),
+    "largest_norm": text("largest norm"),
+    "effective_rate": text("median effective rate"),
+    "angle": text("median degrees a step"),
+    "frozen": text("share frozen"),
+    "over_balance": text("median norm over balance"),
+    "missing": text("missing"),
+}
+"""What is told of each layer, by the words that name its records."""
+
+TOLD = 5  # refusals in sentences of their own
+
+_OF_NUMBERS = len(COLUMNS) - 6  # that a layer without a report has not
+
+
+def layers_table(every: Iterable[Told]) -> Table:
+    """Return a row for each layer: the spread of what its blocks come to, and what is missing.
+
+    Raises:
+        ValueError: none of them has a report.
+
+    """
+    rows, lacks, refusals = [], Counter[str](), []
+    for proposal, report, refusal in every:
+        head = (text("{name!s}", name=proposal.name), *_shape(proposal), *_norm_of(proposal))
+        if report is None:
+            refusals.append(refusal)
+            rows.append((*head, *[None] * _OF_NUMBERS, refusal))
+        else:
+            lacks.update(report.missing)
+            rows.append((*head, *_numbers(proposal, report), _lacking(report)))
+    if refusals and len(refusals) == len(rows):
+        raise Refusal(refusals[0])
+    notes = [
+        text("{count} of {all} layers: {what}", count=count, all=len(rows), what=what)
+        for what, count in lacks.items()
+    ]
+    notes += refusals[:TOLD]
+    if more := len(refusals[TOLD:]):
+        notes.append(text("{more} more layers are refused, as their rows say.", more=more))
+    title = text("The layers, and their homogeneous blocks")
+    return Table((*COLUMNS.values(),), tuple(rows), title, notes=(*notes,))
+
+
+def layer_records(table: Table) -> Table:
+    """Return the table of all layers for programs, with the words of COLUMNS."""
+    return Table((*COLUMNS,), table.rows, table.title)
+
+
+def _shape(proposal: Proposal) -> tuple[int, int]:
+    return proposal.arrangement.shape
+
+
+def _norm_of(proposal: Proposal) -> tuple[str, str | None]:
+    if proposal.normalizer.is_standard:
+        return text("none"), None
+    return proposal.normalizer.title, text(proposal.place.title)
+
+
+def _numbers(proposal: Proposal, report: LayerReport) -> tuple[Any, ...]:
+    scaled, *_ = freedoms(proposal.place, proposal.normalizer)
+    found = text("ignored") if scaled.free else text("not ignored")
+    if scaled.only_without_eps:
+        found = text("ignored where ε is small")
+    low, middle, high = np.quantile(report.norms, (0, 0.5, 1))
+    over = None if report.balance is None else report.norms / report.balance.norm
+    return (
+        found,
+        len(report.norms) if report.blocks.homogeneous else 0,
+        float(low),
+        float(middle),
+        float(high),
+        _median(report.effective_rates),
+        _median(None if report.angles is None else np.degrees(report.angles)),
+        None if report.frozen is None else float(report.frozen.mean()),
+        _median(over),
+    )
+
+
+def _lacking(report: LayerReport) -> str:
+    """What a report of a layer lacks, in a few words; the sentences stand beneath the table."""
+    lacks = {
+        text("η"): report.rate is None,
+        text("gradients"): report.gradients is None,
+        text("X"): report.epsilon is None and report.layer.normalizer.scaling.takes_eps,
+    }
+    return ", ".join(str(what) for what, missing in lacks.items() if missing)
+
+
+def _median(values: Array | None) -> float | None:
+    return None if values is None else float(np.median(values))

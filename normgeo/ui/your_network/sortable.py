@@ -1,0 +1,48 @@
+"""A table of numbers that a click on a title sorts, and whose rows can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+
+import streamlit as st
+
+from normgeo.base.text import marking
+from normgeo.tables.table import Table
+
+HIGH = 320  # pixels
+
+
+def sortable(table: Table, key: str, chosen: Callable[[int | None], None]) -> None:
+    """Draw the columns of a table of which anything is known; `chosen` gets the row, or None."""
+
+    def changed() -> None:
+        rows = st.session_state[key].selection.rows
+        chosen(int(rows[0]) if rows else None)
+
+    columns = {
+        str(title): [*map(_shown, column)]
+        for title, column in zip(table.columns, zip(*table.rows, strict=True), strict=True)
+    }
+    known = {title: column for title, column in columns.items() if column != [None] * len(column)}
+    st.dataframe(
+        known,
+        key=key,
+        height=min(HIGH, 38 + 35 * len(table.rows)),
+        hide_index=True,
+        on_select=changed,
+        selection_mode="single-row",
+        column_config={
+            title: st.column_config.NumberColumn(format="%.4g")
+            for title, column in known.items()
+            if any(isinstance(value, float) for value in column)
+        },
+    )
+
+
+def _shown(value: object) -> object:
+    """A cell; an empty one for a number that is not known. No cell is read as markup."""
+    if isinstance(value, str):
+        with marking(str):
+            return str(value)
+    return None if isinstance(value, float) and not isfinite(value) else value
