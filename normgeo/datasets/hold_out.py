@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from normgeo.base.arguments import instance_of, real_number, seed_number
 from normgeo.base.arrays import Array
@@ -41,6 +42,17 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
         ValueError: a share that leaves fewer than 2 cases to train on or none to test.
 
     """
+    train, test = held_out_cases(data, test_share=test_share, seed=seed)
+    kept = np.ptp(data.raw[train], axis=0) > 0
+    raw = data.raw[:, kept]
+    X = (raw - raw[train].mean(axis=0)) / raw[train].std(axis=0)
+    return Split(X[train], data.y[train], X[test], data.y[test], kept)
+
+
+def held_out_cases(
+    data: Dataset, *, test_share: float = 0.2, seed: int = 0
+) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    """Return which cases are to train on and which are held out; raises as `hold_out` does."""
     instance_of("data", data, Dataset)
     held_back = round(data.N * real_number("test_share", test_share, above=0, below=1))
     if not 1 <= held_back <= data.N - 2:
@@ -53,8 +65,4 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
             )
         )
     order = np.random.default_rng(seed_number(seed)).permutation(data.N)
-    test, train = np.sort(order[:held_back]), np.sort(order[held_back:])
-    kept = np.ptp(data.raw[train], axis=0) > 0
-    raw = data.raw[:, kept]
-    X = (raw - raw[train].mean(axis=0)) / raw[train].std(axis=0)
-    return Split(X[train], data.y[train], X[test], data.y[test], kept)
+    return np.sort(order[held_back:]), np.sort(order[:held_back])

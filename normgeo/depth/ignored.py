@@ -144,22 +144,23 @@ class Link:
 @final
 @dataclass(frozen=True, eq=False)
 class Ignored:
-    """Whether a residual network's function is unchanged by a change of its weights.
+    """Whether a function is unchanged by a change of its weights.
 
     Attributes:
-        change: of the weights. links: of the chain, up to where no relation is found.
-        certified: whether the chain ends in "the same" at the ε in use.
-        only_without_eps: whether it does at ε = 0 alone.
-        moved: largest change of an output over the largest output, of a network of floats drawn
-            with the same seed.
+        key, title: of the change. certified: whether it is unchanged at the ε in use.
+        only_without_eps: whether it is at ε = 0 alone.
+        moved: largest change of an output over the largest output, of one of floats drawn with the
+            same seed.
+        links: of the chain that certifies it, up to where no relation is found.
 
     """
 
-    change: Change
-    links: tuple[Link, ...]
+    key: str
+    title: str
     certified: bool
     only_without_eps: bool
     moved: float
+    links: tuple[Link, ...] = ()
 
     @property
     def symbol(self) -> str:
@@ -207,14 +208,20 @@ def _ignored(normalizer: Normalizer, place: Place, seed: int, size: Size) -> dic
         links = actual.links(change)
         certified = links[-1].relation is SAME
         found[change.key] = Ignored(
-            change,
-            links,
+            change.key,
+            change.title,
             certified,
             bool(not certified and normalizer.added_eps)
             and ideal.links(change)[-1].relation is SAME,
-            float(np.abs(after - before).max() / np.abs(before).max()),
+            moved(before, after),
+            links,
         )
     return found
+
+
+def moved(before: Array, after: Array) -> float:
+    """Return max|after − before| / max|before|."""
+    return float(np.abs(after - before).max() / np.abs(before).max())
 
 
 def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts, Drawn]:
