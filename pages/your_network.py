@@ -3,6 +3,7 @@ from normgeo.pictures.your_network.layer import CHOICES
 from normgeo.ui import frame
 from normgeo.ui.your_network import TABS, own, page
 
+mine = own.held()
 settings = frame.begin(
     "your_network",
     text("Which neurons still turn, and where does ε count?"),
@@ -11,8 +12,7 @@ settings = frame.begin(
     controls=page.controls(),
     more=CHOICES,
     tabs=TABS,
-    # What a layer that ships refuses, a visitor's own one may have.
-    picture="trained_layer" if own.held() is None else "",
+    picture="trained_layer" if mine is None else mine.require_possible,
 )
 
 page.show(settings)

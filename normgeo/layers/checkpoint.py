@@ -18,6 +18,7 @@ from normgeo.layers.place import PLACES, Place, require_place
 from normgeo.layers.weights import Arrangement
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.normalizers.statistic import group_size
 
 EPS = 1e-5
 """ε of PyTorch's batch, layer and group norm: no checkpoint holds it."""
@@ -67,14 +68,53 @@ class Proposal:
             return False
         return True
 
+    def corrected(
+        self,
+        norm: Module | str | None = None,
+        place: Place | str | None = None,
+        normalizer: Normalizer | str | None = None,
+        groups: int | None = None,
+        eps: float | None = None,
+    ) -> Proposal:
+        """Return it with what is stated of its norm; None keeps what was found.
+
+        Args:
+            norm: its module, "" for none. place, normalizer, groups, eps: of it.
+
+        Raises:
+            ValueError: bad words or numbers.
+
+        """
+        found = self
+        if place is not None:
+            place = entry_of("place", place, PLACES, Place)
+        if normalizer is not None:
+            normalizer = entry_of("normalizer", normalizer, NORMALIZERS, Normalizer)
+        if norm is not None:
+            of_norm = norm if isinstance(norm, Module) else None
+            if of_norm is None:
+                place = place or PLACES["after"]  # of the weights themselves, or none
+            H, _ = self.arrangement.shape
+            taken = normalizer_of(of_norm, self.module, H)
+            found = replace(self, norm=of_norm, normalizer=_with_eps(taken, EPS))
+        chosen = normalizer or found.normalizer
+        if normalizer is not None or eps is not None:
+            chosen = _with_eps(chosen, EPS if eps is None else real_number("eps", eps, least=0))
+        if groups is not None:
+            chosen = replace(chosen, groups=whole_number("groups", groups, 1))
+        kept = norm is None and place is None and normalizer is None
+        why = self.why if kept else text("as stated")
+        return replace(found, normalizer=chosen, place=place or self.place, why=why)
+
     def require_possible(self) -> None:
-        """Refuse a place that its norm can't have, or where its numbers are for others.
+        """Refuse a place that its norm can't have, or where its numbers or groups are for others.
 
         Raises:
             ValueError: it is one.
 
         """
         require_place(self.place, self.normalizer, prod(self.arrangement.kernel))
+        group_size(self.channels, self.normalizer.groups)
         if self.norm is not None and self.channels % self.norm.channels:
             raise Refusal(
                 text(
@@ -135,14 +175,8 @@ class Checkpoint:
         if not corrected and sum(len(t.shape) == 2 for t in tensors) == len(tensors) == 1:
             corrected = {tensors[0].name: "weight"}  # a file of one matrix
         found = modules(tensors, corrected)
-        where = None if place is None else entry_of("place", place, PLACES, Place)
-        asked = (
-            None
-            if normalizer is None
-            else entry_of("normalizer", normalizer, NORMALIZERS, Normalizer)
-        )
         proposals = [
-            _corrected(proposal, _norm(norm, found), where, asked, groups, eps)
+            proposal.corrected(_norm(norm, found), place, normalizer, groups, eps)
             for module in found.values()
             if module.is_layer
             for proposal in _proposals(module, found)
@@ -161,11 +195,13 @@ class Checkpoint:
             tensors, {t.name: of_module.get(t.name, "other") for t in tensors}, (*proposals,)
         )
 
-    @property
-    def norms(self) -> tuple[str, ...]:
-        """The paths of the norms, in the order of their names."""
-        found = modules(self.tensors, self.roles)
-        return tuple(path for path, module in found.items() if module.is_norm)
+    def norms_for(self, proposal: Proposal) -> tuple[str, ...]:
+        """The paths of the norms that a layer can have by their sizes, in the order of names."""
+        return tuple(
+            path
+            for path, module in modules(self.tensors, self.roles).items()
+            if module.is_norm and replace(proposal, norm=module).places
+        )
 
     def choose(self, name: str | None) -> Proposal:
         """Return the layer of this name, or whose weights have it; the only one for None.
@@ -222,32 +258,6 @@ def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
             norms=", ".join(norms[:8]) + (", …" if len(norms) > 8 else "") or text("none"),
         )
     )
-
-
-def _corrected(
-    proposal: Proposal,
-    norm: Module | str | None,
-    place: Place | None,
-    normalizer: Normalizer | None,
-    groups: int | None,
-    eps: float | None,
-) -> Proposal:
-    if norm is None and place is None and normalizer is None and groups is None and eps is None:
-        return proposal
-    if norm is not None:
-        of_norm = norm if isinstance(norm, Module) else None
-        if of_norm is None:
-            place = place or PLACES["after"]  # of the weights themselves, or none
-        H, _ = proposal.arrangement.shape
-        taken = normalizer_of(of_norm, proposal.module, H)
-        proposal = replace(proposal, norm=of_norm, normalizer=taken)
-    chosen = normalizer or proposal.normalizer
-    chosen = _with_eps(chosen, EPS if eps is None else real_number("eps", eps, least=0))
-    if groups is not None:
-        chosen = replace(chosen, groups=whole_number("groups", groups, 1))
-    kept = norm is None and place is None and normalizer is None
-    why = proposal.why if kept else text("as stated")
-    return replace(proposal, normalizer=chosen, place=place or proposal.place, why=why)
 
 
 def _with_eps(normalizer: Normalizer, eps: float) -> Normalizer:

@@ -17,7 +17,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.model_on_data import neurons_of
 from normgeo.settings import RULES, SETTINGS, Settings
 from normgeo.ui import url
-from normgeo.ui.possible import left_out, possible, whole
+from normgeo.ui.possible import Judge, left_out, possible, whole
 
 WIDTH = 168  # pixels of a widget: seven in a line of a projector, two in one of a phone
 LETTER, BESIDE = 7, 48  # pixels: of a letter of what is chosen, and of what stands beside it
@@ -30,7 +30,7 @@ def controls(
     labels: bool = True,
     prefix: str = "",
     one_method: bool = False,
-    picture: str = "",
+    picture: Judge = "",
     width: int = WIDTH,
     shown_to_a_room: bool = False,
 ) -> None:
@@ -44,7 +44,7 @@ def controls(
         width: of a widget, in pixels.
         one_method: whether the page is about the settings' method alone: what cannot change
             anything there is disabled, and says why.
-        picture: whose settings these are; values that it refuses cannot be chosen.
+        picture: what these are settings of; values that it refuses cannot be chosen.
         shown_to_a_room: whether they are what their tab is about, so that a room sees them too.
 
     """
@@ -57,7 +57,7 @@ def controls(
 def tell_left_out(
     settings: Settings,
     names: Iterable[str],
-    picture: str,
+    picture: Judge,
     *,
     one_method: bool = False,
     short: bool = False,
@@ -78,7 +78,7 @@ def tell_left_out(
             more = text("Open Settings for {n} more reasons.", n=n)
         lines = [f"{lines[0]} {more}"]
     if lines:
-        with st.container(key=f"left_out_{picture}"):
+        with st.container(key=f"left_out_{'own' if callable(picture) else picture}"):
             st.caption("  \n".join(map(str, lines)))
 
 
@@ -93,7 +93,7 @@ def _control(
     key: str,
     label_visible: bool,
     why: str,
-    picture: str,
+    picture: Judge,
     width: int,
 ) -> None:
     value = st.session_state[key] = getattr(settings, name)
@@ -150,7 +150,7 @@ def _changed(name: str, key: str) -> None:
 EPSILONS = (0.0, 1e-8, 1e-5, 1e-3, 0.1, 1.0)  # in use, and one that nobody can overlook
 
 
-def offered(settings: Settings, name: str, picture: str = "") -> Mapping[Any, str] | None:
+def offered(settings: Settings, name: str, picture: Judge = "") -> Mapping[Any, str] | None:
     """The values that a list shows for a setting, with their titles; None where any number may be.
 
     What the address holds is always among them, and else nothing that the picture refuses.

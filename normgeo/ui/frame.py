@@ -21,6 +21,7 @@ from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
+from normgeo.ui.possible import Judge
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 
 _INSIDE, _OPEN, _BEGUN = "_inside_app", "_settings_open", "_begun"
@@ -70,7 +71,7 @@ def begin(
     more: Sequence[str] = (),
     tabs: Iterable[str] = (),
     defaults: Mapping[str, Any] = url.NONE,
-    picture: str = "",
+    picture: Judge = "",
 ) -> Settings:
     """Open a page: heading, controls, warnings about the URL; return its settings.
 
@@ -80,7 +81,8 @@ def begin(
         controls: settings in the line of the heading. more: settings behind "Settings".
         tabs: the words that the setting `tab` may be here.
         defaults: values of the page's own for settings that the URL does not name.
-        picture: the main one; settings that it refuses cannot be chosen.
+        picture: the main one, or what knows a layer of one's own; settings that it refuses
+            cannot be chosen.
 
     """
     _require_app()

@@ -5,7 +5,7 @@ A picture's estimate of its cost refuses what does not fit together before anyth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -21,22 +21,33 @@ EACH = "neurons", "groups"
 """Whole numbers of which each is tried; of others, only some that are too large are refused."""
 MOST_RANGES = 3
 
+Judge = str | Callable[[Settings], None]
+"""What refuses settings: a picture, by its name, or what knows a visitor's own layer."""
 
-def why_not(picture: str, settings: Settings, name: str, value: Any) -> str:
+
+def why_not(picture: Judge, settings: Settings, name: str, value: Any) -> str:
     """Why a picture refuses a value of a setting, in a sentence; "" where it does not."""
+    changed = replace(settings, **{name: value})
     try:
-        cost = PICTURES[picture].cost(replace(settings, **{name: value}))
-        PAGES.require(cost, PICTURES[picture].title)
+        if callable(picture):
+            picture(changed)
+        else:
+            PAGES.require(PICTURES[picture].cost(changed), PICTURES[picture].title)
     except Refusal as refusal:
         return str(refusal)
     return ""
 
 
-def possible(picture: str, settings: Settings, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+def possible(
+    picture: Judge, settings: Settings, name: str, values: Sequence[Any]
+) -> tuple[Any, ...]:
     """Those of some values of a setting that a picture does not refuse.
 
     All of them where it refuses each: another setting is at fault then.
     """
+    if callable(picture):  # nothing of a visitor's own is kept for others
+        there = (value for value in values if not why_not(picture, settings, name, value))
+        return (*there,) or tuple(values)
     if name not in PICTURES[picture].uses:
         return tuple(values)
     # What no refusal depends on is left out of the key.
@@ -51,7 +62,7 @@ def _possible(
     return tuple(value for value in values if not why_not(picture, settings, name, value))
 
 
-def whole(picture: str, settings: Settings, name: str, rule: Whole) -> Sequence[int]:
+def whole(picture: Judge, settings: Settings, name: str, rule: Whole) -> Sequence[int]:
     """The whole numbers that a picture does not refuse, in their order."""
     if name in EACH:
         return possible(picture, settings, name, range(rule.low, rule.high + 1))
@@ -68,7 +79,7 @@ def whole(picture: str, settings: Settings, name: str, rule: Whole) -> Sequence[
     return range(rule.low, high)
 
 
-def left_out(picture: str, settings: Settings, name: str) -> list[str]:
+def left_out(picture: Judge, settings: Settings, name: str) -> list[str]:
     """Which values of a setting are left out, and why, in a sentence for each reason.
 
     What is too large for a field, the field itself says.

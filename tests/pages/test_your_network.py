@@ -150,6 +150,26 @@ def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
     assert said.startswith("`padding` must be a whole number")
 
 
+def test_only_places_and_norms_that_the_layer_can_have_are_offered(own_tab, rng):
+    """A kernel of several pixels has no norm before it; nine neurons have no groups of two."""
+    given(own_tab, ("net.npz", npz(**{"fc.weight": np.eye(4), "n.weight": np.ones(4)})))
+    assert len(own_tab.app.selectbox(key="stands").options) == 4
+    kernel = rng.standard_normal((9, 2, 3, 3))
+    net = npz(**{"conv.weight": kernel, "n.weight": np.ones(9), "far.weight": np.ones(5)})
+    given(own_tab, ("net.npz", net))
+    assert own_tab.app.selectbox(key="stands").options == [
+        "automatic",
+        "after W",
+        "after a residual sum",
+    ]
+    assert "before W cannot be chosen for “the norm stands”. A norm before a conv" in own_tab.words
+    assert "group norm" not in own_tab.app.selectbox(key="norm").options
+    assert own_tab.app.selectbox(key="own_norm").options == ["as its name proposes", "none", "n"]
+    own_tab.app.selectbox(key="stands").set_value("residual").run()
+    assert "weight norm" not in own_tab.app.selectbox(key="norm").options
+    assert own_tab.figures == ["trained_layer"]
+
+
 def test_role_can_be_corrected(own_tab):
     given(own_tab, ("net.npz", npz(strange=W, other=W[:, :2])))
     assert "none of their 2 tensors is known for one" in own_tab.words
@@ -391,7 +411,7 @@ def test_nothing_of_an_upload_stays_on_the_disk_or_in_open_files(run_tab, tmp_pa
     run_tab.app.query_params["tab"] = "own"
     run_tab.app.run()
     given(run_tab, *nets[:1])
-    assert len(seen) == 5, "four times names of uploads, and once a recording of checkpoints"
+    assert len(seen) == 6, "five times names of uploads, and once a recording of checkpoints"
     assert [*tmp_path.iterdir()] == []
     if (open_files := Path("/proc/self/fd")).exists():
         links = [os.readlink(one) for one in open_files.iterdir() if one.is_symlink()]

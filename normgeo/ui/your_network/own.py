@@ -71,11 +71,35 @@ class Own:
     is_convolution: bool = False
     spectrum: LayerSpectrum | None = None
     _kept: tuple[object, Neurons] | None = None
+    _proposed: tuple[object, Proposal | None] | None = None
     _every: tuple[object, Table] | None = None
 
     def choose(self, layer: str) -> None:
         """Look at another of the layers."""
         self.layer, self.neuron = layer, 0
+
+    def require_possible(self, settings: Settings) -> None:
+        """Refuse what the norm of the layer can't have, by the headers of the files alone.
+
+        Raises:
+            Refusal: the settings state such a thing.
+
+        """
+        asked = self.files.state(WEIGHTS), dict(self.roles), self.layer, self.norm
+        if self._proposed is None or self._proposed[0] != asked:
+            self._proposed = asked, self._found()
+        if (proposal := self._proposed[1]) is not None:
+            proposal.corrected(**corrections(settings)).require_possible()
+
+    def _found(self) -> Proposal | None:
+        """The layer as its names propose it; None where there is none, which is told elsewhere."""
+        try:
+            with self.files.paths(WEIGHTS) as paths:
+                found = Checkpoint.of((*paths[WEIGHTS],), self.roles, norm=self.norm)
+        except (Refusal, OSError):
+            return None
+        named = (one for one in found.proposals if one.name == self.layer)
+        return next(named, found.proposals[0])
 
     def told(self, settings: Settings) -> Neurons:
         """Return what is told of the layer, as the settings state its norm and its optimizer.
@@ -150,10 +174,11 @@ class Own:
             self.tensors = {
                 name: (shape, found.roles[name]) for name, (shape, _) in self.tensors.items()
             }
-            self.layers, self.norms = tuple(one.name for one in found.proposals), found.norms
+            self.layers = tuple(one.name for one in found.proposals)
             if self.layer not in self.layers:
                 self.layer = self.layers[0]
             proposal = found.choose(self.layer)
+            self.norms = found.norms_for(proposal)
             self.is_convolution = bool(proposal.arrangement.kernel)
             if (H := proposal.arrangement.shape[0]) > MOST:
                 raise Refusal(
