@@ -14,6 +14,7 @@ BENCHMARKS = (
     "spectra",
     "rows",
     "descent",
+    "sequences",
     "recorder",
     "pages",
     "frames",

@@ -52,6 +52,12 @@ from normgeo.recordings.checkpoints import record_checkpoints
 from normgeo.recordings.findings import BlockFinding, findings
 from normgeo.recordings.recorder import Recorder
 from normgeo.recordings.recording import Recording, read_recording
+from normgeo.sequences.cell_run import CellRun
+from normgeo.sequences.cells import CELLS
+from normgeo.sequences.layer import CellLayer
+from normgeo.sequences.state_jacobians import cell_jacobian_norms
+from normgeo.sequences.step_statistics import StepStatistics
+from normgeo.sequences.through_time import run_cell
 from normgeo.symmetry.dimension import expected_dimension
 from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import NullSpace, null_space
@@ -123,6 +129,13 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "rotational_equilibrium",
     "simulate_balance",
     "train",
+    # sequences
+    "CELLS",
+    "CellLayer",
+    "CellRun",
+    "StepStatistics",
+    "cell_jacobian_norms",
+    "run_cell",
     # recordings
     "BlockFinding",
     "Recorder",

@@ -20,7 +20,7 @@ PACKAGES = (
     ("normgeo.invariance", "normgeo.models"),
     ("normgeo.fisher",),
     ("normgeo.symmetry", "normgeo.dynamics"),
-    ("normgeo.depth",),
+    ("normgeo.depth", "normgeo.sequences"),
     ("normgeo.claims", "normgeo.recordings", "normgeo.layers"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.pictures",),

@@ -35,6 +35,7 @@ PACKAGES = (
     "fisher",
     "symmetry",
     "dynamics",
+    "sequences",
     "recordings",
     "layers",
 )

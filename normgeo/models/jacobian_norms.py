@@ -79,15 +79,20 @@ def jacobian_norms(
             reached.append(t)
             norms.append(exponent * np.log10(2) + log)
     logs = np.array(norms[::-1])
+    return JacobianNorms(np.array(reached[::-1]), logs, lost_notes(logs))
+
+
+def lost_notes(logs: Array) -> tuple[str, ...]:
+    """Say in how many sequences a change does not reach the last state, of log₁₀ (K, S)."""
     lost = int(np.isneginf(logs).any(axis=0).sum())
     note = text(
         "In {lost} of {S} sequences a change of some earlier state does not reach the last one "
         "at all: the product of the Jacobians is 0, for example where every neuron is off. Its "
         "logarithm is −∞.",
         lost=lost,
-        S=S,
+        S=logs.shape[1],
     )
-    return JacobianNorms(np.array(reached[::-1]), logs, (note,) if lost else ())
+    return (note,) if lost else ()
 
 
 def jacobian(past: Run, t: int) -> Array:

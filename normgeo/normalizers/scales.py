@@ -191,16 +191,21 @@ class AveragingScale(Scale):
     def average(self, U: Array, groups: int = 1) -> Array:
         """Return the average of U (…, N, H), which broadcasts against it; self-adjoint."""
 
+    def average_product(self, U: Array, V: Array, groups: int = 1) -> Array:
+        """Return the average of U V (…, N, H)."""
+        return self.average(U * V, groups)
+
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
-        return self.average(C * C, groups)
+        return self.average_product(C, C, groups)
 
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
-        change: Array = (dC - at.z * self.average(at.z * dC, at.groups)) / at.sigma
+        change: Array = (dC - at.z * self.average_product(at.z, dC, at.groups)) / at.sigma
         return change
 
     def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
         V = U / at.sigma
-        return V - at.z * self.average(at.z * V, at.groups), None
+        V -= at.z * self.average_product(at.z, V, at.groups)
+        return V, None
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
         if self.shared_by_neurons:
@@ -247,6 +252,12 @@ class LayerScale(AveragingScale):
         K = group_size(U.shape[-1], groups)
         return np.repeat(U.reshape(*U.shape[:-1], groups, K).mean(axis=-1), K, axis=-1)
 
+    def average_product(self, U: Array, V: Array, groups: int = 1) -> Array:
+        if groups == 1 and U.dtype == V.dtype and U.dtype.kind == "f":
+            mean: Array = np.vecdot(U, V)[..., None] / U.shape[-1]  # of one pass, in BLAS
+            return mean
+        return self.average(U * V, groups)
+
     def own_neuron(self, dimensions_lost: int) -> Scale:
         return OwnNeuronLayerScale(dimensions_lost)
 
@@ -271,7 +282,7 @@ class WeightScale(Scale):
 
     def unit_rows(self, at: ScalePoint) -> Array:
         """Return ŵ_h = w̃_h/‖w̃_h‖ (H, D)."""
-        rows: Array = at.centered_weights / at.sigma.T
+        rows: Array = at.centered_weights / at.sigma.mT
         return rows
 
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
@@ -283,8 +294,8 @@ class WeightScale(Scale):
 
     def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
         V = U / at.sigma
-        radial = np.einsum("nh,nh->h", V, at.z)
-        return V, -radial[:, None] * self.unit_rows(at)
+        radial = np.einsum("...nh,...nh->...h", V, at.z)
+        return V, -radial[..., None] * self.unit_rows(at)
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
         return self.unit_rows(at)

@@ -33,6 +33,7 @@ from . import (
     models,
     normalizers,
     recordings,
+    sequences,
     symmetry,
 )
 from .calls import CALLS
@@ -45,6 +46,7 @@ PACKAGES = (
     fisher,
     symmetry,
     dynamics,
+    sequences,
     recordings,
     layers,
 )
@@ -168,6 +170,7 @@ ANSWERS = {
     ng.BlockFinding: "findings",
     ng.Recording: "read_recording",
     ng.Balance: "simulate_balance",
+    ng.CellRun: "run_cell",
     ng.Comparison: "compare",
     ng.RotationalEquilibrium: "rotational_equilibrium",
     ng.DecayAsSchedule: "decay_as_schedule",
@@ -182,6 +185,7 @@ ANSWERS = {
     ng.NullSpace: "null_space",
     ng.PlanePath: "plane_path",
     ng.Spectrum: "spectrum",
+    ng.StepStatistics: "CellRun.own_statistics",
     ng.Trajectory: "descend",
     ng.Witness: "smallest_witness",
 }

@@ -1,0 +1,69 @@
+"""A training step of recurrent cells against its own matrix products."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.timing import Row, interleaved
+from normgeo import CELLS, NORMALIZERS, CellLayer, run_cell
+from normgeo.dynamics.adam import Adam
+
+TITLE = "A training step of a recurrent cell"
+S, T, F, H = 128, 64, 64, 64
+REPETITIONS = 15
+AIM = "≤ 4 ×"
+
+
+def rows() -> Iterator[Row]:
+    for cell in CELLS:
+        for method in ("standard", "layer"):
+            aim = AIM if (cell, method) == ("lstm", "layer") else ""
+            yield step(cell, method, threads=1, aim=aim)
+    yield step("lstm", "layer", threads=None)
+
+
+def step(cell: str, method: str, threads: int | None, aim: str = "") -> Row:
+    """Run, back-propagate and update; against W X of all steps and its two products back.
+
+    Inputs have no gradient, so a product that reads them alone has one product back.
+    """
+    rng, normalizer = np.random.default_rng(0), NORMALIZERS[method]
+    if normalizer.scaling.takes_eps:
+        normalizer = replace(normalizer, eps=1e-5)
+    layer = CellLayer.random(cell, normalizer, H, F, rng)
+    X, U = rng.standard_normal((S, T, F)), rng.standard_normal((T, S, H)) / (S * T)
+    theta, run = layer.pack(), None
+    update, rates = Adam().start(np.zeros_like(theta)), np.full_like(theta, 1e-3)
+    states, sums, inputs = (rng.standard_normal((T, S, size)) for size in (H, 4 * H, F))
+
+    def trained() -> None:
+        nonlocal theta, layer, run
+        run = run_cell(layer, X)  # the last one stays until then, so its memory is not given back
+        theta = update(theta, run.vjp(U), rates)
+        layer = layer.unpack(theta)
+
+    def products() -> None:
+        for state, x, changes in zip(states, inputs, sums, strict=True):
+            for product, units in zip(layer.cell.products, layer.units, strict=True):
+                reads = x if not product.state else state
+                if product.state and product.inputs:
+                    reads = np.hstack([state, x])
+                R = changes[:, : len(units.W)]
+                reads @ units.W.T
+                R.T @ reads
+                if product.state:
+                    R @ units.W
+
+    with threadpool_limits(threads, "blas"):
+        pair = interleaved(trained, products, REPETITIONS)
+    words = "one thread of BLAS, as pages have it" if threads == 1 else "all threads of BLAS"
+    return Row(
+        f"{layer.cell.title}, {layer.normalizer.title}, {(S, T, H)}, {words}",
+        pair.seconds,
+        "its products",
+        pair.against_seconds,
+        f"{pair.ratio:.2f} ×",
+        aim,
+    )

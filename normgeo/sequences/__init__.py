@@ -1,0 +1,1 @@
+"""Recurrent cells over sequences: their steps, gradients, training, and how far they remember."""

@@ -1,0 +1,68 @@
+"""How far a cell remembers: the size of ∂state^T/∂state^t, of h alone or of h and c.
+
+    ∂state^T/∂state^t = J^T J^{T−1} … J^{t+1}
+
+It is taken backward, by the adjoint of each step at all directions of the last state at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.models.jacobian_norms import JacobianNorms, lost_notes, rescaled
+from normgeo.sequences.cell_run import CellRun
+from normgeo.sequences.through_time import run_cell
+
+HELD_NOTE = text(
+    "What the sequences of a batch share is held at its values here, as at test time, so that the "
+    "past of a sequence is its own."
+)
+
+
+def cell_jacobian_norms(
+    past: CellRun, *, points: int = 200, progress: Report | Progress | None = None
+) -> JacobianNorms:
+    """Return ‖∂state^T/∂state^t‖ (spectral norm) for t up to T = `past.steps`, by sequence.
+
+    The state is all that a step hands on: (h, c) of an LSTM. The product is scaled after each
+    factor, and its logarithm kept. It costs O(H³) for each step and sequence.
+
+    Args:
+        past: the run. points: the most times to report, evenly spread, from 2 up.
+        progress: told (step, steps), going back from T; a stop ends with the times it has.
+
+    Raises:
+        ValueError: points below 2, or a Jacobian that leaves the range of floating point.
+
+    """
+    instance_of("past", past, CellRun)
+    points = whole_number("points", points, 2)
+    notes: tuple[str, ...] = ()
+    if past.layer.normalizer.shared_by_cases and past.statistics is None:
+        X, start = past.inputs.swapaxes(0, 1), tuple(each[0] for each in past.states)
+        past = run_cell(past.layer, X, start, statistics=past.own_statistics())
+        notes = (HELD_NOTE,)
+    T, (S, H), parts = past.steps, past.hidden.shape[1:], len(past.states)
+    wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
+    product, exponent = np.broadcast_to(np.eye(parts * H), (S, parts * H, parts * H)), np.zeros(S)
+    reached, norms = [T], [np.zeros(S)]
+    for t in Progress.of(progress).over(range(T - 1, -1, -1)):
+        # Rows of the product are changes to take back: an axis before that of the sequences.
+        change = tuple(np.split(product.swapaxes(0, 1), parts, axis=-1))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            before = np.concatenate(past.back(t, change).state, axis=-1)
+        if not np.isfinite(before).all():
+            raise Refusal(text("The Jacobian of step {t} exceeds the largest float.", t=t + 1))
+        product, grown = rescaled(before.swapaxes(0, 1))
+        exponent = exponent + grown
+        if t in wanted:
+            with np.errstate(divide="ignore"):
+                log = np.log10(np.linalg.norm(product, 2, axis=(1, 2)))
+            reached.append(t)
+            norms.append(exponent * np.log10(2) + log)
+    logs = np.array(norms[::-1])
+    return JacobianNorms(np.array(reached[::-1]), logs, notes + lost_notes(logs))
