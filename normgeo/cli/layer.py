@@ -72,6 +72,11 @@ def add(commands: Any) -> None:
         "--roles", action="store_true", help=str(text("list which tensor is taken for what"))
     )
     parser.add_argument(
+        "--epsilon",
+        action="store_true",
+        help=str(text("list of which neurons, in which cases of X, ε takes most off z")),
+    )
+    parser.add_argument(
         "--role",
         action="append",
         default=[],
@@ -108,6 +113,7 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.layers.report import FROZEN, layer_report
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables
+    from normgeo.tables.epsilon import epsilon_records, epsilon_table
     from normgeo.tables.layers import layers_table
 
     format = format_of(options)
@@ -140,14 +146,19 @@ def run(options: argparse.Namespace) -> None:
     sort = options.sort or "neuron"
     gradients = {} if options.gradient is None else gradients_of(found, options.gradient)
     of_one = any(file and not (what == "gradient" and gradients) for what, file in extra.items())
-    if options.layer is not None or len(found.proposals) == 1 or of_one:
+    if options.epsilon or options.layer is not None or len(found.proposals) == 1 or of_one:
         layer = read_layer(found, found.choose(options.layer), extra, sliding)
         report = layer_report(layer, family=options.family, **stated)
-        if format in FOR_PROGRAMS:
-            give(options, tables.records_table([report], sort))
+        top = 20 if options.top is None and options.output is None else options.top
+        if options.epsilon and format in FOR_PROGRAMS:
+            table = epsilon_records(report)
+        elif options.epsilon:
+            table = epsilon_table(report, top)
+        elif format in FOR_PROGRAMS:
+            table = tables.records_table([report], sort)
         else:
-            top = 20 if options.top is None and options.output is None else options.top
-            give(options, tables.neurons_table(report, sort, top))
+            table = tables.neurons_table(report, sort, top)
+        give(options, table)
         return
     every = every_layer(found, gradients=gradients, **stated)
     if format in FOR_PROGRAMS:

@@ -16,6 +16,7 @@ from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.fisher.operator import fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.layers.epsilon import EpsilonShare, epsilon_share
 from normgeo.layers.expected_angle import expected_angles
 from normgeo.layers.gradient_lengths import GradientLengths, gradient_lengths
 from normgeo.layers.missing import missing
@@ -23,7 +24,6 @@ from normgeo.layers.place import sentence
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.models.families import Family
 from normgeo.normalizers.blocks import Blocks, lengths
-from normgeo.normalizers.fixed_cases import TINY
 from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import null_space
 
@@ -35,32 +35,6 @@ LARGEST = 20
 
 COUNTED = 1000
 """Parameters up to which null directions are counted: it takes the cube of them in operations."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class EpsilonShare:
-    """How much shorter ε makes z, 1 − √(v/(v + ε)), for the v of these activations.
-
-    Attributes:
-        shortened: (N or 1, channels or 1): of each case, each neuron, or both. source: of v.
-
-    """
-
-    shortened: Array
-    source: str
-
-    @property
-    def of_neurons(self) -> Array | None:
-        """The most of each neuron (or feature), (channels,); None where they share v."""
-        most: Array = self.shortened.max(axis=0)
-        return most if len(most) > 1 else None
-
-    @property
-    def of_cases(self) -> Array | None:
-        """The most of each case, (N,); None where the cases share v."""
-        most: Array = self.shortened.max(axis=1)
-        return most if len(most) > 1 else None
 
 
 @final
@@ -203,7 +177,7 @@ def layer_report(
             with np.errstate(all="ignore"):
                 balance = rule.equilibrium(rate, decay, norms * gradients.norms, size)
     found, explanation = _of_fisher(layer, family, eigenvalues, null_directions)
-    epsilon = _epsilon(layer)
+    epsilon = epsilon_share(layer)
     total = gains.sum()
     return LayerReport(
         layer,
@@ -241,19 +215,3 @@ def _of_fisher(
     if size > COUNTED or not null_directions:
         return found, None
     return found, explain(model, X, null_space(F))
-
-
-def _epsilon(layer: TrainedLayer) -> EpsilonShare | None:
-    """Return where ε counts, by X or else by what training has averaged."""
-    eps = float(layer.normalizer.added_eps)
-    if not eps:
-        return None
-    v, source = layer.variances(), text("the activations X")
-    if v is not None:
-        v = np.maximum(v - eps, 0)  # `moments` has added it
-    elif layer.running_var is not None:
-        v, source = layer.running_var[None], text("the running variance of training")
-    if v is None:
-        return None
-    with np.errstate(over="ignore"):
-        return EpsilonShare(1 - 1 / np.sqrt(1 + eps / np.maximum(v, TINY)), source)

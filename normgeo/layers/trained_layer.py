@@ -127,12 +127,19 @@ class TrainedLayer(Constant):
             return scaled
         return np.ones(len(self.W)) if self.gain is None else np.abs(self.gain)
 
-    def variances(self) -> Array | None:
-        """Return v over X, (N or 1, channels or 1); None where what the norm takes is not known."""
+    def moments(self) -> tuple[Array, Array] | None:
+        """Return C (N, channels) and v (N or 1, channels or 1) over X, as `Normalizer.moments`.
+
+        None where what the norm takes is not known.
+        """
         if self.X is None or not self.knows_inputs:
             return None
-        _, v = self.normalizer.moments(*self.place.normalized(self.W, self.X, self._added))
-        return v
+        return self.normalizer.moments(*self.place.normalized(self.W, self.X, self._added))
+
+    def variances(self) -> Array | None:
+        """Return v over X, (N or 1, channels or 1); None where what the norm takes is not known."""
+        found = self.moments()
+        return None if found is None else found[1]
 
     @property
     def knows_inputs(self) -> bool:

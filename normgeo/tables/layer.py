@@ -14,6 +14,7 @@ from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
 from normgeo.layers.report import LARGEST, LayerReport
+from normgeo.tables.epsilon import of_pairs
 from normgeo.tables.table import Table
 
 COLUMNS = {
@@ -266,4 +267,6 @@ def _of_epsilon(report: LayerReport) -> list[str]:
                     source=report.epsilon.source,
                 )
             )
+    if report.epsilon.pairs is not None:
+        said.append(of_pairs(report.epsilon.pairs, report.layer.place.over_features))
     return said

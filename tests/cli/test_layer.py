@@ -128,6 +128,15 @@ def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> N
     np.testing.assert_allclose(rates, 1 / np.square(W).sum(axis=1))
 
 
+def test_pairs_of_which_epsilon_takes_most_are_listed(capsys: Captured) -> None:
+    found = records(capsys, "--example", "layer", "--epsilon")
+    assert len(found) == 2400
+    assert [*found[0]] == ["neuron", "case", "z", "z_without_eps", "lost", "shorter"]
+    assert found[0]["lost"] == pytest.approx(abs(found[0]["z_without_eps"]) - abs(found[0]["z"]))
+    assert main(["layer", "--example", "layer", "--epsilon", "--top", "2"]) == 0
+    assert "The 2 of 2,400 pairs of which ε takes most." in capsys.readouterr().out
+
+
 def test_roles_are_written_to_a_file(checkpoint: Path, tmp_path: Path, capsys: Captured) -> None:
     for name in ("roles.html", "roles.csv"):
         assert main(["layer", str(checkpoint), "--roles", "-o", str(tmp_path / name)]) == 0

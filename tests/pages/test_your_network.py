@@ -125,6 +125,32 @@ def test_inputs_tell_where_epsilon_counts(own_tab):
     assert "ε makes z over 1 % shorter in 0 of 3 neurons" in own_tab.captions("trained_layer")
 
 
+def test_what_epsilon_takes_is_told_of_each_neuron_and_case(own_tab, shown, taken):
+    page = shown("your_network", layer="layer", tab="epsilon")
+    assert page.figures == ["trained_layer", "layer_epsilon"]
+    assert len(page.app.dataframe[0].value) == 500
+    net = {"fc.weight": W / 1e3, "ln.weight": np.ones(3), "ln.bias": np.ones(3)}
+    given(own_tab, ("net.npz", npz(**net)))
+    own_tab.app.query_params["tab"] = "epsilon"
+    own_tab.app.run()
+    assert [one.value for one in own_tab.app.info] == [
+        "Where ε counts is not known without activations."
+    ]
+    own_tab.app.query_params["tab"] = "own"
+    own_tab.app.run()
+    x = np.array([[1.0, 2, 3, 4], [4, 3, 2, 2], [0, 1, 0, 2]])
+    given(own_tab, ("x.npz", npz(x=x)), key="own_x")
+    own_tab.app.query_params["tab"] = "epsilon"
+    own_tab.app.run()
+    a = x @ W.T / 1e3
+    centered = a - a.mean(1, keepdims=True)
+    lost = np.abs(centered / centered.std(1, keepdims=True))
+    lost -= np.abs(centered / np.sqrt(centered.var(1, keepdims=True) + 1e-5))
+    found = json.loads(taken("layer_epsilon", "json"))
+    assert (found[0]["case"], found[0]["neuron"]) == np.unravel_index(lost.argmax(), lost.shape)
+    np.testing.assert_allclose([one["lost"] for one in found], np.sort(lost, None)[::-1])
+
+
 def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
     """Stride of a convolution, family, gradient and norm, as the command line takes them."""
     kernel, images = rng.standard_normal((3, 2, 2, 2)), rng.standard_normal((4, 2, 5, 5))

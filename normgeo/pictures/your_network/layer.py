@@ -12,6 +12,7 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint
+from normgeo.layers.epsilon import MUCH
 from normgeo.layers.examples import EXAMPLES
 from normgeo.layers.loading import read_layer
 from normgeo.layers.report import LayerReport, layer_report
@@ -31,7 +32,6 @@ CHOICES = (
 """The settings that say of any layer what its file does not."""
 
 NEAR = 2.0  # times: at most so far from its balance, a block is said to be near it
-MUCH = 0.01  # by which ε makes z shorter, where it is said to count
 
 
 class Neurons(NamedTuple):
@@ -125,11 +125,14 @@ class Neurons(NamedTuple):
     @property
     def without_epsilon(self) -> str:
         """Why there is nothing to say of ε."""
-        if self.normalizer.is_standard:
-            return text("There is no norm, and so no ε.")
-        if not self.normalizer.added_eps:
-            return text("This norm has no ε.")
-        return text("Where ε counts is not known without activations.")
+        return without_epsilon(self.normalizer)
+
+    @property
+    def without_pairs(self) -> str:
+        """Why nothing is said of ε in each case."""
+        if self.shorter is None:
+            return self.without_epsilon
+        return text("What ε does in each case is not known without activations.")
 
     @property
     def _not_told(self) -> set[str]:
@@ -156,6 +159,15 @@ class Neurons(NamedTuple):
         ]
         state = text(", frozen") if self.neuron in self.frozen else ""
         return text("Neuron {h}{state}: {parts}.", h=self.neuron, state=state, parts=listed(parts))
+
+
+def without_epsilon(normalizer: Normalizer) -> str:
+    """Why there is nothing to say of the ε of a norm, where nothing else is known."""
+    if normalizer.is_standard:
+        return text("There is no norm, and so no ε.")
+    if not normalizer.added_eps:
+        return text("This norm has no ε.")
+    return text("Where ε counts is not known without activations.")
 
 
 def percent(share: float) -> str:

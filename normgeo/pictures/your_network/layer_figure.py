@@ -11,10 +11,11 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.layers.epsilon import MUCH
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import VERMILION, method_color
 from normgeo.pictures.style.template import LARGE, PREDICTED, SIZE, SMALL, THEMES, dress, log_ticks
-from normgeo.pictures.your_network.layer import MUCH, Neurons, percent
+from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.tables.layer import COLUMNS
 
 WIDE, NARROW = 460, 860  # heights: panels beside each other, and one beneath the other

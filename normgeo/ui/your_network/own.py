@@ -22,6 +22,7 @@ from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
 from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections, neurons
+from normgeo.pictures.your_network.layer_epsilon import LayerEpsilon
 from normgeo.pictures.your_network.layer_spectrum import LayerSpectrum
 from normgeo.settings import Settings
 from normgeo.tables.layers import layers_table
@@ -55,6 +56,7 @@ class Own:
         tensors, layers, norms: that were found, for the page to choose from.
         is_convolution: whether the chosen layer is one.
         spectrum: of F of the layer that was told last; None without X and a family.
+        epsilon: where it counts there; None without X.
 
     """
 
@@ -70,6 +72,7 @@ class Own:
     norms: tuple[str, ...] = ()
     is_convolution: bool = False
     spectrum: LayerSpectrum | None = None
+    epsilon: LayerEpsilon | None = None
     _kept: tuple[object, Neurons] | None = None
     _proposed: tuple[object, Proposal | None] | None = None
     _every: tuple[object, Table] | None = None
@@ -157,7 +160,8 @@ class Own:
         _require_small(_tensors_of(proposal), most)
 
     def _computed(self, settings: Settings) -> Neurons:
-        self.tensors, self.layers, self.norms, self.spectrum = {}, (), (), None
+        self.tensors, self.layers, self.norms = {}, (), ()
+        self.spectrum = self.epsilon = None
         with self.files.paths(WEIGHTS, *EXTRA) as paths:
             weights = tuple(paths[WEIGHTS])
             extra = {what: paths[what][0] for what in EXTRA if paths[what]}
@@ -199,6 +203,7 @@ class Own:
         H, D = layer.W.shape
         title = text("{name!s}: H = {H}, D = {D}", name=layer.title, H=H, D=D)
         self.spectrum = LayerSpectrum.of(report, title, self.family)
+        self.epsilon = LayerEpsilon.of(report, title)
         return neurons(report, title, 0)
 
 

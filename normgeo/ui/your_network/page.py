@@ -15,7 +15,7 @@ from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points, tabs
 from normgeo.ui.your_network import exports, form, layers, own, run_form, uploads
-from normgeo.ui.your_network.sortable import HIGH
+from normgeo.ui.your_network.sortable import HIGH, sortable
 
 
 def controls() -> tuple[str, ...]:
@@ -125,9 +125,25 @@ def decided(settings: Settings, drawn: Neurons) -> None:
         exports.report(lambda: table, "normgeo-layer")
 
 
+def epsilon(settings: Settings, drawn: Neurons) -> None:
+    """Draw what ε takes off z, and beneath it a table of the pairs of which it takes most."""
+    mine = own.held()
+    if mine is None:
+        found = results.show("layer_epsilon", settings)
+    elif (found := mine.epsilon) is not None:
+        picture = PICTURES["layer_epsilon"]
+        exports.draw(picture, found, settings.theme, "normgeo-own-epsilon")
+    else:
+        st.info(str(drawn.without_pairs), icon=":material/info:")
+    if found is not None:
+        sortable(found.table, "epsilon_table")
+        points(map(str, found.table.notes))
+
+
 TABS: Tabs = {
     "neurons": (text("Its neurons"), neurons),
     "decided": (text("What its norm decides"), decided),
+    "epsilon": (text("Where ε counts"), epsilon),
     "layers": (text("All layers"), layers.layers),
     "training": (text("A training run"), run_form.training),
     "own": (text("Your own layer"), form.ask),

@@ -13,12 +13,13 @@ from normgeo.tables.table import Table
 HIGH = 320  # pixels
 
 
-def sortable(table: Table, key: str, chosen: Callable[[int | None], None]) -> None:
+def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None = None) -> None:
     """Draw the columns of a table of which anything is known; `chosen` gets the row, or None."""
 
     def changed() -> None:
         rows = st.session_state[key].selection.rows
-        chosen(int(rows[0]) if rows else None)
+        if chosen is not None:
+            chosen(int(rows[0]) if rows else None)
 
     columns = {
         str(title): [*map(_shown, column)]
@@ -30,7 +31,7 @@ def sortable(table: Table, key: str, chosen: Callable[[int | None], None]) -> No
         key=key,
         height=min(HIGH, 38 + 35 * len(table.rows)),
         hide_index=True,
-        on_select=changed,
+        on_select="ignore" if chosen is None else changed,
         selection_mode="single-row",
         column_config={
             title: st.column_config.NumberColumn(format="%.4g")
