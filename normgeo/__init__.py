@@ -55,9 +55,12 @@ from normgeo.recordings.recording import Recording, read_recording
 from normgeo.sequences.cell_run import CellRun
 from normgeo.sequences.cells import CELLS
 from normgeo.sequences.layer import CellLayer
+from normgeo.sequences.model import SequenceModel
 from normgeo.sequences.state_jacobians import cell_jacobian_norms
 from normgeo.sequences.step_statistics import StepStatistics
+from normgeo.sequences.tasks import load_sequences
 from normgeo.sequences.through_time import run_cell
+from normgeo.sequences.training import SequenceHistory, train_sequences
 from normgeo.symmetry.dimension import expected_dimension
 from normgeo.symmetry.explanation import Explanation, explain
 from normgeo.symmetry.null_space import NullSpace, null_space
@@ -133,9 +136,13 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "CELLS",
     "CellLayer",
     "CellRun",
+    "SequenceHistory",
+    "SequenceModel",
     "StepStatistics",
     "cell_jacobian_norms",
+    "load_sequences",
     "run_cell",
+    "train_sequences",
     # recordings
     "BlockFinding",
     "Recorder",

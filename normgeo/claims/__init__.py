@@ -22,6 +22,7 @@ from normgeo.claims import (
     practice,
     recurrence,
     robustness,
+    sequences,
     symmetry,
 )
 from normgeo.claims.claim import (
@@ -77,7 +78,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("The norm as a learning rate"): (*doubling.CLAIMS, *learning.CLAIMS),
     text("Decay, and other optimizers"): decay.CLAIMS,
     text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
-    text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS),
+    text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *sequences.CLAIMS),
 }
 """The claims under what they speak of."""
 

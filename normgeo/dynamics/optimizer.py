@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import deepcopy
+from types import CellType, FunctionType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -145,3 +147,13 @@ class Optimizer(ABC):
         """The length of the first step by a gradient, at η = 1."""
         rest = np.zeros_like(gradient)
         return float(lengths(self.start(rest)(rest, gradient, np.ones_like(gradient))))
+
+
+def forked(update: Update) -> Update:
+    """Return an update that remembers what this one does, and goes on apart from it."""
+    if not isinstance(update, FunctionType):
+        return deepcopy(update)
+    cells = tuple(CellType(deepcopy(cell.cell_contents)) for cell in update.__closure__ or ())
+    return FunctionType(
+        update.__code__, update.__globals__, update.__name__, update.__defaults__, cells
+    )

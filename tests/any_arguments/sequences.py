@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import normgeo as ng
 
-from .calls import SIZES, Draw, a_normalizer, array, call, generator, require_finite
+from .calls import SIZES, Draw, a_normalizer, array, call, generator, rate, require_finite, seed
 
 CELLS = st.sampled_from([*ng.CELLS])
 
@@ -111,3 +111,71 @@ def check_norms(answer: Any, arguments: dict[str, Any]) -> None:
 def _(draw: Draw) -> dict[str, Any]:
     past = ng.run_cell(**run_arguments(draw))
     return {"past": past, "points": draw(st.integers(2, 5)), "progress": None}
+
+
+def a_model(draw: Draw, features: int, classes: int) -> ng.SequenceModel:
+    rng, gain = generator(draw), draw(st.sampled_from([1.0, 0.1, 1e300]))
+    return ng.SequenceModel.random(
+        draw(CELLS), a_normalizer(draw), draw(SIZES), features, classes, rng, gain=gain
+    )
+
+
+def check_model(answer: ng.SequenceModel, arguments: dict[str, Any]) -> None:
+    assert np.isfinite(answer.pack()).all()
+
+
+@call("SequenceModel", ng.SequenceModel, check_model)
+def _(draw: Draw) -> dict[str, Any]:
+    model = a_model(draw, draw(SIZES), 3)
+    return {"layer": model.layer, "output": model.output}
+
+
+@call("SequenceModel.random", ng.SequenceModel.random, check_model)
+def _(draw: Draw) -> dict[str, Any]:
+    return {
+        "cell": draw(CELLS),
+        "normalizer": a_normalizer(draw),
+        "neurons": draw(SIZES),
+        "features": draw(SIZES),
+        "classes": draw(SIZES),
+        "rng": generator(draw),
+        "gain": draw(st.sampled_from([1.0, 0.1, 1e300])),
+        "gate_by_gate": draw(st.booleans()),
+    }
+
+
+def check_sequences(answer: Any, arguments: dict[str, Any]) -> None:
+    require_finite([answer.X_train, answer.X_test])
+    assert answer.steps == (arguments["steps"] or answer.steps)
+    assert 0 <= answer.y_train.min() < answer.y_train.max() < answer.classes
+
+
+@call("load_sequences", ng.load_sequences, check_sequences)
+def _(draw: Draw) -> dict[str, Any]:
+    return {
+        "task": draw(st.sampled_from(["rows", "letters"])),
+        "steps": draw(st.sampled_from([None, 8, 16, 5])),
+        "seed": seed(draw),
+    }
+
+
+def check_history(answer: ng.SequenceHistory, arguments: dict[str, Any]) -> None:
+    assert len(answer.train_loss) == len(answer.seconds) == answer.steps
+    assert np.isfinite(answer.train_loss).all()
+    assert answer.ended or answer.steps == arguments["steps"]
+
+
+@call("train_sequences", ng.train_sequences, check_history)
+def _(draw: Draw) -> dict[str, Any]:
+    data = ng.load_sequences("rows")
+    return {
+        "model": a_model(draw, data.features, data.classes),
+        "data": data,
+        "batch_size": draw(st.sampled_from([1, 2, 5])),
+        "steps": 3,
+        "optimizer": draw(st.sampled_from([*ng.OPTIMIZERS])),
+        "rate": rate(draw),
+        "seed": seed(draw),
+        "tests": draw(st.sampled_from([0, 1, 7])),
+        "progress": None,
+    }

@@ -185,6 +185,7 @@ ANSWERS = {
     ng.NullSpace: "null_space",
     ng.PlanePath: "plane_path",
     ng.Spectrum: "spectrum",
+    ng.SequenceHistory: "train_sequences",
     ng.StepStatistics: "CellRun.own_statistics",
     ng.Trajectory: "descend",
     ng.Witness: "smallest_witness",

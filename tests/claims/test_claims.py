@@ -233,6 +233,16 @@ def a_later_step_is_another_function(patch: Patch) -> None:
     )
 
 
+@breaks("learns_faster", "long_sequences")
+def layer_norm_is_no_norm(patch: Patch) -> None:
+    swap(patch, "layer", NORMALIZERS["standard"])
+
+
+@breaks("small_batches", "initial_gain")
+def batch_norm_is_layer_norm(patch: Patch) -> None:
+    swap(patch, "batch", NORMALIZERS["layer"])
+
+
 @breaks("frozen")
 def frozen_statistics_are_current(patch: Patch) -> None:
     patch.setattr(limits, "replace", lambda normalizer, statistics: normalizer)

@@ -211,6 +211,17 @@ def test_tanh_cell_is_the_recurrence(method, layer_of, sequences, start):
     np.testing.assert_allclose(ours.log10_norms, theirs.log10_norms, rtol=1e-8, atol=1e-10)
 
 
+def test_layer_norm_of_one_feature_leaves_its_sign(rng):
+    """So at ε = 0 an LSTM that reads pixel by pixel sees each as on, or as off."""
+    normalizer = NORMALIZERS["layer"]
+    layer = CellLayer.random("lstm", normalizer, H, 1, rng)
+    first = tuple(rng.standard_normal((2, S, H)))
+    X = rng.uniform(0.1, 1, (S, T, 1))
+    bright, dim, dark = (run_cell(layer, each, first).hidden for each in (X, X**3, -X))
+    np.testing.assert_allclose(bright, dim, rtol=1e-9, atol=1e-12)
+    assert np.abs(bright - dark).max() > 0.01
+
+
 # Jacobians over time.
 
 

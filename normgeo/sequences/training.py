@@ -1,0 +1,197 @@
+"""Training of a recurrent model in mini-batches of sequences: loss against steps and seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from time import perf_counter
+from typing import NamedTuple, final
+
+import numpy as np
+
+from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
+from normgeo.base.arrays import Array
+from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.mini_batches import MiniBatches
+from normgeo.dynamics.optimizer import Optimizer, Update, forked
+from normgeo.dynamics.optimizers import optimizer_of
+from normgeo.dynamics.steps import Steps
+from normgeo.sequences.model import SequenceModel, Told
+from normgeo.sequences.step_statistics import StepStatistics
+from normgeo.sequences.tasks import Sequences
+
+TESTED = 256  # sequences of a test, at most
+
+
+class _State(NamedTuple):
+    """Where a run is."""
+
+    model: SequenceModel
+    statistics: StepStatistics | None
+    update: Update
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SequenceHistory:
+    """A training run of n steps.
+
+    Attributes:
+        start, model: the model before and after. statistics: of batch norm, by step, for test
+            time; None for a normalizer whose sequences share nothing.
+        batch_size, rate, seed: as asked for.
+        train_loss: of each step's own batch before the step, nats per class, (n,).
+        seconds: that the steps had taken after each, without the tests, (n,).
+        test_steps: how many steps were taken at each test, (E,).
+        test_loss, test_accuracy: on sequences held out, at test time, (E,).
+        ended: the step that left the range of floating point or had no z, or None.
+
+    """
+
+    start: SequenceModel
+    model: SequenceModel
+    statistics: StepStatistics | None
+    batch_size: int
+    rate: float
+    seed: int
+    train_loss: Array
+    seconds: Array
+    test_steps: Array
+    test_loss: Array
+    test_accuracy: Array
+    ended: Ended | None
+    _update: Update
+
+    @property
+    def steps(self) -> int:
+        """The number of steps taken."""
+        return len(self.train_loss)
+
+    def told(self, data: Sequences, beyond: str = "refuse") -> Told:
+        """Return what the trained model says of sequences held out, longer ones maybe."""
+        return self.model.told(data.X_test[:TESTED], data.y_test[:TESTED], self.statistics, beyond)
+
+
+def train_sequences(
+    model: SequenceModel | SequenceHistory,
+    data: Sequences,
+    *,
+    batch_size: int = 128,
+    steps: int = 100,
+    optimizer: str | Optimizer = "adam",
+    rate: float = 0.01,
+    seed: int = 0,
+    tests: int = 10,
+    progress: Report | Progress | None = None,
+) -> SequenceHistory:
+    """Train a recurrent model, or go on where a run was.
+
+    A run that goes on has the batch size, the rate, the seed and the optimizer that it had, and
+    comes to the same numbers as one that never paused.
+
+    Args:
+        model: the start, or a run to go on with. data: to train on and to test.
+        batch_size: m sequences, from 1 (2 for batch statistics). steps: to take, from 1.
+        optimizer: one of OPTIMIZERS, or its key. rate: η > 0. seed: of the shuffling.
+        tests: on how many of the steps, evenly spread, the held-out sequences are told.
+        progress: told (step, steps) after each step; a stop ends the run with what it has.
+
+    Raises:
+        ValueError: bad arguments, or a model that has no z on the first batch.
+
+    """
+    instance_of("data", data, Sequences)
+    steps, tests = whole_number("steps", steps, 1), whole_number("tests", tests)
+    before = model if isinstance(model, SequenceHistory) else None
+    if before is not None:
+        state = _State(before.model, before.statistics, forked(before._update))
+        batch_size, rate, seed = before.batch_size, before.rate, before.seed
+    else:
+        start = instance_of("model", model, SequenceModel)
+        rate, seed = real_number("rate", rate, above=0), seed_number(seed)
+        update = optimizer_of(optimizer).start(np.zeros(start.pack().shape))
+        state = _State(start, None, update)
+    state_before = state.model
+    shares = state.model.layer.normalizer.shared_by_cases
+    plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not shares)
+    earlier = 0 if before is None else before.steps
+    batches = islice(plan.draw(seed), earlier, None)
+    wanted = {round(steps * (place + 1) / tests) for place in range(tests)}
+
+    losses: list[float] = []
+    seconds: list[float] = []
+    told: list[tuple[float, float, float]] = []
+    untested = None
+    going = Steps(_walk(state, data, batches, rate), steps, progress)
+    for step, (loss, took, following) in going:
+        losses.append(loss)
+        seconds.append(took)
+        state = following
+        if step in wanted:
+            held_out = data.X_test[:TESTED], data.y_test[:TESTED]
+            try:
+                answer = state.model.told(*held_out, state.statistics)
+            except Refusal as error:
+                reason = text("The held-out sequences have no loss: {error}", error=error.args[0])
+                untested = Ended(earlier + step, reason)
+                break
+            right = float(answer.right.mean())
+            told.append((earlier + step, -float(answer.log_likelihood.mean()), right))
+    ended = going.ended
+    if ended is not None:
+        if not losses:
+            raise Refusal(ended.reason)
+        ended = Ended(earlier + ended.step, ended.reason)
+    first = before.start if before is not None else state_before
+    test_steps, test_loss, accuracy = np.reshape(told, (len(told), 3)).T
+    taken = SequenceHistory(
+        start=first,
+        model=state.model,
+        statistics=state.statistics,
+        batch_size=plan.size,
+        rate=rate,
+        seed=seed,
+        train_loss=np.array(losses),
+        seconds=np.cumsum(seconds),
+        test_steps=test_steps.astype(int),
+        test_loss=test_loss,
+        test_accuracy=accuracy,
+        ended=ended or untested,
+        _update=state.update,
+    )
+    return taken if before is None else _after(before, taken)
+
+
+def _after(before: SequenceHistory, taken: SequenceHistory) -> SequenceHistory:
+    """One run of the steps before and of those taken since."""
+    return replace(
+        taken,
+        train_loss=np.concatenate([before.train_loss, taken.train_loss]),
+        seconds=np.concatenate([before.seconds, before.seconds[-1] + taken.seconds]),
+        test_steps=np.concatenate([before.test_steps, taken.test_steps]),
+        test_loss=np.concatenate([before.test_loss, taken.test_loss]),
+        test_accuracy=np.concatenate([before.test_accuracy, taken.test_accuracy]),
+    )
+
+
+def _walk(
+    state: _State, data: Sequences, batches: Iterator[Array], rate: float
+) -> Iterator[tuple[float, float, _State]]:
+    """Take a step on each batch; yield its loss before it, its seconds, and the state after it."""
+    model, statistics, update = state
+    theta = model.pack()
+    rates = np.full(theta.shape, rate)
+    shares = model.layer.normalizer.shared_by_cases
+    for cases in batches:
+        began = perf_counter()
+        loss, gradient, run = model.loss_and_gradient(data.X_train[cases], data.y_train[cases])
+        theta = update(theta, gradient, rates)
+        if not np.isfinite(theta).all():
+            raise Refusal(text("The parameters exceed the largest float. Use a smaller `rate`."))
+        model = model.unpack(theta)
+        if shares:
+            statistics = run.averaged_into(statistics)
+        yield loss, perf_counter() - began, _State(model, statistics, update)
