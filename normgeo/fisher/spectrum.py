@@ -23,6 +23,8 @@ SMALL = 400
 ROUNDING = 1e-14
 """Of the largest eigenvalue: what is below it is only rounding."""
 
+_AT_ONCE = 32  # columns
+
 PRODUCTS = 2000
 """Products with F that Lanczos is told to take, for progress: how many it takes is not known."""
 
@@ -96,13 +98,35 @@ def spectrum(
     size, letter = len(places), "H·D" if weights_only else "P"
     every = text("which is {letter}, or None for all", letter=letter)
     count = size if k is None else whole_number("k", k, 1, size, every)
-    watched, trace, products = Progress.of(progress), float(F.diagonal()[places].sum()), 0
+    return spectrum_among(F, places, count, seed=seed, progress=progress)
+
+
+def spectrum_among(
+    F: Fisher,
+    places: Array,
+    count: int,
+    *,
+    seed: int = 0,
+    progress: Report | Progress | None = None,
+) -> Spectrum:
+    """Return the largest eigenvalues of F among some parameters, given by their places in θ.
+
+    Args:
+        F: of any form. places: rising. count: from 1 to their number.
+        seed, progress: as in `spectrum`.
+
+    Raises:
+        ValueError: as `spectrum`.
+
+    """
+    size, products = len(places), 0
+    watched, trace = Progress.of(progress), float(F.diagonal()[places].sum())
     if trace == 0:
         values, found = np.zeros(count), np.eye(size, count)
     elif F.form == "operator" and size > SMALL and count < size // 2:
         values, found, products = _lanczos(F, places, trace, count, seed, watched)
     else:
-        matrix = F.weights() if weights_only else F.to_dense()
+        matrix = _among(F, places)
         if count == size:
             values, found = eigh(matrix, driver="evd")
         else:
@@ -123,6 +147,22 @@ def spectrum(
         F.which,
         F.notes,
     )
+
+
+def _among(F: Fisher, places: Array) -> Array:
+    """F (k, k) among some parameters; of few of many by products, without the others."""
+    if len(places) == F.layout.size:
+        return F.to_dense()
+    if len(places) > F.layout.size // 4:
+        matrix: Array = F.to_dense()[np.ix_(places, places)]
+        return matrix
+    columns = []
+    for some in np.array_split(places, -(-len(places) // _AT_ONCE)):
+        V = np.zeros((F.layout.size, len(some)))
+        V[some, np.arange(len(some))] = 1
+        columns.append(F.matmat(V)[places])
+    matrix = np.concatenate(columns, axis=1)
+    return matrix / 2 + matrix.T / 2
 
 
 def _lanczos(

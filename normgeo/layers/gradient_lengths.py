@@ -61,7 +61,8 @@ def gradient_lengths(
     size = len(X) if batch_size is None else batch_size
     if layer.labels is None:
         F = fisher(model, X)
-        traces = F.diagonal()[F.layout.weights].reshape(model.W.shape).sum(axis=1)
+        diagonal = F.diagonal()[F.layout.weights].reshape(model.W.shape)
+        traces = diagonal.sum(axis=1, where=_seen(layer))
         of_blocks = traces[layer.blocks.neurons].sum(axis=1)
         return GradientLengths(
             np.sqrt(of_blocks / size),
@@ -77,11 +78,16 @@ def gradient_lengths(
     for cases in islice(whole, BATCHES if size < len(X) else 1):
         gradient = objective.rows(cases).at(theta).gradient()
         dW, _, _ = model.layout.split(gradient)
+        dW = np.where(_seen(layer), dW, 0)
         of_batches.append(lengths(layer.blocks.vectors(dW)))
     return GradientLengths(
         _root_mean_square(np.array(of_batches)),
         text("the labels, over {count} batches of {m}", count=len(of_batches), m=size),
     )
+
+
+def _seen(layer: TrainedLayer) -> Array | bool:
+    return True if layer.seen is None else layer.seen
 
 
 def _root_mean_square(norms: Array) -> Array:

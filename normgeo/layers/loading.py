@@ -14,6 +14,7 @@ from normgeo.datasets.tensor_files import File, Files, list_tensors
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import modules
 from normgeo.layers.trained_layer import TrainedLayer, with_bias_as_weight
+from normgeo.layers.weights import in_groups
 from normgeo.layers.windows import ONE_BY_ONE, Counts, Sliding
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -105,8 +106,24 @@ def read_layer(
     if X is not None and rows and X.ndim > 2 and X.shape[-1] == how.shape[1]:
         X = _as_cases(X)
         notes.append(text("Each vector of the inputs is a case: {N:,} of them.", N=len(X)))
+    seen = None
     if X is not None and X.ndim > 2:
+        groups = how.groups(X.shape[1])
         X = sliding.windows(X, how)
+        if groups > 1:
+            _require_own_rows(proposal.normalizer)
+            seen = in_groups(np.ones_like(W, dtype=bool), groups)
+            W = in_groups(W, groups)
+            gradient = None if gradient is None else in_groups(gradient, groups)
+            notes.append(
+                text(
+                    "A convolution in {groups} groups: a neuron sees {D} of {all} features of a "
+                    "window, so no vector can be added to all rows of W.",
+                    groups=groups,
+                    D=W.shape[1] // groups,
+                    all=W.shape[1],
+                )
+            )
         notes.append(text("The inputs are windows of images: {sliding}.", sliding=str(sliding)))
         if proposal.normalizer.shared_by_neurons:
             notes.append(
@@ -145,6 +162,9 @@ def read_layer(
                     "weights, as that of a feature that is always 1."
                 )
             )
+            if seen is not None:
+                bias = _without_mean(bias, proposal.normalizer)
+                seen = np.column_stack([seen, np.ones(len(seen), dtype=bool)])
             W, X, gradient = with_bias_as_weight(W, bias, X, gradient)
         bias = None
     stream = None if extra["stream"] is None else extra["stream"].read()
@@ -166,9 +186,32 @@ def read_layer(
         stream=stream,
         labels=None if labels is None else labels.squeeze() if 1 in labels.shape else labels,
         gradient=gradient,
+        seen=seen,
         why=proposal.why,
         notes=tuple(notes),
     )
+
+
+def _require_own_rows(normalizer: Normalizer) -> None:
+    """Refuse a norm that takes a mean over all features of a row, of which a neuron sees some."""
+    if normalizer.centering.feature_dimensions_lost > 0:
+        raise Refusal(
+            text(
+                "{name} takes the mean of a row of W off, and a convolution in groups has rows of "
+                "parts of the features; images of it are not read with this norm. Use another "
+                "norm, or leave the images out.",
+                name=normalizer.title,
+            )
+        )
+
+
+def _without_mean(bias: Array, normalizer: Normalizer) -> Array:
+    """The bias without what a mean over the neurons takes off, which no other weight can."""
+    if normalizer.centering.neuron_dimensions_lost == 0:
+        return bias
+    parts = bias.reshape(normalizer.groups, -1)
+    without: Array = (parts - parts.mean(axis=1, keepdims=True)).reshape(-1)
+    return without
 
 
 def _as_cases(values: Array) -> Array:

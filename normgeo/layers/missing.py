@@ -64,6 +64,13 @@ def missing(
         )
     if family is None or not layer.knows_inputs:
         said.append(fisher_takes(layer))
+    elif layer.seen is not None:
+        said.append(
+            text(
+                "Null directions of a convolution in groups are not counted by their rank: those "
+                "up to rounding are told with the spectrum."
+            )
+        )
     return said
 
 

@@ -15,7 +15,7 @@ from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.fisher.operator import fisher
-from normgeo.fisher.spectrum import Spectrum, spectrum
+from normgeo.fisher.spectrum import Spectrum, spectrum_among
 from normgeo.layers.epsilon import EpsilonShare, epsilon_share
 from normgeo.layers.expected_angle import expected_angles
 from normgeo.layers.gradient_lengths import GradientLengths, gradient_lengths
@@ -158,7 +158,7 @@ def layer_report(
     null_directions = flag("null_directions", null_directions)
     blocks = layer.blocks
     vectors = blocks.vectors(layer.W)
-    norms, size = lengths(vectors), vectors.shape[-1]
+    norms, size = lengths(vectors), int(layer.sizes.sum()) // len(blocks.neurons)
     rows = lengths(vectors.reshape(*blocks.neurons.shape, -1))
     row_norms = np.empty(len(layer.W))
     row_norms[blocks.neurons] = rows
@@ -208,10 +208,11 @@ def _of_fisher(
         return None, None
     model, X = layer.model(family)
     F = fisher(model, X)
-    size = len(F.layout.weights)
+    places = F.layout.weights if layer.seen is None else F.layout.weights[layer.seen.ravel()]
+    size = len(places)
     if count is None:
         count = size if size <= COUNTED else LARGEST
-    found = spectrum(F, min(count, size), weights_only=True)
-    if size > COUNTED or not null_directions:
+    found = spectrum_among(F, places, min(count, size))
+    if size > COUNTED or not null_directions or layer.seen is not None:
         return found, None
     return found, explain(model, X, null_space(F))

@@ -37,6 +37,8 @@ class TrainedLayer(Constant):
         X: inputs of the layer, (N, D). stream: what its outputs are added to, (N, H).
         labels: y of a model whose outputs these are, (N,) or (N, H).
         gradient: of the loss in W, (H, D), or of several batches, (K, H, D).
+        seen: which features a neuron has a weight for, (H, D), as in a convolution in groups; None
+            for all. W and the gradient are 0 elsewhere.
         why: what its norm and its place were taken from. notes: what was done on the way.
 
     Raises:
@@ -56,6 +58,7 @@ class TrainedLayer(Constant):
     stream: Final[Array | None]
     labels: Final[Array | None]
     gradient: Final[Array | None]
+    seen: Final[Array | None]
     why: Final[str]
     notes: Final[tuple[str, ...]]
 
@@ -74,6 +77,7 @@ class TrainedLayer(Constant):
         stream: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         gradient: ArrayLike | None = None,
+        seen: ArrayLike | None = None,
         why: str = "",
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -104,17 +108,51 @@ class TrainedLayer(Constant):
         self.labels = None if labels is None else real_array("labels", labels, 1, 2)
         several = gradient is not None and np.ndim(real_array("gradient", gradient, 2, 3)) == 3
         self.gradient = _fitting("gradient", gradient, (None, H, D)[not several :], shape)
+        mask = _fitting("seen", seen, shape, shape)
+        self.seen = None if mask is None else mask.astype(bool)
+        self._require_seen()
         self.why = instance_of("why", why, str)
         self.notes = instance_of("notes", notes, tuple)
 
     @property
     def blocks(self) -> Blocks:
         """The homogeneous blocks of W, or where it has none each row by itself."""
-        H = len(self.W)
+        H, center = len(self.W), self.normalizer
+        if not self._means_are_free:
+            center = Normalizer("none", center.words[1], groups=center.groups)
         if rescalable(self.place, self.normalizer):
-            return Blocks.of(self.normalizer, H)
-        center = _NO_NORM if self.place.over_features else self.normalizer
-        return Blocks(np.arange(H)[:, None], False, center)
+            return Blocks.of(center, H)
+        return Blocks(
+            np.arange(H)[:, None], False, _NO_NORM if self.place.over_features else center
+        )
+
+    @property
+    def sizes(self) -> Array:
+        """How many weights each row of W has, (H,)."""
+        H, D = self.W.shape
+        return np.full(H, D) if self.seen is None else np.count_nonzero(self.seen, axis=1)
+
+    @property
+    def _means_are_free(self) -> bool:
+        """Whether W has room for a mean over neurons: they have weights for the same features."""
+        if self.seen is None or self.normalizer.centering.neuron_dimensions_lost == 0:
+            return True
+        parts = self.seen.reshape(self.normalizer.groups, -1, self.W.shape[1])
+        return bool((parts == parts[:, :1]).all())
+
+    def _require_seen(self) -> None:
+        if self.seen is None:
+            return
+        outside = np.any(self.W, where=~self.seen)
+        if self.gradient is not None:
+            outside = outside or np.any(self.gradient, where=~self.seen)
+        if outside:
+            raise Refusal(
+                text(
+                    "W and its gradient must be 0 where `seen` says that a neuron has no weight; "
+                    "got other numbers there. Check which features a neuron sees."
+                )
+            )
 
     @property
     def full_gain(self) -> Array:

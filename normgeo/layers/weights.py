@@ -10,7 +10,8 @@ from typing import final
 
 import numpy as np
 
-from normgeo.base.arrays import Array
+from normgeo.base.arrays import Array, require_room
+from normgeo.base.text import text
 from normgeo.layers.modules import Module
 
 _FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_att(n|ention)|attn)$", re.IGNORECASE)
@@ -64,6 +65,18 @@ class Arrangement:
         return self.tensor[:-2] if self.outputs_last else self.tensor[2:]
 
     @property
+    def channels(self) -> int:
+        """How many channels of images a neuron of a convolution sees."""
+        return self.tensor[-2 if self.outputs_last else 1]
+
+    def groups(self, channels: int) -> int:
+        """How many groups a convolution of images with these channels has; 0 where it has none."""
+        if not self.kernel:
+            return 0
+        groups, more = divmod(channels, self.channels)
+        return 0 if more or not groups or self._outputs % groups else groups
+
+    @property
     def _outputs(self) -> int:
         return self.tensor[-1 if self.outputs_last else 0]
 
@@ -80,6 +93,19 @@ class Arrangement:
 
     def _of_part(self, values: Array) -> Array:
         return values if self.part is None else values[slice(*self.part)]
+
+
+def in_groups(rows: Array, groups: int) -> Array:
+    """Rows of a convolution in groups over the features of all channels, (…, H, groups · D).
+
+    A neuron sees those of its own group alone; the others are 0.
+    """
+    H, D = rows.shape[-2:]
+    require_room(text("The weights of a convolution in groups"), H, groups * D)
+    wide = np.zeros((*rows.shape[:-1], groups * D), rows.dtype)
+    for group, neurons in enumerate(np.split(np.arange(H), groups)):
+        wide[..., neurons, group * D : (group + 1) * D] = rows[..., neurons, :]
+    return wide
 
 
 def _outputs_last(module: Module) -> bool:

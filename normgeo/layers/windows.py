@@ -64,23 +64,23 @@ class Sliding:
     def windows(self, images: Array, how: Arrangement) -> Array:
         """Return every window of images (N, C, H, W), a case each, (N·H'·W', C·h·w).
 
-        A batch statistic over these rows is one over N × H × W of each channel.
+        A batch statistic over these rows is one over N × H × W of each channel. The windows are
+        those of all channels, of a convolution in groups too.
 
         Raises:
             ValueError: weights that are no convolution of such images.
 
         """
-        kernel = how.kernel
-        channels = how.tensor[-2] if how.outputs_last else how.tensor[1]
+        kernel, channels = how.kernel, images.shape[1]
         axes = tuple(range(2, 2 + len(kernel)))
-        if images.ndim != 2 + len(kernel) or images.shape[1] != channels or not kernel:
-            raise _refused(images, how, channels)
+        if images.ndim != 2 + len(kernel) or not how.groups(channels):
+            raise _refused(images, how)
         stride = _for_axes("stride", self.stride, kernel)
         dilation = _for_axes("dilation", self.dilation, kernel)
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
         images = np.pad(images, [(0, 0), (0, 0), *self._ends(images.shape[2:], reach, stride)])
         if any(n < k for n, k in zip(images.shape[2:], reach, strict=True)):
-            raise _refused(images, how, channels)
+            raise _refused(images, how)
         seen = np.lib.stride_tricks.sliding_window_view(images, reach, axis=axes)
         places, pixels = (tuple(slice(None, None, n) for n in ns) for ns in (stride, dilation))
         seen = seen[:, :, *places, *pixels]
@@ -137,13 +137,13 @@ def _shown(counts: tuple[int, ...]) -> str:
     return " × ".join(map(str, counts))
 
 
-def _refused(images: Array, how: Arrangement, channels: int) -> Refusal:
+def _refused(images: Array, how: Arrangement) -> Refusal:
     return Refusal(
         text(
-            "Images of a convolution must have shape (N, C, H, W) with the {channels} channels "
-            "of its kernel, and with their padding be no smaller; got {images} for weights of "
-            "shape {weights}. A convolution in groups is not taken.",
-            channels=channels,
+            "Images of a convolution must have shape (N, C, H, W) with the {channels} channels of "
+            "its kernel, or a multiple of them, in as many groups as divide its neurons; and with "
+            "their padding be no smaller than it; got {images} for weights of shape {weights}.",
+            channels=how.channels,
             images=images.shape,
             weights=how.tensor,
         )

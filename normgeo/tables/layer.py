@@ -154,8 +154,8 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
         text(
             "{name!s}: H = {H}, D = {D}",
             name=report.layer.title,
-            H=report.layer.W.shape[0],
-            D=report.layer.W.shape[1],
+            H=len(report.layer.W),
+            D=int(report.layer.sizes[0]),
         ),
         notes=tuple(sentences(report))
         + (

@@ -56,6 +56,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "stream": array(draw, N, H),
         "labels": np.arange(N) % H,
         "gradient": draw(st.sampled_from([array(draw, H, D), array(draw, 2, H, D)])),
+        "seen": draw(st.sampled_from([None, np.ones((H, D))])),
         "why": "",
         "notes": (),
     }

@@ -89,8 +89,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"stride": 0, "x": "x.npy"}, r"^`stride` must be a whole number"),
     ({"padding": "some", "x": "x.npy"}, r"^`padding` must be a whole number"),
     ({"dilation": (1, 2, 3), "x": "x.npy"}, r"for each of the 2 axes of a kernel; got 1 × 2 × 3"),
-    ({"dilation": 7, "x": "x.npy"}, r"be no smaller; got \(2, 3, 8, 7\) for weights of shape"),
-    ({"x": "many.npy"}, r"the 3 channels of its kernel, .*\. A convolution in groups is not taken"),
+    (
+        {"dilation": 7, "x": "x.npy"},
+        r"be no smaller than it; got \(2, 3, 8, 7\) for weights of shape",
+    ),
+    (
+        {"x": "many.npy"},
+        r"the 3 channels of its kernel, or a multiple of them, in as many groups as .*\(5, 3",
+    ),
 ]
 
 

@@ -200,7 +200,7 @@ class Own:
             typed_in = {name: typed(word) for name, word in self.sliding.items() if word}
             layer = read_layer(found, proposal, extra, Sliding.of(**typed_in))
         report = layer_report(layer, family=self.family, eigenvalues=None, **_trained(settings))
-        H, D = layer.W.shape
+        H, D = len(layer.W), int(layer.sizes[0])
         title = text("{name!s}: H = {H}, D = {D}", name=layer.title, H=H, D=D)
         self.spectrum = LayerSpectrum.of(report, title, self.family)
         self.epsilon = LayerEpsilon.of(report, title)
