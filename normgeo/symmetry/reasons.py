@@ -69,8 +69,9 @@ def _weight_changes(chain: NullChain, credited: Array) -> list[Finding]:
         angles, _ = principal_angles(span, chain.null.coordinates)
         null, ignored = int(np.count_nonzero(angles < SAME)), 0
         if span.shape[1] <= chain.null.dimension:
-            null = chain.zero(chain.outputs, span).shape[1]
-            ignored = chain.zero(chain.normalized_inputs, span).shape[1]
+            null = ignored = chain.zero(chain.outputs, span).shape[1]
+            if chain.normalized_inputs is not chain.outputs:
+                ignored = chain.zero(chain.normalized_inputs, span).shape[1]
         known = not span.shape[1] or null < span.shape[1] or chain.decided(span)
         holds = known and 0 < span.shape[1] == ignored
         if not known:

@@ -2,27 +2,32 @@
 
 When the server has its first visitor, a worker computes what every page shows at its defaults,
 then with each other method and each other data set, and then with both: what a class opens is there
-already, as long as the server runs. It stands in line as one more visitor, with one wish at a time.
+already, as long as the server runs. Where a visitor has settings of their own, what stands next in
+the menus of the heading is computed while nobody waits. All this stands in line as one more
+visitor, with few wishes at a time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from itertools import product
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
 from typing import Any
 
 from normgeo.base.budget import PAGES
 from normgeo.base.refusal import Refusal
+from normgeo.base.rules import Choice
 from normgeo.base.text import in_use
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.pictures import PICTURES
-from normgeo.settings import Settings
+from normgeo.pictures import PAGE_OF, PICTURES
+from normgeo.settings import RULES, Settings
 from normgeo.tables.audit import checked
 from normgeo.ui import results
 
@@ -44,13 +49,24 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""
 
 AGAIN = 1800.0  # seconds: it is kept while the server runs, as whatever is asked for in an hour
+MOMENT = 0.2  # seconds between two looks at whether somebody waits
+SHORT = 2.0  # seconds of a processor that something may take which nobody may ever ask for
 _SELF = "ahead"
+_SEEN: deque[tuple[str, Settings, Sequence[str]]] = deque(maxlen=16)
+_NEWS = Event()
 
 
 def start() -> None:
     """Begin, without waiting for it."""
     if os.environ.get(SWITCH) != "0":
-        Thread(target=copy_context().run, args=(_compute,), name=_SELF, daemon=True).start()
+        for task in (_compute, _follow):
+            Thread(target=copy_context().run, args=(task,), name=_SELF, daemon=True).start()
+
+
+def follow(page: str, settings: Settings, controls: Sequence[str]) -> None:
+    """Take note of where a visitor is, and of the settings in the heading there."""
+    _SEEN.append((page, settings, controls))
+    _NEWS.set()
 
 
 def _compute() -> None:
@@ -60,6 +76,34 @@ def _compute() -> None:
         for name, settings in methods_with_data():
             _keep(name, settings, drawn=False)
         sleep(AGAIN)
+
+
+def _follow() -> None:
+    while True:
+        _NEWS.wait()
+        _NEWS.clear()
+        while _SEEN:
+            for name, settings in beside(*_SEEN.pop()):
+                while not (_SEEN or results.POOL.spare):
+                    sleep(MOMENT)
+                if _SEEN:  # somebody has gone on
+                    break
+                _keep(name, settings, most=SHORT)
+
+
+def beside(
+    page: str, settings: Settings, controls: Sequence[str]
+) -> Iterator[tuple[str, Settings]]:
+    """What a page opens with where one of some settings is another, the next in its menu first."""
+    menus = {name: rule.options for name in controls if isinstance(rule := RULES[name], Choice)}
+    for steps in range(1, max(map(len, menus.values()), default=0)):
+        for (control, options), way in product(menus.items(), (1, -1)):
+            place = options.index(getattr(settings, control)) + way * steps
+            if 0 <= place < len(options):
+                change: dict[str, Any] = {control: options[place]}
+                for name in OPENED:
+                    if PAGE_OF[name] == page:
+                        yield name, replace(settings, **change)
 
 
 def defaults() -> Iterator[tuple[str, Settings]]:
@@ -84,8 +128,8 @@ def methods_with_data() -> Iterator[tuple[str, Settings]]:
             yield name, Settings(**{**own, "method": method, "dataset": dataset})
 
 
-def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
-    """Let a worker compute a picture, unless it is kept, and draw it.
+def _keep(name: str, settings: Settings, *, drawn: bool = True, most: float = float("inf")) -> None:
+    """Let a worker compute a picture, unless it is kept or takes more than `most` seconds; draw it.
 
     Drawing takes this process's time, from those who are here.
     """
@@ -94,7 +138,10 @@ def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
         used = settings
         if picture := PICTURES.get(name):
             compute, used = picture.study.compute, picture.decisive(settings)
-            PAGES.require(picture.cost(used), picture.title)
+            cost = picture.cost(used)
+            PAGES.require(cost, picture.title)
+            if cost.seconds > most:
+                return
         key = compute, used, in_use()
         if results.KEPT.get(key) is not None:
             return
@@ -106,4 +153,4 @@ def _keep(name: str, settings: Settings, *, drawn: bool = True) -> None:
         run.stay(_SELF)
     there = None if run.error else results.KEPT.get(key)
     if picture and drawn and there is not None:
-        there.chart(results.whole(name, settings, there.result), Settings.theme)
+        there.chart(results.whole(name, settings, there.result), settings.theme)

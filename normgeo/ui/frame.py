@@ -133,6 +133,7 @@ def begin(
     glossary.draw(symbols)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
+    ahead.follow(page, settings, controls)
     return settings
 
 

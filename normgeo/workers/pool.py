@@ -97,6 +97,13 @@ class Pool:
             free = self.size - busy
             return 0 if before < free else before + busy
 
+    @property
+    def spare(self) -> bool:
+        """Whether a run that begins now leaves a worker for the next visitor, or none is busy."""
+        with self._condition:
+            busy = self._slots - self._idle
+            return not len(self._line) and (not busy or busy + 1 < self.size)
+
     def close(self) -> None:
         """End all workers; nothing is computed any more."""
         atexit.unregister(self.close)

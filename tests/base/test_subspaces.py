@@ -157,3 +157,38 @@ def test_a_triangle_in_blocks_has_the_singular_values_and_the_kernel_of_the_matr
     _, s, turned = np.linalg.svd(subspaces.triangle(M))
     np.testing.assert_allclose(s, np.linalg.svd(M, compute_uv=False), atol=1e-14)
     assert np.abs(M @ turned[5:].T).max() < 1e-13
+
+
+def in_parts(sizes, rng):
+    """A matrix whose parts share no rows or columns, and their places, in any order."""
+    shape = np.sum(sizes, axis=0)
+    rows, columns = rng.permutation(shape[0]), rng.permutation(shape[1])
+    M, places, at = np.zeros(shape), [], np.zeros(2, dtype=int)
+    for size in sizes:
+        own = rows[at[0] : at[0] + size[0]], columns[at[1] : at[1] + size[1]]
+        M[np.ix_(*own)] = rng.standard_normal(size)
+        places.append(own)
+        at = at + size
+    return M, places
+
+
+def test_a_span_in_parts_is_that_of_the_whole_in_much_smaller_decompositions(rng, monkeypatch):
+    V, places = in_parts([(5, 3), (4, 4), (1, 1), (2, 0), (6, 2)], rng)
+    V = np.concatenate([V, V[:, places[0][1][:1]]], axis=1)  # two columns of one part are the same
+    largest, svd = [], np.linalg.svd
+    monkeypatch.setattr(
+        np.linalg, "svd", lambda M, **how: (largest.append(M.shape), svd(M, **how))[1]
+    )
+    basis = orthonormal(V)
+    assert basis.shape == (len(V), np.linalg.matrix_rank(V))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=8 * EPS)
+    np.testing.assert_allclose(basis @ (basis.T @ V), V, atol=32 * EPS)
+    assert max(largest, key=np.prod) == (5, 4)
+
+
+def test_a_null_space_in_parts_is_that_of_the_whole(rng):
+    C, _ = in_parts([(2, 5), (1, 3), (3, 4), (0, 2)], rng)
+    x = graded_null_space(C)
+    assert x.shape == (14, 14 - 6)
+    np.testing.assert_allclose(x.T @ x, np.eye(8), atol=8 * EPS)
+    np.testing.assert_allclose(C @ x, 0, atol=64 * EPS)

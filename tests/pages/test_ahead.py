@@ -1,5 +1,6 @@
 """What visitors open first is there before they come."""
 
+from collections import deque
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 from normgeo.base.cache import HOUR, Cache
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.tables.audit import checked
 from normgeo.ui import ahead, results
@@ -18,6 +21,8 @@ from normgeo.workers.run import Run
 
 class Here:
     """A pool that computes at once, and counts."""
+
+    spare = True
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -164,4 +169,92 @@ def test_a_switch_leaves_all_to_those_who_ask(
     assert begun == []
     monkeypatch.delenv(ahead.SWITCH)
     ahead.start()
-    assert begun == ["ahead"]
+    assert begun == ["ahead", "ahead"]
+
+
+@pytest.fixture
+def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Go after the visitors that are known of by now."""
+    monkeypatch.setattr(ahead, "_SEEN", deque(maxlen=16))
+
+    class News:
+        def __init__(self) -> None:
+            self.waited = 0
+
+        def set(self) -> None:
+            """All news is there when somebody looks."""
+
+        clear = set
+
+        def wait(self) -> None:
+            self.waited += 1
+            if self.waited > 1:
+                raise KeyboardInterrupt
+
+    def once() -> None:
+        monkeypatch.setattr(ahead, "_NEWS", News())
+        with pytest.raises(KeyboardInterrupt):
+            ahead._follow()
+
+    return once
+
+
+def test_what_stands_next_in_a_menu_is_there_before_it_is_chosen(
+    shown: Any,
+    nothing_kept: Cache[Any, results.Found],
+    pool: Here,
+    follow: Callable[[], None],
+    nothing_computed: Callable[[], None],
+) -> None:
+    own = {"dataset": "iris", "seed": "7", "theme": "dark"}
+    shown("learning_rate", **own)
+    follow()
+    nothing_computed()
+    for change in ({"method": "weight"}, {"method": "rms"}, {"dataset": "wine"}):
+        assert shown("learning_rate", **{**own, **change}).figures
+
+
+def test_the_nearest_come_first_and_nothing_long() -> None:
+    near = [*ahead.beside("symmetry", Settings(seed=7, method="weight"), ("method",))]
+    methods = [*NORMALIZERS]
+    away = [abs(methods.index(settings.method) - methods.index("weight")) for _, settings in near]
+    assert {name for name, _ in near} == {"walk"}
+    assert {settings.seed for _, settings in near} == {7}
+    assert away == sorted(away)
+    assert {settings.method for _, settings in near} == {*methods} - {"weight"}
+    assert not [*ahead.beside("audit", Settings(), ())]
+
+
+def test_those_who_wait_come_before_those_who_may_ask(
+    pool: Here, follow: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        pool.spare = len(waited) == 3
+
+    pool.spare = False
+    monkeypatch.setattr(ahead, "sleep", sleep)
+    kept: list[str] = []
+
+    def keep(name: str, settings: Settings, **_: Any) -> None:
+        assert pool.spare
+        kept.append(settings.method)
+        if len(kept) == 1:
+            ahead.follow("symmetry", Settings(method="rms", seed=1), ("method",))
+
+    monkeypatch.setattr(ahead, "_keep", keep)
+    ahead.follow("symmetry", Settings(method="layer"), ("method",))
+    follow()
+    assert len(waited) == 3
+    assert len(kept) == 1 + len(NORMALIZERS) - 1, "of the first one, only what was begun"
+
+
+def test_what_takes_long_is_left_to_those_who_ask(
+    nothing_kept: Cache[Any, results.Found], pool: Here
+) -> None:
+    name, settings = "descent", Settings(steps=5000)
+    assert PICTURES[name].cost(settings).seconds > ahead.SHORT
+    ahead._keep(name, settings, drawn=False, most=ahead.SHORT)
+    assert not pool.asked

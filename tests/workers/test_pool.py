@@ -289,3 +289,14 @@ def test_workers_end_with_a_server_that_is_killed():
         assert psutil.pid_exists(pid)
         server.kill()
     wait_for(lambda: not psutil.pid_exists(pid))
+
+
+def test_a_worker_is_spare_where_nobody_waits_for_the_last_one(pool):
+    assert pool.spare, "nothing runs"
+    first = begun(pool.ask("a", "first", until_stopped))
+    assert not pool.spare, "the only one is busy"
+    second = pool.ask("b", "second", total, [1, 2])
+    first.leave("a")
+    ended(first)
+    ended(second, "b")
+    wait_for(lambda: pool.spare)
