@@ -211,10 +211,11 @@ class Turning:
         if mean is not None:
             w = w - mean.astype(w.dtype)
         if self._means_at_end:
-            rest = np.zeros((2, w.shape[1]))
-            rest[0] = w.sum(axis=0)
+            # Sums down the columns as products with ones, which take a third of the time.
+            ones, rest = np.ones(len(w), w.dtype), np.zeros((2, w.shape[1]))
+            rest[0] = ones @ w
             if step is not None:
-                rest[1] = step.sum(axis=0)
+                rest[1] = ones @ step
         w = self._centered(w)
         return row_products(w) if step is None else row_products(w, step), rest
 
