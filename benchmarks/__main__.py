@@ -12,6 +12,7 @@ BENCHMARKS = (
     "imports",
     "fisher",
     "spectra",
+    "peers",
     "rows",
     "descent",
     "sequences",
