@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import printable, text
+from normgeo.base.writing import require_writable, write_bytes
 from normgeo.cli.output import FOR_PROGRAMS, program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings
@@ -38,7 +39,7 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
 
     formats = {path: _format(path) for paths in files.values() for path in paths}
     for path in formats:
-        export.require_writable(path)
+        require_writable(path)
     static = not set(export.STATIC).isdisjoint(formats.values())
     refused: list[ValueError] = []
     with export.browser() if static else nullcontext() as draw_static:
@@ -57,7 +58,7 @@ def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
             for path in paths:
                 if formats[path] in FOR_PROGRAMS:
                     numbers = render(picture.table(result), formats[path])
-                    export.write_bytes(numbers.encode(), path)
+                    write_bytes(numbers.encode(), path)
                 else:
                     figure = picture.figure(result, settings.theme)
                     words = picture.description(result)

@@ -12,6 +12,7 @@ from typing import TextIO, cast, final
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.base.writing import require_writable, write_bytes
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
 
@@ -64,7 +65,8 @@ def format_of(options: argparse.Namespace) -> str:
     """Return what a command's table is made for: the file of its report, or else `--format`.
 
     Raises:
-        ValueError: a file of another kind.
+        ValueError: a file of another kind, or what a file may not replace. OSError: a file that is
+            read-only.
 
     """
     if options.output is None:
@@ -80,6 +82,7 @@ def format_of(options: argparse.Namespace) -> str:
                 path=options.output,
             )
         )
+    require_writable(options.output)
     return suffix
 
 
@@ -100,7 +103,7 @@ def give(options: argparse.Namespace, *tables: Table) -> None:
         return
     from normgeo.pictures.style.printing import document
 
-    options.output.write_bytes(document(format, *tables))
+    write_bytes(document(format, *tables), options.output)
 
 
 def print_table(table: Table, format: str) -> None:

@@ -41,6 +41,29 @@ def test_a_closed_or_full_stream_is_one_sentence_or_none() -> None:
         assert (process.returncode, err.decode(), out) == (*STREAMS[command], b""), command
 
 
+FULL = {
+    "normgeo render turn dataset=iris -o {folder}/a.html": "a.html",
+    "normgeo layer --example batch -o {folder}/b.html": "b.html",
+    "normgeo training --example -o {folder}/c.json": "c.json",
+    "normgeo figures {folder} dataset=iris --format html": "averages.html",
+}
+
+
+def test_a_full_disk_leaves_the_files_that_there_were(tmp_path: Path) -> None:
+    """A limit on the size of a file ends a write as a full disk does."""
+    for name in FULL.values():
+        (tmp_path / name).write_text("before")
+    lines = (command.format(folder=tmp_path) for command in FULL)
+    running = [started(f"ulimit -f 2; {line}") for line in lines]
+    for process, name in zip(running, FULL.values(), strict=True):
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 1
+        assert err.decode().splitlines()[-1] == f"{tmp_path / name}: File too large."
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+        FULL.values(), "before"
+    )
+
+
 def test_help_for_a_reader_that_left_is_no_complaint() -> None:
     process = started("normgeo table --help")
     assert process.stdout is not None

@@ -4,11 +4,9 @@ import gc
 import json
 import re
 import stat
-import threading
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -19,7 +17,7 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style import export, static
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.described import described
-from normgeo.pictures.style.export import BrowserMissing, format_of, to_bytes, write, write_bytes
+from normgeo.pictures.style.export import BrowserMissing, format_of, to_bytes, write
 from normgeo.pictures.style.player import add_slider, for_script
 from normgeo.settings import Settings
 
@@ -205,48 +203,3 @@ def test_files_are_written_in_place_of_old_ones(figure: go.Figure, tmp_path: Pat
     ordinary = tmp_path / "ordinary"
     ordinary.touch()
     assert stat.S_IMODE(target.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
-
-
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    target, link = tmp_path / "target", tmp_path / "link"
-    link.symlink_to(target)
-    write_bytes(b"new", link)
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
-
-
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError("disk full")])
-def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
-    failure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "a.csv"
-    target.write_bytes(b"old")
-
-    def fail(*_: object) -> None:
-        (part,) = (path for path in tmp_path.iterdir() if path != target)
-        assert part.read_bytes() == b"new"
-        raise failure
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(type(failure) if isinstance(failure, OSError) else failure):
-        write_bytes(b"new", target)
-    assert target.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
-    target = tmp_path / "nowhere" / "a.csv"
-    with pytest.raises(FileNotFoundError) as caught:
-        write_bytes(b"", target)
-    assert caught.value.filename == str(target)
-
-
-def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
-    target, contents = tmp_path / "a", [bytes([i]) * 100_000 for i in range(8)]
-    threads = [threading.Thread(target=write_bytes, args=(c, target)) for c in contents]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert target.read_bytes() in contents
-    assert list(tmp_path.iterdir()) == [target]

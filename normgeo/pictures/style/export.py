@@ -7,20 +7,17 @@ the words for people who cannot see the figure.
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import shutil
 from collections.abc import Sequence
 from html import escape, unescape
 from pathlib import Path
-from secrets import token_hex
 
 import plotly.graph_objects as go
 from plotly.io import to_html
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.base.writing import write_bytes
 from normgeo.pictures.style import turning
 from normgeo.pictures.style.described import described
 from normgeo.pictures.style.player import CONFIG, SCRIPT, for_script
@@ -32,10 +29,8 @@ __all__ = [
     "BrowserMissing",
     "browser",
     "format_of",
-    "require_writable",
     "to_bytes",
     "write",
-    "write_bytes",
 ]
 
 FORMATS = ("html", *STATIC)
@@ -189,45 +184,3 @@ def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: s
 def _plain(title: str) -> str:
     """A title without the marks that plotly understands."""
     return unescape(re.sub(r"<[^>]*>", " ", title)).strip()
-
-
-def require_writable(path: str | Path) -> None:
-    """Refuse a place where something stands that a file may not replace.
-
-    Raises:
-        ValueError: a pipe, a device or a folder. OSError: a file that is read-only.
-
-    """
-    target = Path(path)
-    if not target.exists():
-        return
-    if not target.is_file():
-        raise Refusal(
-            text("Only a file is written over; {path!s} is a folder, pipe or device.", path=path)
-        )
-    # An administrator may write what its owner has protected: the mark counts, not the right.
-    if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, text("it is read-only"), str(path))
-
-
-def write_bytes(content: bytes, path: str | Path) -> None:
-    """Write a file, all of it or nothing: at no moment does its name stand for a part of it.
-
-    Raises:
-        ValueError, OSError: as `require_writable`; or a place that can't be written to.
-
-    """
-    require_writable(path)
-    target = Path(path).resolve()
-    part = target.with_name(f".{target.name}.{token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    except OSError as error:
-        error.filename, error.filename2 = str(path), None
-        raise
-    finally:
-        part.unlink(missing_ok=True)
