@@ -286,6 +286,25 @@ def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monk
     assert own_tab.app.session_state[held_files._HELD].names("weights") == ["again.npz"]
 
 
+def test_uploads_of_a_session_that_has_ended_are_given_back():
+    """By who comes next, once nobody can come back to it; the frozen heap would keep them."""
+    here, other = held_files.Files(session="left"), held_files.Files(session="there")
+    for one in (here, other):
+        one.uploaded["weights"] = [("net.npz", NET)]
+        one.closing["weights"] = [BytesIO(NET)]
+        held_files._ALIVE.add(one)
+    held = here.closing["weights"][0]
+    for now, size in ((0, len(NET)), (59, len(NET)), (61, 0)):
+        held_files.give_back(lambda session: session == "there", now, 60)
+        assert here.size == size
+    assert held.closed
+    assert other.size == len(NET)
+    here.uploaded["weights"], here.gone = [("net.npz", NET)], None
+    for now, active in ((0, False), (50, True), (100, False), (150, False)):
+        held_files.give_back(lambda session: active, now, 60)  # noqa: B023
+    assert here.size == len(NET), "somebody came back"
+
+
 def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, caplog):
     given(own_tab, ("secret_net.npz", NET))
     assert "secret_net" not in caplog.text

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import final
+from time import monotonic
+from typing import IO, final
 from weakref import WeakSet
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
@@ -44,17 +47,30 @@ class Files:
     Attributes:
         uploaded: by what they are for. changes: how often these changed.
         left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
+        session: whose these are. closing: what Streamlit holds of the uploads.
+        gone: since when nobody has been seen at the session; None while somebody is.
 
     """
 
     uploaded: dict[str, list[Content]] = field(default_factory=dict)
     changes: int = 0
     left: set[str] = field(default_factory=set)
+    session: str = ""
+    closing: dict[str, Sequence[IO[bytes]]] = field(default_factory=dict)
+    gone: float | None = None
 
     @property
     def size(self) -> int:
         """Bytes in memory."""
         return sum(len(content) for of in self.uploaded.values() for _, content in of)
+
+    def empty(self) -> None:
+        """Hold nothing any more, and have Streamlit hold nothing."""
+        self.uploaded.clear()
+        for files in self.closing.values():
+            for file in files:
+                file.close()
+        self.closing.clear()
 
     def uploads(self, what: str) -> bool:
         """Whether files for this have been uploaded."""
@@ -106,13 +122,41 @@ class Files:
 def files() -> Files:
     """What this session looks at."""
     here: Files = st.session_state.setdefault(_HELD, Files())
+    if (context := get_script_run_ctx()) is not None:
+        here.session = context.session_id
     with _BUDGET:
         _ALIVE.add(here)
+        if runtime.exists():
+            patience = float(st.get_option("server.disconnectedSessionTTL"))
+            give_back(runtime.get_instance().is_active_session, monotonic(), patience)
     return here
 
 
-def hold(what: str, contents: list[Content]) -> None:
+def give_back(is_active: Callable[[str], bool], now: float, patience: float) -> None:
+    """Empty what sessions hold that nobody has come back to.
+
+    A session that has ended is not always collected: what it has in common with the heap that the
+    server froze when it began (see `frame`) stays, and so would its uploads.
+
+    Args:
+        is_active: whether somebody is at a session. now: seconds. patience: for how many seconds
+            one that was left can be come back to.
+
+    """
+    for one in [*_ALIVE]:
+        if is_active(one.session):
+            one.gone = None
+        elif one.gone is None:
+            one.gone = now
+        elif now - one.gone > patience:
+            one.empty()
+
+
+def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) -> None:
     """Hold uploads in place of those before, within the budget; where it is exceeded, none.
+
+    Args:
+        what: they are for. contents: of them. closing: the files of Streamlit that hold these too.
 
     Raises:
         Refusal: they are too large, or those of all sessions are.
@@ -121,6 +165,7 @@ def hold(what: str, contents: list[Content]) -> None:
     here, size = files(), sum(len(content) for _, content in contents)
     with _BUDGET:
         here.uploaded.pop(what, None)
+        here.closing.pop(what, None)
         here.changes += 1
         if here.size + size > ONE:
             raise Refusal(
@@ -140,4 +185,4 @@ def hold(what: str, contents: list[Content]) -> None:
                 )
             )
         if contents:
-            here.uploaded[what] = contents
+            here.uploaded[what], here.closing[what] = contents, closing

@@ -68,7 +68,7 @@ def _taken(what: str) -> None:
     _forget(what)
     try:
         several = given if isinstance(given, list) else [given]
-        hold(what, [(file.name, file.getvalue()) for file in several])
+        hold(what, [(file.name, file.getvalue()) for file in several], several)
     except Refusal as refusal:
         st.session_state[_REFUSED] = what, refusal
 
