@@ -7,7 +7,7 @@ those of the rest of the layer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -21,7 +21,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.hold_out import held_out_cases
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.depth.convolution import ConvolutionalNetwork, windows
-from normgeo.depth.shared_norm import SharedNorm
+from normgeo.depth.shared_norm import Moments, SharedNorm
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.normalizers.shared_statistics import SHARINGS
 
@@ -128,15 +128,20 @@ class Trained:
     """A trained convolutional network.
 
     Attributes:
-        network: it. losses: of each step's own batch before the step, (steps,).
-        accuracy: share of held-out images that it names right; where cases share statistics, by
-            those of all training images.
+        network: it. moments: of all training images, None without a norm.
+        losses: of each step's own batch before the step, (steps,).
+        accuracy: share of held-out images that it names right.
 
     """
 
     network: ConvolutionalNetwork
+    moments: Moments | None
     losses: Array
     accuracy: float
+
+    def logits(self, seen: Array) -> Array:
+        """Return logits at test time: where cases share statistics, by those of training."""
+        return self.network.forward(seen, self.moments).logits
 
 
 def trained(
@@ -184,7 +189,11 @@ def trained(
         if not np.isfinite(theta).all():
             raise Refusal(text("The training leaves the range of floats. Use a smaller `rate`."))
         network = network.unpack(theta)
-    known = network.forward(images.seen_train).normalized.moments
-    logits = network.forward(images.seen_test, known).logits
-    right = float((logits.argmax(axis=1) == images.y_test).mean())
-    return Trained(network, np.array(losses), right)
+    found = Trained(
+        network,
+        network.forward(images.seen_train).normalized.moments,
+        np.array(losses),
+        accuracy=float("nan"),
+    )
+    right = found.logits(images.seen_test).argmax(axis=1) == images.y_test
+    return replace(found, accuracy=float(right.mean()))

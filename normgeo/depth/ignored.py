@@ -130,15 +130,17 @@ RELATIONS = (
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Link:
-    """One link of the chain: its name, and how the stream after it stands to the unchanged one.
+    """One link of the chain, and how the sum after it stands to the unchanged one.
 
-    None where it stands in none of the RELATIONS.
+    Attributes:
+        title: of the link. relation: one of RELATIONS in words, "" where it stands in none of them.
+
     """
 
     title: str
-    relation: Relation | None
+    relation: str
 
 
 @final
@@ -205,14 +207,12 @@ def _ignored(normalizer: Normalizer, place: Place, seed: int, size: Size) -> dic
         after = (
             ResidualNetwork(normalizer, place, change.apply(parts, place, drawn)).forward(X).logits
         )
-        links = actual.links(change)
-        certified = links[-1].relation is SAME
+        links, certified = actual.links(change)
         found[change.key] = Ignored(
             change.key,
             change.title,
             certified,
-            bool(not certified and normalizer.added_eps)
-            and ideal.links(change)[-1].relation is SAME,
+            bool(not certified and normalizer.added_eps) and ideal.links(change)[1],
             moved(before, after),
             links,
         )
@@ -268,8 +268,8 @@ class _Chain:
             link(x) for link, x in zip(self._links(self.parts), self.starts, strict=True)
         ]
 
-    def links(self, change: Change) -> tuple[Link, ...]:
-        """The chain under a change, up to where no relation is found."""
+    def links(self, change: Change) -> tuple[tuple[Link, ...], bool]:
+        """The chain under a change, to where no relation is found, and whether it ends in SAME."""
         changed = change.apply(self.parts, self.place, self.drawn)
         exact.require_fractions(*changed.arrays())
         relation: Relation | None = SAME
@@ -281,8 +281,8 @@ class _Chain:
                 after = link(relation.impose(self.starts[place], self.drawn, self.offsets))
                 known = (r for r in RELATIONS if r.holds(self.before[place], after, self.drawn))
                 relation = next(known, None)
-            found.append(Link(self._title(place), relation))
-        return tuple(found)
+            found.append(Link(self._title(place), relation.title if relation else ""))
+        return tuple(found), relation is SAME
 
     def _title(self, place: int) -> str:
         if not place:

@@ -56,12 +56,13 @@ class Passed:
     """What a network made of its inputs.
 
     Attributes:
-        stream: x_0 … x_L, what the residual connections carry, (N, D) each.
+        sums: s_0 … s_L. stream: x_0 … x_L, what the residual connections carry; (N, D) each.
         logits: (N, H). read: what the head read, (N, D).
         backs: the ways back of the blocks, then of the norm that the head reads.
 
     """
 
+    sums: tuple[Array, ...]
     stream: tuple[Array, ...]
     logits: Array
     read: Array
@@ -139,17 +140,18 @@ class ResidualNetwork:
         """
         inputs, at = real_array("X", X, 2), self.parts
         require_norm(self.normalizer, len(at.E), len(inputs))
-        stream, backs = [], []
+        sums, stream, backs = [], [], []
         with np.errstate(over="ignore", invalid="ignore"):
-            s = inputs @ at.E.T + at.e
+            sums.append(_finite(inputs @ at.E.T + at.e))
             for block in at.blocks:
-                s, carried, back = self.place.step(self.normalizer, block, _finite(s))
+                s, carried, back = self.place.step(self.normalizer, block, sums[-1])
+                sums.append(_finite(s))
                 stream.append(carried)
                 backs.append(back)
-            read, last_back = norm(self.normalizer, at.last, _finite(s))
+            read, last_back = norm(self.normalizer, at.last, sums[-1])
             logits = _finite(read @ at.U.T + at.u)
-        stream.append(read if self.place.carries_normalized else s)
-        return Passed(tuple(stream), logits, read, tuple(backs), last_back)
+        stream.append(read if self.place.carries_normalized else sums[-1])
+        return Passed(tuple(sums), tuple(stream), logits, read, tuple(backs), last_back)
 
     def loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return −mean log P(y|x), in nats per case, for classes y (N,)."""

@@ -19,34 +19,45 @@ class Signals:
 
     Attributes:
         stream: the rms of x_l over cases and features, l = 0 … L, (L + 1,).
-        expected: the same in expectation over the start's random weights, None where no law is
-            known.
-        weight_gradients: the norm of the gradient in W and V of each block, (L,).
+        sums: that of the residual sums s_l, (L + 1,).
+        gradients: the norm of the gradient of the loss in W and V of each block, (L,).
+        expected_stream: the stream in expectation over random weights of the start, from its first
+            size; None where there is no law.
+        expected_gradients: the gradients of a wide network, from that of the last block; None where
+            there is no law.
 
     """
 
     stream: Array
-    expected: Array | None
-    weight_gradients: Array
+    sums: Array
+    gradients: Array
+    expected_stream: Array | None
+    expected_gradients: Array | None
 
 
 def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
     """Measure a network on cases X (N, F) of the classes y (N,); raises as its `forward` does.
 
-    The expected stream is that of weights as `ResidualNetwork.random` draws them.
+    What is expected is of weights as `ResidualNetwork.random` draws them. With pre-norm the mean
+    square of the stream grows by 1 in each block, the norm of what a branch reads; going back, a
+    branch adds |g|²/x_l² to the square of a gradient g, as its norm divides by x_l. So |g|² grows
+    as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}.
     """
-    passed, gradients = network.forward(X), network.gradients(X, y)
-    squares = [float(np.mean(x * x)) for x in passed.stream]
-    return Signals(
-        np.sqrt(squares),
-        _expected(network, squares[0]),
-        np.array(
-            [
-                np.hypot(np.linalg.norm(block.W), np.linalg.norm(block.V))
-                for block in gradients.blocks
-            ]
-        ),
+    passed = network.forward(X)
+    stream, sums = (
+        np.array([np.sqrt(np.mean(x * x)) for x in each]) for each in (passed.stream, passed.sums)
     )
+    gradients = np.array(
+        [
+            np.hypot(np.linalg.norm(block.W), np.linalg.norm(block.V))
+            for block in network.gradients(X, y).blocks
+        ]
+    )
+    expected, falls = _expected(network, float(stream[0])), None
+    over_features = network.normalizer.scaling.shared_by_neurons
+    if expected is not None and over_features and not network.place.carries_normalized:
+        falls = gradients[-1] * expected[-1] / expected[1:]
+    return Signals(stream, sums, gradients, expected, falls)
 
 
 def _expected(network: ResidualNetwork, first: float) -> Array | None:
@@ -54,7 +65,7 @@ def _expected(network: ResidualNetwork, first: float) -> Array | None:
     if normalizer.added_eps or (normalizer.centering.subtracts and not normalizer.scaling.divides):
         return None  # what the norm leaves depends on the stream's own spread
     normalized, carries = normalizer.scaling.divides, network.place.carries_normalized
-    squares = [first]
+    squares = [first**2]
     for _ in network.parts.blocks:
         before = squares[-1]
         after = before + (1.0 if normalized and not carries else before)

@@ -151,6 +151,10 @@ def test_training_names_digits_and_is_the_same_for_the_same_seed(digits, key):
         trained(NORMS[key], digits, channels=4, epochs=4, seed=seed) for seed in (0, 0, 1)
     )
     assert first.accuracy > 0.75
+    logits = first.logits(digits.seen_test)
+    # A batch of one gives the same: its statistics are those of the training images.
+    np.testing.assert_allclose(first.logits(digits.seen_test[:1]), logits[:1], rtol=1e-9)
+    assert first.accuracy == (logits.argmax(axis=1) == digits.y_test).mean()
     np.testing.assert_array_equal(first.losses, again.losses)
     assert not np.array_equal(first.losses, other.losses)
 

@@ -1,5 +1,6 @@
 """What residual networks ignore: exact verdicts against floats, and against the algebra by hand."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -86,11 +87,19 @@ def test_an_eps_leaves_a_scale_of_the_stream_ignored_only_without_it():
 
 def test_the_links_say_how_the_stream_stands_on_its_way():
     found = ignored(NORMALIZERS["layer"], PLACES["pre"])
-    lifted = [link.relation.key for link in found["columns_plus"].links]
-    assert lifted == ["same", "same", "lifted", "lifted", "same"]
+    same, lifted = "the same", "plus a number of each case in all features"
+    assert [link.relation for link in found["columns_plus"].links] == [
+        *(same, same, lifted, lifted, same)
+    ]
     lost = found["writes_times"].links
     assert [str(link.title) for link in lost] == ["embedding", "block 1", f"block {BLOCK + 1}"]
-    assert lost[-1].relation is None
+    assert lost[-1].relation == ""
+
+
+def test_verdicts_go_to_another_process_and_back():
+    found = ignored(NORMALIZERS["layer"], PLACES["pre"])
+    again = pickle.loads(pickle.dumps(found))
+    assert [one.links for one in again.values()] == [one.links for one in found.values()]
 
 
 def _columns_plus_half(at, place, drawn):

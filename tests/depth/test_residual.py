@@ -137,22 +137,39 @@ def test_the_stream_has_the_expected_size_on_average_over_starts(method, place):
         )
         found = signals(start, X, y)
         # Over the expectation that starts from this draw's own first stream.
-        ratios.append((found.stream / found.expected) ** 2)
+        ratios.append((found.stream / found.expected_stream) ** 2)
     mean, error = np.mean(ratios, axis=0), np.std(ratios, axis=0) / 150**0.5
     assert (abs(mean - 1) < 4.5 * error + 1e-9).all()
     assert error.max() < 0.1
 
 
+def test_gradients_of_wide_pre_norm_networks_fall_as_the_stream_grows():
+    rng = np.random.default_rng(6)
+    X, y = rng.standard_normal((20, 16)), rng.integers(0, 5, 20)
+    ratios = []
+    for seed in range(60):
+        start = ResidualNetwork.random(
+            NORMALIZERS["layer"], "pre", 8, 64, 16, 5, np.random.default_rng(seed)
+        )
+        found = signals(start, X, y)
+        ratios.append((found.gradients / found.expected_gradients) ** 2)
+    mean = np.mean(ratios, axis=0)
+    np.testing.assert_allclose(mean, 1, atol=0.15)  # of squares that fall by 9/2
+    for method, place in (("layer", "post"), ("batch", "pre"), ("standard", "pre")):
+        network = network_of(NORMALIZERS[method], place)
+        assert signals(network, X[:, :5], y % 4).expected_gradients is None
+
+
 def test_weight_gradients_are_the_norms_of_the_gradients_of_each_block(data):
     network = network_of(NORMALIZERS["layer"], "pre")
-    found = signals(network, *data).weight_gradients
+    found = signals(network, *data).gradients
     for size, block in zip(found, network.gradients(*data).blocks, strict=True):
         assert size == pytest.approx(np.sqrt((block.W**2).sum() + (block.V**2).sum()))
 
 
 def test_no_size_is_expected_where_only_a_mean_is_taken_off_or_an_eps_is_added(data):
     for norm in (Normalizer("batch", "none"), Normalizer("layer", "layer", eps=0.1)):
-        assert signals(network_of(norm, "pre"), *data).expected is None
+        assert signals(network_of(norm, "pre"), *data).expected_stream is None
 
 
 def test_digits_stream_grows_with_pre_norm_and_keeps_its_size_with_post_norm():
