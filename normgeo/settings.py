@@ -81,7 +81,7 @@ class Settings:
             its steps, 0 for all. Both are None where they are left to the picture.
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
-        activation: f of a recurrence.
+        depth: L, blocks of a residual network. activation: f of a recurrence.
         along: the reason of the null direction that is walked along, a key of `REASONS` found
             there; "auto" takes the first. walk: how far, over the length of what moves.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
@@ -230,6 +230,7 @@ class Settings:
     epochs: int = _setting(5, Whole(1, 50), text("epochs"))
     radius: float = _setting(1.4, Number(0.5, 2), text("spectral radius at the start"))
     length: int = _setting(64, Whole(8, 256), text("steps T"))
+    depth: int = _setting(16, Whole(1, 48), text("blocks of the network"))
     activation: str = _setting("identity", Choice(ACTIVATIONS), text("activation f"))
     along: str = _setting("auto", Word(text("the name of a reason")), text("walk along"))
     walk: float = _setting(

@@ -74,12 +74,12 @@ CHANGES: dict[str, Change] = {
         ),
         Change(
             "row_times",
-            text("one row of W_q × δ"),
+            text("a row of W_q × δ"),
             lambda at, d: replace(at, W_q=_first_row_times(at.W_q, d.delta)),
         ),
         Change(
             "row_traded",
-            text("one row of W_q × δ, that of W_k ÷ δ"),
+            text("a row of W_q × δ, that of W_k ÷ δ"),
             lambda at, d: replace(
                 at,
                 W_q=_first_row_times(at.W_q, d.delta),
@@ -88,7 +88,7 @@ CHANGES: dict[str, Change] = {
         ),
         Change(
             "rows_plus",
-            text("the same vector added to all rows of W_q"),
+            text("a vector added to all rows of W_q"),
             lambda at, d: replace(at, W_q=at.W_q + d.a),
         ),
         Change(
@@ -98,7 +98,7 @@ CHANGES: dict[str, Change] = {
         ),
         Change(
             "gain_traded",
-            text("the gain of q × δ, that of k ÷ δ, each dimension its own"),
+            text("each gain of q × δ, that of k ÷ δ"),
             lambda at, d: replace(at, g_q=at.g_q * d.factors, g_k=at.g_k / d.factors),
         ),
     )

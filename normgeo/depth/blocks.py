@@ -54,14 +54,14 @@ class Place:
     """Where the norm of a block stands.
 
     Attributes:
-        key: in PLACES. title: in a few words. latex: x_{l+1} of x.
+        key: in PLACES. title: in a few words. short: in one.
         carries_normalized: whether the residual connection carries what the norm has made.
 
     """
 
     key: str
     title: str
-    latex: str
+    short: str
     carries_normalized: bool
 
     def step(self, normalizer: Normalizer, block: Block, s: Array) -> tuple[Array, Array, Back]:
@@ -94,7 +94,7 @@ class Place:
 PLACES: dict[str, Place] = {
     place.key: place
     for place in (
-        Place("pre", text("pre-norm"), r"x + B(N(x))", carries_normalized=False),
-        Place("post", text("post-norm"), r"N(x + B(x))", carries_normalized=True),
+        Place("pre", text("pre-norm"), text("pre"), carries_normalized=False),
+        Place("post", text("post-norm"), text("post"), carries_normalized=True),
     )
 }

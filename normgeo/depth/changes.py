@@ -180,30 +180,18 @@ def _head_plus(at: Parts, place: Place, drawn: Drawn) -> Parts:
 CHANGES: dict[str, Change] = {
     change.key: change
     for change in (
-        Change("gain_traded", text("a norm's gain ÷ δ, columns of the next W × δ"), _gain_traded),
-        Change(
-            "shift_into_bias", text("a norm's shift moved into the next bias"), _shift_into_bias
-        ),
+        Change("gain_traded", text("gain of a norm ÷ δ, columns of its W × δ"), _gain_traded),
+        Change("shift_into_bias", text("shift of a norm moved into the next b"), _shift_into_bias),
         Change("all_writes_times", text("all that writes to the stream × δ"), _all_writes_times),
+        Change("turned", text("the stream turned: all that meets it × Q"), _turned),
         Change("sum_times", text("all that enters one sum × δ"), _sum_times),
-        Change(
-            "turned",
-            text("the stream turned: all that writes and reads it × Q"),
-            _turned,
-        ),
-        Change("columns_plus", text("one number added to each column of V (and c)"), _columns_plus),
+        Change("columns_plus", text("a number added to each column of V"), _columns_plus),
         Change("bias_plus", text("any vector added to c"), _bias_plus),
+        Change("hidden_traded", text("rows of W and b × δ, columns of V ÷ δ"), _hidden_traded),
+        Change("last_traded", text("gain of the last norm ÷ δ, of U × δ"), _last_traded),
+        Change("head_plus", text("to each row of U a number over the gain"), _head_plus),
         Change("reads_times", text("W of one block × δ"), _reads_times),
         Change("writes_times", text("V and c of one block × δ"), _writes_times),
-        Change(
-            "hidden_traded", text("rows of W and b × δ, columns of V ÷ δ (ReLU)"), _hidden_traded
-        ),
-        Change("last_traded", text("the last norm's gain ÷ δ, columns of U × δ"), _last_traded),
-        Change(
-            "head_plus",
-            text("to each row of U a number over the last gain, u corrected"),
-            _head_plus,
-        ),
     )
 }
 

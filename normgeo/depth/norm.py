@@ -38,9 +38,8 @@ def require_norm(normalizer: Normalizer, features: int, cases: int) -> Normalize
     if normalizer.normalizes_weights:
         raise Refusal(
             text(
-                "{name} normalizes the weights themselves, and a norm of a residual network "
-                "stands where there are none. Use one of the cases or of the features.",
-                name=normalizer.title,
+                "A norm of a residual network takes the stream; got one of weights. Use one of "
+                "cases or features."
             )
         )
     if normalizer.statistics == "frozen":

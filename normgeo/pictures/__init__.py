@@ -13,6 +13,7 @@ _PAGES = (
     "learning_rate",
     "batch",
     "recurrent",
+    "depth",
     "symmetry",
     "fisher",
     "your_network",

@@ -37,6 +37,7 @@ PAGES = {
     "fisher": text("Fisher"),
     "batch": text("Batch"),
     "recurrent": text("Recurrent"),
+    "depth": text("Depth"),
     "your_network": text("Your network"),
     "audit": text("The paper, checked"),
 }

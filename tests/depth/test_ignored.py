@@ -136,5 +136,5 @@ def test_a_reflection_keeps_lengths_exactly():
 
 
 def test_a_norm_of_weights_is_refused():
-    with pytest.raises(Refusal, match="normalizes the weights"):
+    with pytest.raises(Refusal, match="got one of weights"):
         ignored(NORMALIZERS["weight"], PLACES["pre"])

@@ -192,8 +192,8 @@ def test_digits_stream_grows_with_pre_norm_and_keeps_its_size_with_post_norm():
 @pytest.mark.parametrize(
     ("norm", "words"),
     [
-        (NORMALIZERS["weight"], "normalizes the weights themselves"),
-        (NORMALIZERS["centered_weight"], "normalizes the weights themselves"),
+        (NORMALIZERS["weight"], "got one of weights"),
+        (NORMALIZERS["centered_weight"], "got one of weights"),
         (Normalizer("batch", "batch", statistics="frozen"), "current statistics"),
     ],
 )

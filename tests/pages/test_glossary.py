@@ -42,6 +42,8 @@ FORMULAS = [
     ("batch", {"tab": "equation"}),
     ("recurrent", {"tab": "why"}),
     ("recurrent", {"tab": "why", "activation": "relu"}),
+    ("depth", {"tab": "why", "depth": "2"}),
+    ("depth", {"tab": "attention", "depth": "2"}),
 ]
 
 

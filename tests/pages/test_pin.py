@@ -131,7 +131,7 @@ def test_what_differs_is_named_setting_by_setting(name):
         "center": "batch", "scale": "layer", "groups": 4, "eps": 0.1, "statistics": "frozen",
         "delta": -2.0, "index": 2, "neuron": 1, "other": 2, "entries": "log", "growth": 4.0,
         "rate": 0.5, "steps": 7, "optimizer": "adam", "decay": 0.1, "mini_batch": 9,
-        "batch_size": 4, "epochs": 2, "radius": 1.2, "length": 32, "activation": "tanh",
+        "batch_size": 4, "epochs": 2, "radius": 1.2, "length": 32, "depth": 4, "activation": "tanh",
         "along": "null", "walk": 2.0, "layer": "pre_norm", "stands": "before",
         "norm": "rms", "layer_eps": 0.1, "trained_by": "adam", "place": "0.2",
         "frozen_below": 0.1, "block": 1,

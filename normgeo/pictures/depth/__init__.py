@@ -1,0 +1,17 @@
+"""The pictures of the page Depth, in their order there."""
+
+from normgeo.pictures.depth import (
+    attention,
+    attention_figure,
+    images,
+    images_figure,
+    places,
+    places_figure,
+)
+from normgeo.pictures.picture import Picture
+
+PICTURES = (
+    Picture(places.STUDY, places_figure.figure),
+    Picture(attention.STUDY, attention_figure.figure),
+    Picture(images.STUDY, images_figure.figure),
+)

@@ -1,0 +1,197 @@
+"""A residual network on digits with its norm at either place: sizes by layer, what it ignores."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.budget import Cost
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.datasets.datasets import DATASETS
+from normgeo.depth.blocks import PLACES, Place
+from normgeo.depth.ignored import Ignored, ignored
+from normgeo.depth.norm import require_norm
+from normgeo.depth.residual import ResidualNetwork
+from normgeo.depth.signals import Signals, signals
+from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.picture import Study
+from normgeo.pictures.work import BASE, BYTES, ENTRIES, PRODUCTS
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+WIDTH = 64
+CASES = 200
+CLASSES = 10
+STAYS = 0.1  # a size that changes by no more is said to stay
+
+
+class AtPlace(NamedTuple):
+    """A network with its norm at a place: sizes by layer, and what it ignores, by change."""
+
+    place: Place
+    signals: Signals
+    ignored: dict[str, Ignored]
+
+    @property
+    def stream(self) -> float:
+        """The size of the stream at the end over that at the start."""
+        return float(self.signals.stream[-1] / self.signals.stream[0])
+
+    @property
+    def gradient(self) -> float:
+        """The gradient of the last block over that of the first."""
+        return float(self.signals.gradients[-1] / self.signals.gradients[0])
+
+    @property
+    def answer(self) -> str:
+        """What happens to the two, in a sentence."""
+        return text(
+            "With {place} the stream {stream}, the gradient {gradient}.",
+            place=self.place.title,
+            stream=_trend(self.stream),
+            gradient=_trend(self.gradient),
+        )
+
+
+class Depth(NamedTuple):
+    """A residual network with its norm at each place.
+
+    Attributes:
+        normalizer: N. blocks: L. width: D. at: by the key of the place.
+
+    """
+
+    normalizer: Normalizer
+    blocks: int
+    width: int
+    at: dict[str, AtPlace]
+
+    @property
+    def about(self) -> str:
+        """In a line."""
+        return text(
+            "{name}, L = {blocks} blocks of width D = {width} on {cases} digits, before training; "
+            "from the first block to the last",
+            name=self.normalizer.title,
+            blocks=self.blocks,
+            width=self.width,
+            cases=CASES,
+        )
+
+    @property
+    def rows(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The changes of weights in words with their marks by place, alike ones together."""
+        first, *_ = self.at.values()
+        marks = {
+            key: tuple(at.ignored[key].symbol for at in self.at.values()) for key in first.ignored
+        }
+        order = [("✓", "✗"), ("✗", "✓"), ("✓", "✓")]
+        place: dict[tuple[str, ...], int] = {pair: index for index, pair in enumerate(order)}
+        keys = sorted(marks, key=lambda key: place.get(marks[key], len(order)))
+        return [(first.ignored[key].title, marks[key]) for key in keys]
+
+    @property
+    def counts(self) -> str:
+        """How many of the changes are ignored, in a sentence."""
+        pre, post = (sum(m[i] == "✓" for _, m in self.rows) for i in range(2))
+        both = sum(m == ("✓", "✓") for _, m in self.rows)
+        return text(
+            "Of {all} changes of weights the whole network ignores {pre} with pre-norm and {post} "
+            "with post-norm, {both} with both.",
+            all=len(self.rows),
+            pre=pre,
+            post=post,
+            both=both,
+        )
+
+
+def _trend(ratio: float) -> str:
+    if abs(np.log(ratio)) < STAYS:
+        return text("keeps its size")
+    way = text("grows ×{space}{ratio}") if ratio > 1 else text("falls ×{space}{ratio}")
+    return text(way, space="\N{NO-BREAK SPACE}", ratio=number(ratio, 2))
+
+
+def network(settings: Settings, place: Place) -> ResidualNetwork:
+    """The network of the settings at a place, at its random start."""
+    X, _ = data()
+    rng = np.random.default_rng(settings.seed)
+    return ResidualNetwork.random(
+        settings.normalizer, place, settings.depth, _width(settings), X.shape[1], CLASSES, rng
+    )
+
+
+def data() -> tuple[Array, Array]:
+    """The digits that pass through, standardized, and their classes."""
+    digits = DATASETS["digits"].load(standardize=True)
+    return digits.X[:CASES], digits.y[:CASES]
+
+
+def _width(settings: Settings) -> int:
+    return settings.neurons or WIDTH
+
+
+def compute(settings: Settings, progress: Progress) -> Depth:
+    """Both places with the same weights."""
+    X, y = data()
+    at = {
+        key: AtPlace(
+            place,
+            signals(network(settings, place), X, y),
+            ignored(settings.normalizer, place, settings.seed),
+        )
+        for key, place in PLACES.items()
+    }
+    return Depth(settings.normalizer, settings.depth, _width(settings), at)
+
+
+def _table(result: Depth) -> Table:
+    rows: list[tuple[str, str, int | str, float | str]] = []
+    for at in result.at.values():
+        found = at.signals
+        rows += [(text("stream"), at.place.title, i, float(v)) for i, v in enumerate(found.stream)]
+        rows += [
+            (text("gradient"), at.place.title, i, float(v))
+            for i, v in enumerate(found.gradients, start=1)
+        ]
+        rows += [
+            (text("ignores"), at.place.title, one.title, one.symbol) for one in at.ignored.values()
+        ]
+    columns = text("quantity"), text("place"), text("layer or change"), text("value")
+    return Table(columns, tuple(rows), STUDY.title)
+
+
+def _cost(settings: Settings) -> Cost:
+    D, L = _width(settings), settings.depth
+    normalizer = require_norm(settings.normalizer, D, CASES)
+    # Three products a matrix, back and forth, and the norm's with the identity.
+    products = 2 * L * CASES * D * D * (3 * 2 + 4)
+    passes = 2 * L * CASES * D * 40
+    exact = 3.0 if normalizer.shared_by_cases else 1.5
+    held = BYTES * L * (CASES * D * 12 + 6 * D * D)
+    return BASE + Cost(held, products / PRODUCTS + passes / ENTRIES + exact)
+
+
+def _observed(result: Depth) -> str:
+    return " ".join([*(str(at.answer) for at in result.at.values()), str(result.counts)])
+
+
+STUDY = Study(
+    name="depth",
+    title=text("The place of the norm in a residual network"),
+    alt=text(
+        "Left, the size of the residual stream by layer, in the middle the gradient of each block, "
+        "one line for pre-norm and one for post-norm, on logarithmic scales; right, a table of "
+        "changes of weights with a mark for each place that ignores them."
+    ),
+    uses=("method", "groups", "eps", "neurons", "depth", "seed"),
+    compute=compute,
+    table=_table,
+    cost=_cost,
+    observed=_observed,
+    source=text("Xiong et al. 2020, On Layer Normalization in the Transformer Architecture"),
+)

@@ -1,0 +1,166 @@
+"""The pictures of Depth by value: sizes by layer, marks, attention, and a convolution."""
+
+import numpy as np
+import pytest
+
+from normgeo.base.progress import Stop
+from normgeo.base.refusal import Refusal
+from normgeo.datasets.datasets import load
+from normgeo.depth.blocks import PLACES
+from normgeo.depth.changes import CHANGES
+from normgeo.depth.ignored import ignored
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.pictures import PICTURES
+from normgeo.pictures.depth.places import CASES
+from normgeo.settings import Settings
+
+DEPTH, ATTENTION, IMAGES = (PICTURES[name] for name in ("depth", "attention", "images"))
+SMALL = Settings(method="layer", depth=6, neurons=16)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return DEPTH.compute(SMALL)
+
+
+def words_of(picture, result):
+    drawn = picture.figure(result, "light").layout.annotations
+    return " ".join(note.text for note in drawn).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_stream_and_the_gradient_of_the_headline_are_those_of_plain_numpy(small):
+    """Pre-norm, written out; the gradient by differences along itself in one block."""
+    data = load("digits", standardize=True)
+    X, y = data.X[:CASES], data.y[:CASES]
+    rng = np.random.default_rng(0)
+    D, F = 16, X.shape[1]
+
+    def drawn(rows, columns, variance):
+        return rng.standard_normal((rows, columns)) * (variance / columns) ** 0.5
+
+    E = drawn(D, F, 1)
+    blocks = [[drawn(D, D, 2), drawn(D, D, 1)] for _ in range(6)]
+    U = drawn(10, D, 1)
+
+    def norm(x):
+        return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+    def streams_and_loss():
+        streams = [X @ E.T]
+        for W, V in blocks:
+            x = streams[-1]
+            streams.append(x + np.maximum(norm(x) @ W.T, 0) @ V.T)
+        s = norm(streams[-1]) @ U.T
+        log_p = s - np.log(np.exp(s).sum(1, keepdims=True))
+        return streams, -log_p[np.arange(CASES), y].mean()
+
+    found = small.at["pre"].signals
+    rms = [np.sqrt((x * x).mean()) for x in streams_and_loss()[0]]
+    np.testing.assert_allclose(found.stream, rms, rtol=1e-9)
+    square = 0.0
+    for matrix in blocks[0]:
+        for place in np.ndindex(matrix.shape):
+            kept = matrix[place]
+            losses = []
+            for step in (1e-5, -1e-5):
+                matrix[place] = kept + step
+                losses.append(streams_and_loss()[1])
+            matrix[place] = kept
+            square += ((losses[0] - losses[1]) / 2e-5) ** 2
+    assert found.gradients[0] == pytest.approx(square**0.5, rel=1e-3)
+    assert f"grows × {found.stream[-1] / found.stream[0]:.2g}" in words_of(DEPTH, small)
+
+
+def test_the_table_has_a_mark_for_each_change_and_place(small):
+    verdicts = {key: ignored(NORMALIZERS["layer"], place) for key, place in PLACES.items()}
+    expected = {
+        str(change.title): tuple(verdicts[place][key].symbol for place in PLACES)
+        for key, change in CHANGES.items()
+    }
+    assert {str(words): marks for words, marks in small.rows} == expected
+    assert small.rows[0][1] == ("✓", "✗"), "what differs stands first"
+    words = words_of(DEPTH, small)
+    assert all(title in words for title in expected)
+    pre, post = (sum(m[i] == "✓" for m in expected.values()) for i in range(2))
+    assert f"ignores {pre} with pre-norm and {post} with post-norm" in str(small.counts)
+
+
+def test_numbers_of_the_picture_are_in_its_table(small):
+    records = DEPTH.table(small).records()
+    stream = [r["value"] for r in records if (r["quantity"], r["place"]) == ("stream", "post-norm")]
+    assert stream == small.at["post"].signals.stream.tolist()
+    marks = [r["value"] for r in records if r["quantity"] == "ignores"]
+    assert set(marks) == {"✓", "✗"}
+
+
+def test_without_a_norm_the_stream_doubles_its_square_and_no_place_differs():
+    result = DEPTH.compute(Settings(method="standard", depth=6, neurons=64))
+    pre, post = (at.signals.stream for at in result.at.values())
+    np.testing.assert_allclose(pre[-1] / pre[0], 2**3, rtol=0.2)
+    np.testing.assert_allclose(pre, post)
+
+
+def test_norms_of_weights_and_widths_without_groups_are_refused_before_anything_is_computed():
+    for settings in (Settings(method="weight"), Settings(method="group", neurons=15)):
+        with pytest.raises(Refusal):
+            DEPTH.cost(settings)
+
+
+@pytest.mark.parametrize("method", ["rms", "batch"])
+def test_logits_grow_without_a_norm_and_stay_below_the_bound_with_one(method):
+    result = ATTENTION.compute(Settings(method=method))
+    without, with_norm = result.heads["standard"], result.heads[method]
+    grown = (result.factors[-1] / result.factors[0]) ** 2
+    assert without.largest[-1] / without.largest[0] == pytest.approx(grown)
+    assert with_norm.largest == pytest.approx(with_norm.largest[0])
+    assert with_norm.largest[0] <= with_norm.bound
+    assert without.bound is None
+    assert 1 / 8 <= without.sharpest.min() <= without.sharpest.max() <= 1
+    marks = dict(result.rows)
+    assert marks["W_q × δ"] == ("✗", "✓")
+    words = words_of(ATTENTION, result)
+    assert f"its bound is {with_norm.bound:.2g}" in words
+    assert "Without a norm the largest logit grows × 66,000" in words
+
+
+def test_attention_without_a_norm_has_one_line_and_one_column():
+    result = ATTENTION.compute(Settings(method="standard"))
+    assert list(result.heads) == ["standard"]
+    assert all(len(marks) == 1 for _, marks in result.rows)
+    ATTENTION.figure(result, "dark")
+
+
+@pytest.fixture(scope="module")
+def images():
+    return IMAGES.compute(Settings(epochs=1))
+
+
+def test_accuracies_have_a_point_for_each_seed_and_differ(images):
+    assert list(images.learned) == ["none", "batch", "layer", "instance", "group"]
+    for one in images.learned.values():
+        assert len(one.accuracies) == 5
+        assert 0.5 < one.accuracies.mean() < 1
+        assert len(set(one.accuracies)) > 1
+    layer = images.learned["layer"]
+    words = words_of(IMAGES, images)
+    assert f"on {layer.on[0]:.0%} of the time, inside {layer.on[1]:.0%}" in words
+    assert f"layer norm {100 * layer.accuracies.mean():.1f} ±" in words
+
+
+def test_a_stop_leaves_the_norms_that_are_done_and_a_figure_of_them():
+    def stop(done, steps):
+        if done >= steps * 0.3:
+            raise Stop
+
+    result = IMAGES.compute(Settings(epochs=1), stop)
+    assert list(result.learned) == ["none"]
+    drawn = IMAGES.figure(result, "light")
+    assert sum(trace.type == "heatmap" for trace in drawn.data) == 1
+
+    def at_once(done, steps):
+        raise Stop
+
+    nothing = IMAGES.compute(Settings(epochs=1), at_once)
+    assert nothing.learned == {}
+    IMAGES.figure(nothing, "light")
+    assert IMAGES.description(nothing).startswith(IMAGES.alt)
