@@ -28,7 +28,7 @@ from normgeo.normalizers.shared_statistics import SHARINGS
 
 def norms(groups: int = 2, eps: float = 1e-5) -> dict[str, SharedNorm]:
     """The norms over images, by key; the first is none."""
-    return {"none": SharedNorm(None)} | {
+    return {"without": SharedNorm(None)} | {
         key: SharedNorm(sharing, groups if sharing.takes_groups else 1, eps)
         for key, sharing in SHARINGS.items()
     }

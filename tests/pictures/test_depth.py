@@ -136,15 +136,19 @@ def images():
 
 
 def test_accuracies_have_a_point_for_each_seed_and_differ(images):
-    assert list(images.learned) == ["none", "batch", "layer", "instance", "group"]
+    assert list(images.learned) == ["without", "batch", "layer", "instance", "group"]
     for one in images.learned.values():
         assert len(one.accuracies) == 5
         assert 0.5 < one.accuracies.mean() < 1
         assert len(set(one.accuracies)) > 1
     layer = images.learned["layer"]
     words = words_of(IMAGES, images)
-    assert f"on {layer.on[0]:.0%} of the time, inside {layer.on[1]:.0%}" in words
-    assert f"layer norm {100 * layer.accuracies.mean():.1f} ±" in words
+    np.testing.assert_allclose(layer.on, np.mean([at.on for at in layer.places], axis=0))
+    border, inside = 100 * layer.shares.mean(axis=0)
+    assert f"at the border are on {border:.0f} ± " in words
+    assert f"of the time, inside {inside:.0f} ± " in words
+    assert f"layer norm {100 * layer.accuracies.mean():.0f} ±" in words
+    assert "instance norm" not in words.split("Right on held-out digits")[1].split(".")[0]
 
 
 def test_a_stop_leaves_the_norms_that_are_done_and_a_figure_of_them():
@@ -153,7 +157,7 @@ def test_a_stop_leaves_the_norms_that_are_done_and_a_figure_of_them():
             raise Stop
 
     result = IMAGES.compute(Settings(epochs=1), stop)
-    assert list(result.learned) == ["none"]
+    assert list(result.learned) == ["without"]
     drawn = IMAGES.figure(result, "light")
     assert sum(trace.type == "heatmap" for trace in drawn.data) == 1
 

@@ -16,7 +16,7 @@ from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.panels import head
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, dress, log_ticks
 
-WIDE, NARROW = 400, 960  # heights: panels beside each other, and one beneath the other
+WIDE, NARROW = 460, 960  # heights: panels beside each other, and one beneath the other
 ABOVE, BELOW, LEFT = 8, 56, 60  # margins
 COLUMNS = ((0.0, 0.25), (0.325, 0.575))
 TABLE, MARKS = 0.625, (0.9, 0.97)  # where the words of a change begin, and the middle of its marks
@@ -33,7 +33,7 @@ def figure(result: Attention, theme: str) -> go.Figure:
         margin={"l": LEFT, "t": ABOVE, "b": BELOW},
         meta={
             "narrow": _placed(result, theme, narrow=True)
-            | {"height": NARROW, "margin": {"l": 44, "t": ABOVE, "b": BELOW}}
+            | {"height": NARROW, "margin": {"l": 52, "t": ABOVE, "b": BELOW}}
         },
     )
     values = np.concatenate([at.largest for at in result.heads.values()])
@@ -112,7 +112,7 @@ def _placed(result: Attention, theme: str, *, narrow: bool) -> dict[str, Any]:
     for axis, column, row in zip(("", "2"), COLUMNS, rows, strict=True):
         axes[f"xaxis{axis}"] = {"domain": [0, 1] if narrow else column}
         axes[f"yaxis{axis}"] = {"domain": [max(0.0, end) for end in row]}
-    heads = text("largest |logit|"), text("largest weight of a query, mean")
+    heads = text("largest |logit|"), text("largest weight, mean")
     return axes | {
         "legend": {
             "x": 0,

@@ -14,6 +14,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.depth.border import Images, Places, norms, places, trained
 from normgeo.depth.shared_norm import SharedNorm
+from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE
 from normgeo.settings import Settings
@@ -21,6 +22,7 @@ from normgeo.tables.table import Table
 
 SEEDS = 5
 LAYER = "layer"
+COMPARED = (LAYER, "batch")
 
 
 @final
@@ -29,30 +31,38 @@ class Learned:
     """What one norm gives.
 
     Attributes:
-        norm: it. places: statistics by place of the training images after training, of the first
-            seed. accuracies: on held-out digits, of each seed, (S,).
+        norm: it. places: statistics by place of the training images after training, of each seed.
+        accuracies: on held-out digits, of each seed, (S,).
 
     """
 
     norm: SharedNorm
-    places: Places
+    places: tuple[Places, ...]
     accuracies: Array
 
     @property
-    def on(self) -> tuple[float, float]:
-        """The share of units that are on at the border, and inside."""
-        return self.places.at_border(self.places.on)
+    def on(self) -> Array:
+        """How often units are on at each place, the mean over the seeds, (side, side)."""
+        mean: Array = np.mean([at.on for at in self.places], axis=0)
+        return mean
+
+    @property
+    def shares(self) -> Array:
+        """The share of units that are on at the border and inside, for each seed, (S, 2)."""
+        return np.array([at.at_border(at.on) for at in self.places])
 
     @property
     def far(self) -> tuple[float, float]:
         """How far the statistics of a place are from the layer's, at the border and inside."""
-        return self.places.at_border(self.places.distance)
+        border, inside = np.mean([at.at_border(at.distance) for at in self.places], axis=0)
+        return float(border), float(inside)
 
-    @property
-    def accuracy(self) -> str:
-        """Mean and standard deviation over the seeds, in words."""
-        mean, spread = 100 * self.accuracies.mean(), 100 * self.accuracies.std(ddof=0)
-        return text("{mean:.1f} ± {spread:.1f} %", mean=mean, spread=spread)
+
+def _percent(values: Array) -> str:
+    """Mean and standard deviation over the seeds."""
+    digits = 0 if values.std() > 0.01 else 1
+    mean, spread = f"{100 * values.mean():.{digits}f}", f"{100 * values.std():.{digits}f}"
+    return text("{mean} ± {spread} %", mean=mean, spread=spread)
 
 
 @final
@@ -69,21 +79,36 @@ class OnImages:
         if LAYER not in self.learned:
             return ()
         layer = self.learned[LAYER]
-        border, inside = (f"{share:.0%}" for share in layer.on)
-        near, far = (number(value, 2) for value in reversed(layer.far))
-        first = text(
-            "With layer norm units at the border are on {border} of the time, inside {inside}; "
-            "their statistics are {far} σ from the layer's, inside {near} σ.",
-            border=border,
-            inside=inside,
-            far=far,
-            near=near,
+        border, inside = (_percent(share) for share in layer.shares.T)
+        far, near = (number(value, 2) for value in layer.far)
+        others = [
+            text("{name} {share}", name=one.norm.title, share=_percent(one.accuracies))
+            for key, one in self.learned.items()
+            if key in COMPARED
+        ]
+        return (
+            text(
+                "With layer norm units at the border are on {border} of the time, inside {inside}.",
+                border=border,
+                inside=inside,
+            ),
+            text(
+                "A place's statistics are {far} σ from the layer's at the border, {near} σ inside.",
+                far=far,
+                near=near,
+            ),
+            text("Right on held-out digits: {shares}.", shares=listed(others)),
         )
-        if len(self.learned) < len(norms()):
-            return (first,)
-        names = sorted(self.learned.values(), key=lambda one: -one.accuracies.mean())
-        words = "; ".join(f"{one.norm.title} {one.accuracy}" for one in names)
-        return first, text("Held-out digits named right: {words!s}.", words=words)
+
+    @property
+    def about(self) -> str:
+        """In a line."""
+        return text(
+            "maps: how often units are on, from never (paper) to always (ink), at the border / "
+            "inside; {seeds} starts, epochs: {epochs}",
+            seeds=SEEDS,
+            epochs=self.epochs,
+        )
 
 
 def compute(settings: Settings, progress: Progress) -> OnImages:
@@ -92,7 +117,7 @@ def compute(settings: Settings, progress: Progress) -> OnImages:
     runs = len(known) * SEEDS
     learned: dict[str, Learned] = {}
     for index, (key, norm) in enumerate(known.items()):
-        accuracies, first = [], None
+        accuracies, found_at = [], []
         for repeat in range(SEEDS):
             found = trained(
                 norm,
@@ -103,10 +128,9 @@ def compute(settings: Settings, progress: Progress) -> OnImages:
             )
             if progress.stopped:
                 return OnImages(learned, settings.epochs)
-            first = places(found.network, images.seen_train) if first is None else first
+            found_at.append(places(found.network, images.seen_train))
             accuracies.append(found.accuracy)
-        if first is not None:
-            learned[key] = Learned(norm, first, np.array(accuracies))
+        learned[key] = Learned(norm, tuple(found_at), np.array(accuracies))
     return OnImages(learned, settings.epochs)
 
 
@@ -114,7 +138,7 @@ def _table(result: OnImages) -> Table:
     rows = tuple(
         (
             one.norm.title,
-            *one.on,
+            *map(float, one.shares.mean(axis=0)),
             *one.far,
             float(one.accuracies.mean()),
             float(one.accuracies.std()),

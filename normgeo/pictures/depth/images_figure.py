@@ -16,9 +16,9 @@ from normgeo.pictures.style.panels import head
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES, dress
 
 WIDE, NARROW = 560, 1080  # heights: maps in a row, and three beside each other
-ABOVE, BELOW, LEFT, RIGHT = 8, 40, 60, 76  # margins
-MAPS = 190  # pixels of a row of maps in the wide figure
-HEAD, NARROW_HEAD = 46, 64  # above a map
+ABOVE, BELOW, LEFT, RIGHT = 8, 40, 70, 18  # margins
+MAPS = 150  # pixels of a row of maps in the wide figure
+HEAD = 46  # above a map
 
 
 def figure(result: OnImages, theme: str) -> go.Figure:
@@ -38,23 +38,14 @@ def figure(result: OnImages, theme: str) -> go.Figure:
             "narrow": _placed(result, theme, narrow=True)
             | {
                 "height": NARROW,
-                "margin": {"l": 44, "r": 34, "t": ABOVE, "b": 70},
-                "coloraxis": {"showscale": False},
+                "margin": {"l": 52, "r": 60, "t": ABOVE, "b": 84},
             }
         },
         coloraxis={
             "cmin": 0,
             "cmax": 1,
             "colorscale": [[0, THEMES[theme].panel], [1, THEMES[theme].ink]],
-            "colorbar": {
-                "tickformat": ".0%",
-                "thickness": 12,
-                "len": 0.4,
-                "x": 1.01,
-                "y": 0.98,
-                "yanchor": "top",
-                "tickfont": {"size": SMALL},
-            },
+            "showscale": False,
         },
     )
     for axis in range(1, count + 1):
@@ -81,7 +72,7 @@ def figure(result: OnImages, theme: str) -> go.Figure:
                 "anchor": f"x{count + 1}",
                 "range": [low, 1.002],
                 "tickformat": ".0%",
-                "nticks": 6,
+                "nticks": 4,
             },
         }
     )
@@ -94,7 +85,7 @@ def _color(one: Learned) -> str:
 
 def _map(one: Learned, axis: int, theme: str) -> go.Heatmap:
     return go.Heatmap(
-        z=np.round(one.places.on, 4),
+        z=np.round(one.on, 4),
         coloraxis="coloraxis",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
@@ -135,15 +126,17 @@ def _accuracies(one: Learned, place: int, axis: int) -> Iterator[go.Scatter]:
 
 def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
     """Where everything is."""
-    room = (NARROW - 70 if narrow else WIDE - BELOW) - ABOVE
-    answers = [line for words in result.answers for line in wrapped(words, 34 if narrow else 112)]
+    room = (NARROW - 84 if narrow else WIDE - BELOW) - ABOVE
+    answers = [line for words in result.answers for line in wrapped(words, 34 if narrow else 88)]
     count, across = len(result.learned), 2 if narrow else max(len(result.learned), 1)
-    top = room - 1.3 * SIZE * len(answers) - 8
+    told = wrapped(result.about, 42 if narrow else 140)
+    words = 1.3 * SIZE * len(answers)
+    top = room - words - 1.3 * SMALL * len(told) - 8
     layout: dict[str, Any] = {}
-    maps, over = (120, NARROW_HEAD) if narrow else (MAPS, HEAD)
+    maps = 120 if narrow else MAPS
     for place in range(count):
         row, column = divmod(place, across)
-        high = top - over - row * (maps + over + 8)
+        high = top - HEAD - row * (maps + HEAD + 8)
         layout[_axis("x", place + 1)] = {
             "domain": [(column + 0.06) / across, (column + 0.94) / across]
         }
@@ -151,26 +144,32 @@ def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
             "domain": [max(0.0, (high - maps) / room), max(0.01, high / room)]
         }
     rows = -(-count // across)
-    foot = top - rows * (maps + over + 8) - 30
+    foot = top - rows * (maps + HEAD + 8) - 8
     layout[_axis("x", count + 1)] = {"domain": [0.0, 1.0]}
-    layout[_axis("y", count + 1)] = {"domain": [0.0, max(0.05, foot / room)]}
+    layout[_axis("y", count + 1)] = {
+        "domain": [0.0, max(0.05, foot / room)],
+        "title": {"text": "" if narrow else text("accuracy")},
+    }
     muted = THEMES[theme].muted
     return layout | {
         "annotations": [
             note([f"<b>{line}</b>" for line in answers], 0, 1, yanchor="top"),
+            note(
+                told,
+                0,
+                1 - words / room,
+                yanchor="top",
+                font={"size": SMALL, "color": muted},
+            ),
             *(
                 head(
                     axis,
                     [
                         colored(f"<b>{one.norm.title}</b>", _color(one), SIZE),
-                        *(colored(line, muted) for line in _shares(one, narrow)),
+                        colored(_shares(one), muted),
                     ],
                 )
                 for axis, one in enumerate(result.learned.values(), start=1)
-            ),
-            head(
-                count + 1,
-                [text("<b>held-out digits named right</b>, {epochs} epochs", epochs=result.epochs)],
             ),
         ]
     }
@@ -181,7 +180,6 @@ def _axis(letter: str, number: int) -> str:
     return f"{letter}axis{number if number > 1 else ''}"
 
 
-def _shares(one: Learned, narrow: bool) -> list[str]:
-    border, inside = (f"{share:.0%}" for share in one.on)
-    lines = [text("border {border}", border=border), text("inside {inside}", inside=inside)]
-    return lines if narrow else [text("on: {border}, {inside}", border=lines[0], inside=lines[1])]
+def _shares(one: Learned) -> str:
+    border, inside = (f"{share:.0%}" for share in one.shares.mean(axis=0))
+    return f"{border} / {inside}"

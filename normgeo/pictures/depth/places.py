@@ -74,8 +74,8 @@ class Depth(NamedTuple):
     def about(self) -> str:
         """In a line."""
         return text(
-            "{name}, L = {blocks} blocks of width D = {width} on {cases} digits, before training; "
-            "from the first block to the last",
+            "{name}, L = {blocks} blocks of width D = {width} on {cases} digits, before training, "
+            "one start; from the first block to the last",
             name=self.normalizer.title,
             blocks=self.blocks,
             width=self.width,
@@ -171,7 +171,7 @@ def _cost(settings: Settings) -> Cost:
     # Three products a matrix, back and forth, and the norm's with the identity.
     products = 2 * L * CASES * D * D * (3 * 2 + 4)
     passes = 2 * L * CASES * D * 40
-    exact = 3.0 if normalizer.shared_by_cases else 1.5
+    exact = 0.9 if normalizer.shared_by_cases else 0.45
     held = BYTES * L * (CASES * D * 12 + 6 * D * D)
     return BASE + Cost(held, products / PRODUCTS + passes / ENTRIES + exact)
 

@@ -32,7 +32,7 @@ WIDE, NARROW = 460, 1120  # heights: panels beside each other, and one beneath t
 ABOVE, BELOW, LEFT = 8, 54, 60  # margins
 COLUMNS = ((0.0, 0.265), (0.335, 0.6))
 TABLE, MARKS = 0.645, (0.93, 0.98)  # where the words of a change begin, and the middle of its marks
-NARROW_MARKS = 0.88, 0.97
+NARROW_MARKS = 0.85, 0.97
 
 
 def figure(result: Depth, theme: str) -> go.Figure:
@@ -50,7 +50,7 @@ def figure(result: Depth, theme: str) -> go.Figure:
         margin={"l": LEFT, "t": ABOVE, "b": BELOW},
         meta={
             "narrow": _placed(result, theme, narrow=True)
-            | {"height": NARROW, "margin": {"l": 44, "t": ABOVE, "b": BELOW}}
+            | {"height": NARROW, "margin": {"l": 52, "t": ABOVE, "b": BELOW}}
         },
     )
     for axis, values in (("", _of_stream), ("2", _of_gradients)):
@@ -148,7 +148,7 @@ def _placed(result: Depth, theme: str, *, narrow: bool) -> dict[str, Any]:
     for axis, column, row in zip(("", "2"), COLUMNS, rows, strict=True):
         axes[f"xaxis{axis}"] = {"domain": [0, 1] if narrow else column}
         axes[f"yaxis{axis}"] = {"domain": [max(0.0, end) for end in row]}
-    heads = text("rms of the stream"), text("gradient in W and V of a block")
+    heads = text("rms of the stream"), text("gradient of a block")
     return axes | {
         "legend": {
             "x": 0,

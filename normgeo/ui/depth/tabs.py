@@ -20,15 +20,16 @@ def why(settings: Settings, drawn: Depth | None) -> None:
     """Write the blocks with today's numbers in them, and what they say of a gradient."""
     if drawn is None:
         return
-    n = tex.number
+    n, norm, rms = tex.number, tex.words(text("norm")), tex.words(text("rms"))
+    titles = {key: tex.words(at.place.title) for key, at in drawn.at.items()}
     pre, post = (drawn.at[key].signals for key in ("pre", "post"))
     left, right = st.columns(2, gap="large")
     with left:
         lines = [
             r"B(y) &= V f(W y + b) + c, \quad f = \mathrm{ReLU}",
-            r"\text{pre-norm:}\quad x_{l+1} &= x_l + B(\text{norm}(x_l))",
-            rf"\mathrm{{rms}}\,x_0 = {n(float(pre.stream[0]))}, \quad "
-            rf"\mathrm{{rms}}\,x_{{{drawn.blocks}}} &= {n(float(pre.stream[-1]))}",
+            rf"{titles['pre']}:\quad x_{{l+1}} &= x_l + B({norm}(x_l))",
+            rf"{rms}\,x_0 = {n(float(pre.stream[0]))}, \quad "
+            rf"{rms}\,x_{{{drawn.blocks}}} &= {n(float(pre.stream[-1]))}",
         ]
         if pre.expected_stream is not None and drawn.normalizer.scaling.divides:
             lines.append(
@@ -36,8 +37,8 @@ def why(settings: Settings, drawn: Depth | None) -> None:
                 rf"&= {n(float(pre.expected_stream[-1]))}"
             )
         lines += [
-            r"\text{post-norm:}\quad x_{l+1} &= \text{norm}(x_l + B(x_l))",
-            rf"\mathrm{{rms}}\,(x_l + B(x_l)) &= {n(float(post.sums[-1]))}, \quad l = "
+            rf"{titles['post']}:\quad x_{{l+1}} &= {norm}(x_l + B(x_l))",
+            rf"{rms}\,(x_l + B(x_l)) &= {n(float(post.sums[-1]))}, \quad l = "
             rf"{drawn.blocks - 1}",
         ]
         st.latex(tex.aligned(lines, gap=6))
