@@ -49,7 +49,7 @@ def normalizer_of(norm: Module | None, layer: Module, neurons: int) -> Normalize
     if norm is None:
         return GRID["none", "weight" if "gain" in layer.tensors else "none"]
     name = norm.last.lower()
-    if "running_var" in norm.tensors or re.match(r"bn|batch", name):
+    if "running_var" in norm.tensors or re.search(r"(^|_)(bn|batch)", name):
         return GRID["batch", "batch"]
     center = "layer" if "bias" in norm.tensors and not re.search("rms", name) else "none"
     groups = neurons // norm.channels if neurons % norm.channels == 0 else 1

@@ -163,7 +163,10 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
             if len(shown) == len(rows)
             else (
                 text(
-                    "The first {top} of {all} neurons by {word}.", top=top, all=len(rows), word=sort
+                    "The first {top} of {all} neurons, by {word}.",
+                    top=top,
+                    all=len(rows),
+                    word=COLUMNS[sort],
                 ),
             )
         ),
@@ -202,19 +205,21 @@ def sentences(report: LayerReport) -> list[str]:
     if report.frozen is not None:
         said.append(
             text(
-                "{count} of {all} blocks are expected to turn less than {angle}° a step.",
+                "{count} of {all} blocks are expected to turn less than {angle}° a step."
+                if len(report.frozen) > 1
+                else "{count} of {all} block is expected to turn less than {angle}° a step.",
                 count=int(report.frozen.sum()),
                 all=len(report.frozen),
                 angle=number(report.frozen_below),
             )
         )
     if report.balance is not None:
+        low, high = (number(float(norm)) for norm in np.sort(report.balance.norm)[[0, -1]])
+        norms = text("the norm {low}", low=low) if low == high else None
         said.append(
             text(
-                "Growth and decay balance at norms from {low} to {high}, where a step turns by "
-                "{angle}°.",
-                low=number(float(report.balance.norm.min())),
-                high=number(float(report.balance.norm.max())),
+                "Growth and decay balance at {norms}, where a step turns by {angle}°.",
+                norms=norms or text("norms from {low} to {high}", low=low, high=high),
                 angle=number(degrees(float(np.median(report.balance.angle)))),
             )
         )

@@ -33,6 +33,11 @@ CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]
         "layer1.0.conv2.weight",
         (8, 72, "layer1.0.bn2", "after", ("batch", "batch"), 1),
     ),
+    "batch norm by the end of its name alone": (
+        {"dw.weight": (8, 1, 3, 3), "dw_bn.weight": (8,)},
+        "dw.weight",
+        (8, 9, "dw_bn", "after", ("batch", "batch"), 1),
+    ),
     "sequence": (
         {"features.0.weight": (8, 4, 3, 3), **{f"features.1.{n}": (8,) for n in BN}},
         "features.0.weight",

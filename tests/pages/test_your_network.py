@@ -178,7 +178,9 @@ def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
 
 def test_only_places_and_norms_that_the_layer_can_have_are_offered(own_tab, rng):
     """A kernel of several pixels has no norm before it; nine neurons have no groups of two."""
-    given(own_tab, ("net.npz", npz(**{"fc.weight": np.eye(4), "n.weight": np.ones(4)})))
+    net = {"a.weight": np.ones((2, 3)), "fc.weight": np.eye(4), "n.weight": np.ones(4)}
+    given(own_tab, ("net.npz", npz(**net)))
+    assert own_tab.app.selectbox(key="own_layer").value == "fc.weight", "the first with a norm"
     assert len(own_tab.app.selectbox(key="stands").options) == 4
     kernel = rng.standard_normal((9, 2, 3, 3))
     net = npz(**{"conv.weight": kernel, "n.weight": np.ones(9), "far.weight": np.ones(5)})

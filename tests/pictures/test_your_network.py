@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normgeo import layer_report, load_layer
+from normgeo import NORMALIZERS, TrainedLayer, layer_report, load_layer
 from normgeo.base.refusal import Refusal
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.layers.examples import EXAMPLES
 from normgeo.pictures import PICTURES
-from normgeo.pictures.your_network.layer import Neurons
+from normgeo.pictures.your_network.layer import Neurons, neurons
 from normgeo.settings import Settings
 
 PICTURE = PICTURES["trained_layer"]
@@ -62,6 +62,19 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
         "ε makes z over 1 % shorter in 200 of 200 cases, at most by 57 %."
     )
     assert made(layer="pre_norm")[0].headline[0].startswith("All 12 neurons turn, by 0.24° to")
+
+
+def test_what_is_not_known_is_told_by_what_it_lacks() -> None:
+    def headline(**stated: Any) -> str:
+        layer = TrainedLayer("w", np.eye(3), NORMALIZERS["batch"], **stated.pop("layer", {}))
+        return " ".join(map(str, neurons(layer_report(layer, **stated), "w", 0).headline))
+
+    assert "is not known without gradients and η." in headline()
+    assert "is not known without gradients." in headline(rate=0.1, decay=0.1)
+    assert "is not known without η." in headline(layer={"gradient": np.eye(3)})
+    no_decay = "There is no weight decay for growth to balance."
+    assert no_decay in headline(rate=0.1)
+    assert no_decay not in headline(rate=0.1, decay=0.1)
 
 
 def test_frozen_neuron_is_marked_by_shape_and_word() -> None:

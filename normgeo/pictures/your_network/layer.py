@@ -46,6 +46,8 @@ class Neurons(NamedTuple):
         over_balance: the norm of each block over that of its balance; None without one.
         shorter: how much shorter ε makes z, the most first; None where that is not known.
         shorter_of: of what these are, in words.
+        without_angle, without_balance: why these are not known, in a sentence, "" where it is said
+            already.
         frozen_below: degrees a step. neuron: the one that is selected.
         said: all that is to be said, in sentences.
 
@@ -60,6 +62,8 @@ class Neurons(NamedTuple):
     over_balance: Array | None
     shorter: Array | None
     shorter_of: str
+    without_angle: str
+    without_balance: str
     frozen_below: float
     neuron: int
     said: tuple[str, ...]
@@ -83,9 +87,7 @@ class Neurons(NamedTuple):
     def _of_turning(self) -> tuple[bool, str]:
         H, frozen = len(self.values["neuron"]), len(self.frozen)
         if self.height != "angle":
-            return False, text(
-                "How far a step turns a neuron is not known without gradients and η."
-            )
+            return False, self.without_angle
         if frozen:
             return True, text(
                 "{count} of {H} neurons stopped turning: less than {angle}° a step.",
@@ -100,7 +102,7 @@ class Neurons(NamedTuple):
 
     def _of_balance(self) -> tuple[bool, str]:
         if self.over_balance is None:
-            return False, (text("Decay has nothing to balance here.") if self.blocks else "")
+            return False, self.without_balance
         near = int(((self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)).sum())
         return near < len(self.over_balance), text(
             "Decay and growth: {near} of {all} blocks are within × {factor:g} of their balance.",
@@ -205,10 +207,26 @@ def neurons(report: LayerReport, title: str, neuron: int) -> Neurons:
         over,
         None if shorter is None else np.sort(shorter)[::-1],
         text("cases") if of_neurons is None else per,
+        _without_angle(report),
+        text("There is no weight decay for growth to balance.")
+        if report.blocks.homogeneous and not report.decay
+        else "",
         report.frozen_below,
         min(neuron, len(report.row_norms) - 1),
         tuple(sentences(report)),
     )
+
+
+def _without_angle(report: LayerReport) -> str:
+    lacks = [
+        what
+        for what, known in ((text("gradients"), report.gradients), (text("η"), report.rate))
+        if known is None
+    ]
+    if not lacks:
+        return text("No angle is expected of {rule}.", rule=report.optimizer.title)
+    what = lacks[0] if len(lacks) == 1 else text("{one} and {other}", one=lacks[0], other=lacks[1])
+    return text("How far a step turns a neuron is not known without {what}.", what=what)
 
 
 def corrections(settings: Settings) -> dict[str, Any]:

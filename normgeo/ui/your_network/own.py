@@ -49,7 +49,7 @@ class Own:
 
     Attributes:
         files: of the session. roles: corrections. neuron: the selected one.
-        layer: the name of the chosen one, None for the first.
+        layer: the name of the chosen one, None for the first that has a norm.
         norm: the path of its norm, "" for none, None as it is proposed.
         family: of a model whose outputs are those of the layer, None where none is stated.
         sliding: how a kernel moves over images X, as typed, by the words of `Sliding`.
@@ -101,8 +101,13 @@ class Own:
                 found = Checkpoint.of((*paths[WEIGHTS],), self.roles, norm=self.norm)
         except (Refusal, OSError):
             return None
-        named = (one for one in found.proposals if one.name == self.layer)
-        return next(named, found.proposals[0])
+        return self._named(found)
+
+    def _named(self, found: Checkpoint) -> Proposal:
+        """The chosen layer; where none is, the first one that has a norm, or the first one."""
+        named = [one for one in found.proposals if one.name == self.layer]
+        with_norm = [one for one in found.proposals if not one.normalizer.is_standard]
+        return (*named, *with_norm, *found.proposals)[0]
 
     def told(self, settings: Settings) -> Neurons:
         """Return what is told of the layer, as the settings state its norm and its optimizer.
@@ -179,9 +184,8 @@ class Own:
                 name: (shape, found.roles[name]) for name, (shape, _) in self.tensors.items()
             }
             self.layers = tuple(one.name for one in found.proposals)
-            if self.layer not in self.layers:
-                self.layer = self.layers[0]
-            proposal = found.choose(self.layer)
+            proposal = self._named(found)
+            self.layer = proposal.name
             self.norms = found.norms_for(proposal)
             self.is_convolution = bool(proposal.arrangement.kernel)
             if (H := proposal.arrangement.shape[0]) > MOST:
