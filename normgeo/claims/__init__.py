@@ -12,6 +12,7 @@ from normgeo.claims import (
     blocks,
     data_changes,
     decay,
+    depth,
     doubling,
     formula,
     geometry,
@@ -79,6 +80,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("Decay, and other optimizers"): decay.CLAIMS,
     text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
     text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *sequences.CLAIMS),
+    text("Depth and images"): depth.CLAIMS,
 }
 """The claims under what they speak of."""
 

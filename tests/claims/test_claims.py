@@ -35,6 +35,7 @@ from normgeo.claims import (
     audit,
     blocks,
     decay,
+    depth,
     geometry,
     invariance,
     learning,
@@ -46,6 +47,8 @@ from normgeo.claims import (
 )
 from normgeo.claims.claim import number, numbers, plain, shared
 from normgeo.claims.table_1 import PAPER_TABLE_1
+from normgeo.depth.blocks import PLACES
+from normgeo.depth.border import Places
 from normgeo.dynamics.gradient_descent import Momentum
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.gain_metric import PRINTED
@@ -233,7 +236,7 @@ def a_later_step_is_another_function(patch: Patch) -> None:
     )
 
 
-@breaks("learns_faster", "long_sequences")
+@breaks("learns_faster", "long_sequences", "stream_and_gradients")
 def layer_norm_is_no_norm(patch: Patch) -> None:
     swap(patch, "layer", NORMALIZERS["standard"])
 
@@ -469,6 +472,29 @@ def batches_are_of_one_size(patch: Patch) -> None:
         "_draw",
         lambda rng, N, m, replacement: rng.choice(N, 16),
     )
+
+
+@breaks("weights_of_a_block", "gain_merged")
+def post_norm_is_pre_norm(patch: Patch) -> None:
+    patch.setitem(PLACES, "post", PLACES["pre"])
+
+
+@breaks("logits_bounded")
+def queries_have_no_norm(patch: Patch) -> None:
+    swap(patch, "rms", NORMALIZERS["standard"])
+
+
+@breaks("border_units")
+def the_border_is_the_middle(patch: Patch) -> None:
+    at_border = Places.at_border
+    patch.setattr(Places, "at_border", lambda self, values: at_border(self, values)[::-1])
+
+
+@breaks("layer_norm_in_convolutions")
+def layer_norm_leaves_nothing_of_an_image(patch: Patch) -> None:
+    known = depth.norms()
+    nothing = replace(known["layer"], eps=1e9)
+    patch.setattr(depth, "norms", lambda: known | {"layer": nothing})
 
 
 @pytest.mark.parametrize(
