@@ -35,7 +35,6 @@ from normgeo.claims import (
     audit,
     blocks,
     decay,
-    depth,
     geometry,
     invariance,
     learning,
@@ -46,6 +45,7 @@ from normgeo.claims import (
     symmetry,
 )
 from normgeo.claims.claim import number, numbers, plain, shared
+from normgeo.claims.depth import images
 from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.depth.blocks import PLACES
 from normgeo.depth.border import Places
@@ -492,9 +492,9 @@ def the_border_is_the_middle(patch: Patch) -> None:
 
 @breaks("layer_norm_in_convolutions")
 def layer_norm_leaves_nothing_of_an_image(patch: Patch) -> None:
-    known = depth.norms()
+    known = images.norms()
     nothing = replace(known["layer"], eps=1e9)
-    patch.setattr(depth, "norms", lambda: known | {"layer": nothing})
+    patch.setattr(images, "norms", lambda: known | {"layer": nothing})
 
 
 @pytest.mark.parametrize(
