@@ -15,7 +15,7 @@ test core: export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: run test check core lint format types docs bench lock app-environment dev-environment browser clean
 
 run: app-environment
-	$(VENV)python -m streamlit run app.py
+	$(VENV)python -m streamlit run app.py --server.fileWatcherType=auto
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
 # share a server and a browser, stay in one.
