@@ -188,9 +188,9 @@ def ignored(
     {'pre': '✓', 'post': '✗'}
 
     """
-    require_norm(normalizer, size.D, size.N)
     # How many groups there are decides nothing, once there is more than one.
     shared = replace(normalizer, groups=min(normalizer.groups, 2))
+    require_norm(shared, size.D, size.N)
     return _ignored(shared, place, seed_number(seed), size)
 
 

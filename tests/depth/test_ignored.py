@@ -85,6 +85,11 @@ def test_an_eps_leaves_a_scale_of_the_stream_ignored_only_without_it():
     assert (found["all_writes_times"], found["sum_times"]) == ("≈✗", "✗≈")
 
 
+def test_more_groups_decide_nothing():
+    eight = replace(NORMALIZERS["group"], groups=8)
+    assert symbols(eight) == symbols(NORMALIZERS["group"])
+
+
 def test_the_links_say_how_the_stream_stands_on_its_way():
     found = ignored(NORMALIZERS["layer"], PLACES["pre"])
     same, lifted = "the same", "plus a number of each case in all features"

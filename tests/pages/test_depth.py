@@ -37,8 +37,14 @@ def test_what_is_ignored_stands_in_a_table_with_the_way_or_what_moves(shown):
 
 
 def test_attention_and_images_are_tabs_of_their_own(shown):
-    page = shown("depth", tab="attention", depth="2")
+    page = shown("depth", tab="attention", depth="2", method="group", groups="8", neurons="32")
     assert page.figures == ["depth", "attention"]
     page = shown("depth", tab="images", depth="2", epochs="1")
     assert page.figures == ["depth", "images"]
     assert "rarely on" in page.words
+
+
+def test_without_a_norm_nothing_is_said_of_one(shown):
+    page = shown("depth", method="standard", depth="2")
+    assert "Nothing divides here" in page.words
+    assert "divided by its own size" not in page.words

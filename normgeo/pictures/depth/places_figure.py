@@ -67,6 +67,7 @@ def figure(result: Depth, theme: str) -> go.Figure:
                     "anchor": f"y{axis}",
                     "title": text("block") if axis else text("layer"),
                     "range": [-0.03 * result.blocks, 1.03 * result.blocks],
+                    "dtick": max(1, result.blocks // 4),
                 },
             }
         )

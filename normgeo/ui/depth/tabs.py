@@ -45,30 +45,48 @@ def why(settings: Settings, drawn: Depth | None) -> None:
     with right:
         points(
             (
-                text(
-                    "With pre-norm each branch adds a mean square of about 1, whatever the size of "
-                    "the stream: $\\text{{rms}}\\,x_l ≈ \\sqrt{{x_0^2 + l}}$. So later blocks "
-                    "change the stream less and less."
-                ),
-                text(
-                    "Going back, the norm of a branch divides by $x_l$, and a gradient of a block "
-                    "falls as the stream grows: $∝ 1/x_{{l+1}}$ for wide networks and a norm over "
-                    "the features (dashed). Here the last is × {ratio} of the first.",
-                    ratio=number(drawn.at["pre"].gradient, 2),
-                ),
-                text(
-                    "With post-norm every sum is divided by its own size again, so the stream has "
-                    "the size 1, and a gradient passes through all the norms above it. Here the "
-                    "last is × {ratio} of the first.",
-                    ratio=number(drawn.at["post"].gradient, 2),
-                ),
+                *(_with_norm(drawn) if drawn.normalizer.scaling.divides else _without_norm()),
                 text(
                     "Weights are random: variance 2/D in W, 1/M in V. Gradients are of the loss "
-                    "before training, exact, through all statistics."
+                    "before training, exact, through all statistics. They differ from start to "
+                    "start: another seed is another start."
                 ),
             ),
             text("Not from the paper: Xiong et al. 2020; He et al. 2016."),
         )
+
+
+def _with_norm(drawn: Depth) -> tuple[str, ...]:
+    return (
+        text(
+            "With pre-norm each branch adds a mean square of about 1, whatever the size of the "
+            "stream: $\\text{{rms}}\\,x_l ≈ \\sqrt{{x_0^2 + l}}$. So later blocks change the "
+            "stream less and less."
+        ),
+        text(
+            "Going back, the norm of a branch divides by $x_l$, and a gradient of a block falls as "
+            "the stream grows: $∝ 1/x_{{l+1}}$ for wide networks and a norm over the features "
+            "(dashed). Here the last is × {ratio} of the first.",
+            ratio=number(drawn.at["pre"].gradient, 2),
+        ),
+        text(
+            "With post-norm every sum is divided by its own size again, so the stream has the "
+            "size 1, and a gradient passes through all the norms above it. Here the last is × "
+            "{ratio} of the first.",
+            ratio=number(drawn.at["post"].gradient, 2),
+        ),
+    )
+
+
+def _without_norm() -> tuple[str, ...]:
+    return (
+        text(
+            "Nothing divides here, so before training the two places are the same network. Each "
+            "branch adds about as much as it reads: the mean square of the stream doubles from "
+            "block to block."
+        ),
+        text("With gains and shifts they differ all the same, as only a post-norm's are carried."),
+    )
 
 
 def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
