@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, TrainedLayer, layer_report, load_layer
+from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.layers.examples import EXAMPLES
@@ -72,6 +73,10 @@ def test_what_is_not_known_is_told_by_what_it_lacks() -> None:
     assert "is not known without gradients and η." in headline()
     assert "is not known without gradients." in headline(rate=0.1, decay=0.1)
     assert "is not known without η." in headline(layer={"gradient": np.eye(3)})
+    shared = TrainedLayer("w", 3 * np.eye(3), NORMALIZERS["layer"], gradient=np.eye(3))
+    one = neurons(layer_report(shared, rate=0.1, decay=0.1), "w", 0)
+    assert one.over_balance is not None
+    assert f"the norm is × {number(float(one.over_balance[0]), 2)} of that" in one.headline[0]
     no_decay = "There is no weight decay for growth to balance."
     assert no_decay in headline(rate=0.1)
     assert no_decay not in headline(rate=0.1, decay=0.1)

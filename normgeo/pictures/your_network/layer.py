@@ -104,6 +104,11 @@ class Neurons(NamedTuple):
         if self.over_balance is None:
             return False, self.without_balance
         near = int(((self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)).sum())
+        if len(self.over_balance) == 1:
+            return not near, text(
+                "Decay and growth: the norm is × {over} of that of their balance.",
+                over=number(float(self.over_balance[0]), 2),
+            )
         return near < len(self.over_balance), text(
             "Decay and growth: {near} of {all} blocks are within × {factor:g} of their balance.",
             near=near,

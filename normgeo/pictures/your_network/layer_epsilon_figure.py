@@ -44,6 +44,7 @@ def figure(result: LayerEpsilon, theme: str) -> go.Figure:
                 "thickness": 10,
                 "outlinewidth": 0,
                 "nticks": 5,
+                "exponentformat": "power",
                 "tickfont": {"size": SMALL, "color": look.muted},
             },
         )
