@@ -144,7 +144,15 @@ def test_accuracies_have_a_point_for_each_seed_and_differ(images):
     layer = images.learned["layer"]
     words = words_of(IMAGES, images)
     np.testing.assert_allclose(layer.on, np.mean([at.on for at in layer.places], axis=0))
-    border, inside = 100 * layer.shares.mean(axis=0)
+    far = np.mean([at.distance for at in layer.places], axis=0)
+    assert layer.far == pytest.approx(
+        (far[layer.places[0].is_border].mean(), far[1:-1, 1:-1].mean())
+    )
+    assert (
+        f"{layer.far[0]:.2g} σ from the layer's at the border, {layer.far[1]:.2g} σ inside" in words
+    )
+    on = np.mean([at.on for at in layer.places], axis=0)
+    border, inside = 100 * on[layer.places[0].is_border].mean(), 100 * on[1:-1, 1:-1].mean()
     assert f"at the border are on {border:.0f} ± " in words
     assert f"of the time, inside {inside:.0f} ± " in words
     assert f"layer norm {100 * layer.accuracies.mean():.0f} ±" in words

@@ -47,6 +47,12 @@ class Learned:
         return mean
 
     @property
+    def distances(self) -> Array:
+        """How far a place's statistics are from the layer's, the mean over the seeds."""
+        mean: Array = np.mean([at.distance for at in self.places], axis=0)
+        return mean
+
+    @property
     def shares(self) -> Array:
         """The share of units that are on at the border and inside, for each seed, (S, 2)."""
         return np.array([at.at_border(at.on) for at in self.places])
@@ -54,8 +60,7 @@ class Learned:
     @property
     def far(self) -> tuple[float, float]:
         """How far the statistics of a place are from the layer's, at the border and inside."""
-        border, inside = np.mean([at.at_border(at.distance) for at in self.places], axis=0)
-        return float(border), float(inside)
+        return self.places[0].at_border(self.distances)
 
 
 def _percent(values: Array) -> str:

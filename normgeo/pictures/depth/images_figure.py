@@ -86,17 +86,20 @@ def _color(one: Learned) -> str:
 def _map(one: Learned, axis: int, theme: str) -> go.Heatmap:
     return go.Heatmap(
         z=np.round(one.on, 4),
+        customdata=np.round(one.distances, 3),
         coloraxis="coloraxis",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
         xgap=1,
         ygap=1,
         hovertemplate=text(
-            "{name}, row {row}, column {column}: on {share}<extra></extra>",
+            "{name}, row {row}, column {column}: on {share} of the time, statistics {far} σ from "
+            "the layer's<extra></extra>",
             name=one.norm.title,
             row="%{y}",
             column="%{x}",
             share="%{z:.0%}",
+            far="%{customdata:.2f}",
         ),
     )
 
