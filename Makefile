@@ -52,7 +52,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
 lock:
 	$(COMPILE) requirements.txt -o requirements.lock
-	$(COMPILE) requirements.txt requirements-dev.in -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) requirements.txt requirements-dev.in requirements-dask.in -c requirements.lock -o requirements-dev.lock
 
 app-environment:
 	@$(PYTHON) tools/venv.py requirements.lock

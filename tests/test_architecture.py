@@ -41,12 +41,22 @@ HOMES = {
     "sklearn": re.compile(r"normgeo\.datasets\."),
     "pandas": re.compile(r"normgeo\.datasets\."),
     "safetensors": re.compile(r"normgeo\.datasets\."),
+    "dask": re.compile(r"normgeo\.datasets\."),
+    "distributed": re.compile(r"normgeo\.datasets\."),
     "pyarrow": re.compile(r"normgeo\.datasets\."),
     "loky": re.compile(r"normgeo\.workers\."),
     "cloudpickle": re.compile(r"normgeo\.workers\."),
     "psutil": re.compile(r"normgeo\.workers\."),
 }
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pandas", "kaleido", "safetensors", "pyarrow"}
+ONLY_INSIDE_FUNCTIONS = {
+    "sklearn",
+    "dask",
+    "distributed",
+    "pandas",
+    "kaleido",
+    "safetensors",
+    "pyarrow",
+}
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
 REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page pairs the two

@@ -15,7 +15,11 @@ from streamlit.config import get_config_options
 import normgeo
 
 ROOT = Path(__file__).parents[1]
-LOCKS = {"requirements.txt": "requirements.lock", "requirements-dev.in": "requirements-dev.lock"}
+LOCKS = {
+    "requirements.txt": "requirements.lock",
+    "requirements-dev.in": "requirements-dev.lock",
+    "requirements-dask.in": "requirements-dev.lock",
+}
 
 
 def requirements(name: str) -> list[Requirement]:
@@ -71,7 +75,11 @@ def test_every_imported_library_is_required() -> None:
     }
     foreign = imported - sys.stdlib_module_names - {"normgeo"}
     assert {"numpy", "streamlit"} <= foreign
-    required = {wanted.name for wanted in requirements("requirements.txt")}
+    required = {
+        wanted.name
+        for name in ("requirements.txt", "requirements-dask.in")
+        for wanted in requirements(name)
+    }
     assert {PROVIDERS.get(name, name) for name in foreign} - required == set()
 
 

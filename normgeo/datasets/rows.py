@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,7 +17,10 @@ from normgeo.base.arrays import Array, real_array, require_unmasked
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.datasets.chunks import Chunks, is_dask
 from normgeo.datasets.row_files import Pieces, pieces_of_file, suiting
+
+T = TypeVar("T")
 
 KINDS = ("float32", "float64")
 
@@ -35,7 +38,9 @@ class Rows:
         block: rows of a block; where None, as many as suit a processor's cache.
         dtype: float32 or float64, what all is computed in; where None, as if X were in memory.
         count: N, where that is known beforehand.
-        progress: told (rows done, rows) after each block of each pass.
+        progress: told (rows done, rows) after each block of each pass, or at its end on a cluster.
+        chunks: where they are, of a Dask array; None where they are read here.
+        start: the number of the first row, of a part of others.
 
     """
 
@@ -44,6 +49,8 @@ class Rows:
     dtype: np.dtype[Any] | None = None
     count: int | None = None
     progress: Progress = field(default_factory=Progress)
+    chunks: Chunks | None = None
+    start: int = 0
 
     @classmethod
     def of(
@@ -54,12 +61,13 @@ class Rows:
         dtype: DTypeLike | None = None,
         progress: Report | Progress | None = None,
     ) -> Rows:
-        """Return rows from a file, an array, several arrays, or a function that gives them.
+        """Return rows from a file, arrays, a Dask array, or a function that gives them.
 
         Args:
             source: the path of an .npy, .csv or .parquet file; an array, memory-mapped or with
-                slices as one; a sequence of arrays (n, D); or a function without arguments that
-                returns an iterator of such arrays, the same ones each time. One axis is a column.
+                slices as one; a Dask array; a sequence of arrays (n, D); or a function without
+                arguments that returns an iterator of such arrays, the same ones each time. One
+                axis is a column.
             block: rows of a block, 1 or more. dtype: float32 or float64, as the attribute.
             progress: told (rows done, rows); a stop ends what reads them, which then has nothing
                 to keep and raises `Stop`.
@@ -75,8 +83,9 @@ class Rows:
         if block is not None:
             block = whole_number("block", block, 1)
         kind = None if dtype is None else _computed_in(dtype)
+        chunks = Chunks.of(source) if is_dask(source) else None
         pieces, count = _pieces(source)
-        return cls(pieces, block, kind, count, Progress.of(progress))
+        return cls(pieces, block, kind, count, Progress.of(progress), chunks)
 
     def blocks(self, sizes: Iterable[int] | None = None) -> Iterator[Array]:
         """Yield all rows once, in blocks (n, D) of floats.
@@ -97,11 +106,69 @@ class Rows:
             if not self.progress.tell(done, max(done, self.count or 0)):
                 raise Stop
 
+    def gathered(
+        self,
+        step: Callable[..., T],
+        merge: Callable[[T, T], T],
+        *given: Any,
+        beside: Sequence[Rows] = (),
+    ) -> T:
+        """Return what a step makes of all rows, in one pass: here, or on a cluster where they are.
+
+        Args:
+            step: called with these rows, those beside them, and what is given; with a part of
+                them on a cluster. What it needs it must bring along.
+            merge: makes of the answers for some rows and for those that follow that for both.
+            given: what passes have in common; each worker of a cluster gets it once.
+            beside: other rows of the same cases, in the same chunks where these have chunks.
+
+        Raises:
+            Stop: the progress was stopped.
+
+        """
+        each = (self, *beside)
+        if self.chunks is None or not self.count:
+            return step(*each, *given)
+        options = [(rows.block, rows.dtype) for rows in each]
+
+        def at_chunks(start: int, chunks: list[Array], *given: Any) -> T:
+            parts = [
+                replace(Rows.of(X, block=block, dtype=dtype), start=start)
+                for X, (block, dtype) in zip(chunks, options, strict=True)
+            ]
+            return step(*parts, *given)
+
+        others = [rows.chunks for rows in beside if rows.chunks is not None]
+        found = self.chunks.gathered(at_chunks, merge, given, others)
+        if not self.progress.tell(self.count, self.count):
+            raise Stop
+        return found
+
     def scaled(self, delta: float) -> Rows:
         """Return the rows δX, made when they are asked for."""
         return replace(
-            self, pieces=lambda block: (delta * np.asarray(X) for X in self.pieces(block))
+            self,
+            pieces=lambda block: (delta * np.asarray(X) for X in self.pieces(block)),
+            chunks=None if self.chunks is None else Chunks(delta * self.chunks.array),
         )
+
+    def cut_as(self, other: Rows) -> Rows:
+        """Return the same rows in chunks as others are, where those have chunks.
+
+        Raises:
+            ValueError: they are read here, which no cluster can do.
+
+        """
+        if other.chunks is None:
+            return self
+        if self.chunks is None:
+            raise Refusal(
+                text(
+                    "Beside a Dask array `y` must be one too, or an array in memory; got Rows "
+                    "that are read here. Use dask.array.from_array or from_npy_stack."
+                )
+            )
+        return replace(self, chunks=self.chunks.cut_as(other.chunks))
 
     def _matrices(self) -> Iterator[Array]:
         columns = None
@@ -148,6 +215,11 @@ class Rows:
                     "`log_likelihood`, or np.concatenate(list(rows.blocks()))."
                 )
             )
+
+
+def as_rows(X: Any) -> Any:
+    """Return the rows of a Dask array; anything else as it is."""
+    return Rows.of(X) if is_dask(X) else X
 
 
 def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:

@@ -7,8 +7,9 @@ The standard model has no gain: it moves w_i by δ_gi ŵ_i, and a_i/‖w_i‖ st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import add
 from typing import final
 
 import numpy as np
@@ -19,16 +20,16 @@ from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.rows import Rows
+from normgeo.datasets.rows import Rows, as_rows
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
-from normgeo.models.linearization import ModelLinearization
+from normgeo.models.linearization import ModelLinearization, Part
 from normgeo.models.rows import Linearized
 
 UNCHANGED = 1e-9
 
 Beside = Callable[[ModelLinearization], Array]
-Form = Callable[[NormalizedGLM, ModelLinearization], Array]
+Form = Callable[[Array, ModelLinearization], Array]
 
 
 @final
@@ -121,7 +122,8 @@ def gain_metric(
         raise Refusal(
             text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
         )
-    inputs = X if isinstance(X, Rows) else real_array("X", X, 2)
+    rows = as_rows(X)
+    inputs = rows if isinstance(rows, Rows) else real_array("X", rows, 2)
     with np.errstate(over="ignore", invalid="ignore"):
         at = model.linearize(inputs)
         unscaled = _exact(model, at)
@@ -188,10 +190,16 @@ def _exact(model: NormalizedGLM, at: Linearized) -> Array:
 
 def _mean_products(model: NormalizedGLM, at: Linearized, of: Beside) -> Array:
     """Return E[u_i A''_ij u_j]/φ, (H, H), for a u (N, H) of the cases."""
-    total = np.zeros((len(model.W),) * 2)
-    for _, part in at.parts():
-        total += model.family.covariance_products(part.s, of(part))
-    return total / (at.cases * model.phi)
+    family, H = model.family, len(model.W)
+
+    def step(parts: Iterator[Part]) -> Array:
+        total = np.zeros((H, H))
+        for _, part in parts:
+            total += family.covariance_products(part.s, of(part))
+        return total
+
+    products: Array = at.gathered(step, add)
+    return products / (at.cases * model.phi)
 
 
 def _unit_rows(W: Array) -> Array:
@@ -210,19 +218,20 @@ def _unit_rows(W: Array) -> Array:
 
 def _printed(model: NormalizedGLM, at: Linearized, form: Form) -> Array:
     """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
-    return _mean_products(model, at, lambda part: form(model, part))
+    W = model.W
+    return _mean_products(model, at, lambda part: form(W, part))
 
 
-def _ones(model: NormalizedGLM, at: ModelLinearization) -> Array:
+def _ones(W: Array, at: ModelLinearization) -> Array:
     return np.ones_like(at.z)
 
 
-def _deviations(model: NormalizedGLM, at: ModelLinearization) -> Array:
+def _deviations(W: Array, at: ModelLinearization) -> Array:
     return at.z  # (a − μ)/σ
 
 
-def _projections(model: NormalizedGLM, at: ModelLinearization) -> Array:
-    projections: Array = at.whole.inputs @ _unit_rows(model.W).T
+def _projections(W: Array, at: ModelLinearization) -> Array:
+    projections: Array = at.whole.inputs @ _unit_rows(W).T
     return projections
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import add
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,6 +13,8 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.rows import Rows
 from normgeo.models.glm import NormalizedGLM
+from normgeo.models.linearization import Part
+from normgeo.models.rows import over_both
 
 
 def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike | Rows) -> float:
@@ -46,8 +51,12 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike | Rows) -> float
                     of_other=of_other,
                 )
             )
-    parts = zip(model.linearize(X).parts(), other.linearize(X).parts(), strict=True)
-    return sum(
-        share * float(np.mean(model.family.kl(at.s, there.s, model.phi)))
-        for (share, at), (_, there) in parts
-    )
+    family, phi = model.family, model.phi
+
+    def step(parts: Iterator[tuple[Part, Part]]) -> float:
+        return sum(
+            share * float(np.mean(family.kl(at.s, there.s, phi)))
+            for (share, at), (_, there) in parts
+        )
+
+    return float(over_both(model.linearize(X), other.linearize(X), step, add))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from operator import add
 from typing import final
 
 import numpy as np
@@ -88,9 +89,11 @@ class Fisher(LinearOperator):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of it, in sentences: where the outputs are saturated."""
         family = self.structure.family
-        variance = sum(
-            share * float(family.covariance_diagonal(at.s).mean())
-            for share, at in self.structure.at.parts()
+        variance = self.structure.at.gathered(
+            lambda parts: sum(
+                share * float(family.covariance_diagonal(at.s).mean()) for share, at in parts
+            ),
+            add,
         )
         if variance >= SATURATED:
             return ()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add
 from typing import final
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from normgeo.base.arrays import Array
-from normgeo.fisher.structure import FisherStructure, check_size
+from normgeo.fisher.structure import Curved, FisherStructure, check_size
 
 
 class Storage(ABC):
@@ -52,7 +54,7 @@ class ProductStorage(Storage):
 
     @classmethod
     def of(cls, structure: FisherStructure, max_bytes: float) -> ProductStorage:
-        structure.curved()  # what A'' refuses of cases in memory, it refuses now
+        structure.require_curved()
         return cls(structure)
 
     @property
@@ -60,22 +62,30 @@ class ProductStorage(Storage):
         return 1 / (self.structure.at.cases * self.structure.phi)
 
     def times(self, V: Array) -> Array:
-        products = np.zeros((V.shape[1], V.shape[0]))
-        for at, covariance_times in self.structure.curved():
-            for place, v in enumerate(V.T):
-                products[place] += at.vjp(covariance_times(at.jvp(v)))
+        def step(curved: Iterable[Curved]) -> Array:
+            products = np.zeros(V.shape[::-1])
+            for at, covariance_times in curved:
+                for place, v in enumerate(V.T):
+                    products[place] += at.vjp(covariance_times(at.jvp(v)))
+            return products
+
+        products: Array = self.structure.curved(step, add)
         return self._factor * products.T
 
     def restrict(self, V: Array) -> Array:
         # From the changes of s, one pass for each vector: a null direction gives its ds², not
         # the rounding errors of a product with F.
-        restricted = np.zeros((V.shape[1], V.shape[1]))
-        for at, covariance_times in self.structure.curved():
-            ds = np.empty((V.shape[1], *at.s.shape))
-            for place, v in enumerate(V.T):
-                ds[place] = at.jvp(v)
-            flat = ds.reshape(len(ds), -1)
-            restricted += np.stack([flat @ covariance_times(d).reshape(-1) for d in ds])
+        def step(curved: Iterable[Curved]) -> Array:
+            restricted = np.zeros((V.shape[1], V.shape[1]))
+            for at, covariance_times in curved:
+                ds = np.empty((V.shape[1], *at.s.shape))
+                for place, v in enumerate(V.T):
+                    ds[place] = at.jvp(v)
+                flat = ds.reshape(len(ds), -1)
+                restricted += np.stack([flat @ covariance_times(d).reshape(-1) for d in ds])
+            return restricted
+
+        restricted: Array = self.structure.curved(step, add)
         return self._factor * restricted
 
     def diagonal(self) -> Array:

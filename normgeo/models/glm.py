@@ -8,7 +8,9 @@ The standard model, (none, none), has no g.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any, Final, cast, final, overload
 
 import numpy as np
@@ -19,10 +21,16 @@ from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.rows import Rows
+from normgeo.datasets.rows import Rows, as_rows
 from normgeo.models.families import Family, family_of
-from normgeo.models.linearization import ModelLinearization, ParameterLayout
-from normgeo.models.rows import Linearized, RowsLinearization, checked_blocks, labelled
+from normgeo.models.linearization import ModelLinearization, ParameterLayout, Part
+from normgeo.models.rows import (
+    Linearized,
+    RowsLinearization,
+    checked_blocks,
+    gathering,
+    over_labelled,
+)
 from normgeo.normalizers.fixed_cases import FixedCases
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.normalizer import Normalizer
@@ -125,16 +133,7 @@ class NormalizedGLM(Constant):
     def unpack(self, theta: Array) -> NormalizedGLM:
         """Return the model of the same kind with parameters θ (P,)."""
         W, b, g = self.layout.split(theta)
-        return NormalizedGLM(
-            self.normalizer,
-            self.family,
-            W,
-            b,
-            g,
-            phi=self.phi,
-            reference=self.reference,
-            takes_stream=self.takes_stream,
-        )
+        return self._like(W, b, g, self.reference)
 
     def natural_parameter(self, X: ArrayLike) -> Array:
         """Return s = g z + b, (N, H)."""
@@ -146,25 +145,32 @@ class NormalizedGLM(Constant):
 
     def log_likelihood(self, X: ArrayLike | Rows, y: ArrayLike | Rows) -> float:
         """Return the mean of log P(y_n|x_n) over the N cases, in nats per case."""
-        return float(
-            sum(
-                part.share * np.mean(self.family.log_likelihood(targets, part.at.s, self.phi))
-                for part, targets in labelled(self.linearize(X), y)
+        family, phi = self.family, self.phi
+
+        def step(parts: Iterator[tuple[Part, ArrayLike]]) -> float:
+            return sum(
+                share * float(np.mean(family.log_likelihood(targets, at.s, phi)))
+                for (share, at), targets in parts
             )
-        )
+
+        return float(over_labelled(self.linearize(X), y, step, add))
 
     def gradient(self, X: ArrayLike | Rows, y: ArrayLike | Rows) -> Array:
         """Return the gradient in θ of the mean log-likelihood, (P,): E[Jᵀ (y − f(s))]/φ."""
-        gradient = np.zeros(self.layout.size)
-        for (share, at), targets in labelled(self.linearize(X), y):
-            gradient += share * at.vjp(self.residual(at.s, targets))
+        family, phi, size = self.family, self.phi, self.layout.size
+
+        def step(parts: Iterator[tuple[Part, ArrayLike]]) -> Array:
+            gradient = np.zeros(size)
+            for (share, at), targets in parts:
+                gradient += share * at.vjp(_residual(family, phi, at.s, targets))
+            return gradient
+
+        gradient: Array = over_labelled(self.linearize(X), y, step, add)
         return gradient
 
     def residual(self, s: Array, y: ArrayLike) -> Array:
         """Return the gradient in s (N, H) of the mean log-likelihood, (y − f(s))/(Nφ)."""
-        point = self.family.likelihood(y, len(self.W), self.phi).at(s)
-        difference: Array = point.residual / (len(s) * self.phi)
-        return difference
+        return _residual(self.family, self.phi, s, y)
 
     @overload
     def linearize(self, X: Rows) -> RowsLinearization: ...
@@ -177,9 +183,8 @@ class NormalizedGLM(Constant):
 
         Over `Rows`, that of each block, after one pass in which what they share is gathered.
         """
-        if isinstance(X, Rows):
-            return self._over_rows(X)
-        return self._in_memory(X)
+        rows: Any = as_rows(X)
+        return self._over_rows(rows) if isinstance(rows, Rows) else self._in_memory(rows)
 
     def over(self, X: ArrayLike) -> FixedCases:
         """Return the normalizer over fixed cases X (N, D), for `linearize_over`."""
@@ -206,13 +211,14 @@ class NormalizedGLM(Constant):
         model = self if rows.dtype is None else self._of_type(rows.dtype)
         W, reference = model._all_weights, cast(Any, model.reference)
         if reference is not None and isinstance(reference[1], Rows):
-            reference = reference[0], checked_blocks(reference[1], W)
-        cases = model.normalizer.over_rows(W, checked_blocks(rows, W), reference)
+            reference = reference[0], gathering(reference[1], W)
+        cases = model.normalizer.over_rows(W, gathering(rows, W), reference)
+        bare, kind = model._like(model.W, model.b, model.g, None), rows.dtype
 
         def linearize(X: Array) -> ModelLinearization:
             wide = X.astype(np.result_type(X, W, np.float32), copy=False)
-            at = model._linearized(cases.block(wide).linearize(W))
-            return at if rows.dtype is None else replace(at, kind=rows.dtype)
+            at = bare._linearized(cases.block(wide).linearize(W))
+            return at if kind is None else replace(at, kind=kind)
 
         def in_memory() -> ModelLinearization:
             X = np.concatenate(list(checked_blocks(rows, W)))
@@ -228,12 +234,19 @@ class NormalizedGLM(Constant):
             W0, X0 = reference
             X0 = replace(X0, dtype=kind) if isinstance(X0, Rows) else X0.astype(kind)
             reference = W0.astype(kind), X0
+        g = None if self.g is None else self.g.astype(kind)
+        return self._like(self.W.astype(kind), self.b.astype(kind), g, reference)
+
+    def _like(
+        self, W: Array, b: Array, g: Array | None, reference: tuple[Array, Array | Rows] | None
+    ) -> NormalizedGLM:
+        """The model of the same kind with these numbers."""
         return NormalizedGLM(
             self.normalizer,
             self.family,
-            self.W.astype(kind),
-            self.b.astype(kind),
-            None if self.g is None else self.g.astype(kind),
+            W,
+            b,
+            g,
             phi=self.phi,
             reference=reference,
             takes_stream=self.takes_stream,
@@ -254,6 +267,11 @@ class NormalizedGLM(Constant):
                 )
             )
         return ModelLinearization(normalized, s, z, self.g, self.layout)
+
+
+def _residual(family: Family, phi: float, s: Array, y: ArrayLike) -> Array:
+    difference: Array = family.likelihood(y, s.shape[1], phi).at(s).residual / (len(s) * phi)
+    return difference
 
 
 def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:

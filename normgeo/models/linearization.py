@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
+
+T = TypeVar("T")
 
 
 @final
@@ -118,6 +120,10 @@ class ModelLinearization:
     def parts(self) -> Iterator[Part]:
         """Yield it as its only part."""
         yield Part(1.0, self)
+
+    def gathered(self, step: Callable[[Iterator[Part]], T], merge: Callable[[T, T], T]) -> T:
+        """Return what a step makes of all parts; see `RowsLinearization`."""
+        return step(self.parts())
 
     def in_memory(self) -> ModelLinearization:
         """Return itself: all its cases are in memory."""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import final
+from typing import TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,15 @@ from numpy.typing import ArrayLike
 from normgeo.base.arrays import Array, require_same_features
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.rows import Rows
+from normgeo.datasets.rows import Rows, as_rows
 from normgeo.models.linearization import ModelLinearization, ParameterLayout, Part
+from normgeo.normalizers.row_moments import Gather, RowMoments
+
+T = TypeVar("T")
+
+Step = Callable[[Iterator[Part]], T]
+Merge = Callable[[T, T], T]
+Linearize = Callable[[Array], ModelLinearization]
 
 
 @final
@@ -36,7 +43,7 @@ class RowsLinearization:
     rows: Rows
     cases: int
     layout: ParameterLayout
-    linearize: Callable[[Array], ModelLinearization]
+    linearize: Linearize
     in_memory: Callable[[], ModelLinearization]
     coupling: str = "exact"
 
@@ -48,9 +55,9 @@ class RowsLinearization:
 
         """
         done = 0
-        for X in self.rows.blocks():
-            yield Part(len(X) / self.cases, self.linearize(X))
-            done += len(X)
+        for part in _parts(self.rows, self.linearize, self.cases):
+            yield part
+            done += part.at.cases
         if done != self.cases:
             raise Refusal(
                 text(
@@ -61,15 +68,32 @@ class RowsLinearization:
                 )
             )
 
+    def gathered(self, step: Step[T], merge: Merge[T]) -> T:
+        """Return what a step makes of all parts, in one pass.
+
+        Args:
+            step: called with an iterator of the parts; on a cluster with those of a chunk, where
+                the chunk is, so it brings along what it needs, and not this linearization.
+            merge: makes of the answers for some parts and for those that follow that for both.
+
+        """
+        if self.rows.chunks is None:
+            return step(self.parts())
+        N = self.cases
+        return self.rows.gathered(
+            lambda rows, linearize: step(_parts(rows, linearize, N)), merge, self.linearize
+        )
+
     def own_neuron(self) -> RowsLinearization:
         """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
         return replace(self.map(ModelLinearization.own_neuron), coupling="paper")
 
     def map(self, change: Callable[[ModelLinearization], ModelLinearization]) -> RowsLinearization:
         """Return what a change that treats each case by itself makes of it."""
+        linearize = self.linearize  # alone: it goes to each worker of a cluster
         return replace(
             self,
-            linearize=lambda X: change(self.linearize(X)),
+            linearize=lambda X: change(linearize(X)),
             in_memory=lambda: change(self.in_memory()),
             coupling="exact",
         )
@@ -81,7 +105,7 @@ Linearized = ModelLinearization | RowsLinearization
 
 def checked_blocks(rows: Rows, W: Array) -> Iterator[Array]:
     """Yield blocks of X (n, D) that agree with W (H, D), of finite floats."""
-    done = 0
+    done = rows.start
     for X in rows.blocks():
         require_same_features(W, X)
         if not np.isfinite(X).all():
@@ -97,35 +121,86 @@ def checked_blocks(rows: Rows, W: Array) -> Iterator[Array]:
             )
         yield X.astype(np.result_type(X, W, np.float32), copy=False)
         done += len(X)
-    if not done:
+    if done == rows.start:
         raise Refusal(text("There must be a row or more; what gives the rows of `X` gives none."))
 
 
-def labelled(at: Linearized, y: ArrayLike | Rows) -> Iterator[tuple[Part, ArrayLike]]:
-    """Yield the parts, each with its rows of y (N,) or (N, H).
+def gathering(rows: Rows, W: Array) -> Gather:
+    """Return what gathers the moments of rows that agree with W (H, D), of finite floats."""
+    return lambda W_centered: rows.gathered(
+        lambda rows: RowMoments.of(W_centered, checked_blocks(rows, W)), RowMoments.merged
+    )
+
+
+def _parts(rows: Rows, linearize: Linearize, cases: int) -> Iterator[Part]:
+    return (Part(len(X) / cases, linearize(X)) for X in rows.blocks())
+
+
+def over_both(
+    at: Linearized,
+    other: Linearized,
+    step: Callable[[Iterator[tuple[Part, Part]]], T],
+    merge: Merge[T],
+) -> T:
+    """Return `at.gathered` of a step over the parts of two models over the same cases."""
+    if isinstance(at, ModelLinearization) or at.rows.chunks is None:
+        return step(zip(at.parts(), other.parts(), strict=True))
+    N, there = at.cases, cast(RowsLinearization, other)
+
+    def both(rows: Rows, linearize: Linearize, there: Linearize) -> T:
+        blocks = ((len(X) / N, X) for X in rows.blocks())
+        return step((Part(share, linearize(X)), Part(share, there(X))) for share, X in blocks)
+
+    return at.rows.gathered(both, merge, at.linearize, there.linearize)
+
+
+def over_labelled(
+    at: Linearized,
+    y: ArrayLike | Rows,
+    step: Callable[[Iterator[tuple[Part, ArrayLike]]], T],
+    merge: Merge[T],
+) -> T:
+    """Return `at.gathered` of a step over the parts, each with its rows of y (N,) or (N, H).
 
     Raises:
         ValueError: y has not as many rows as X.
 
     """
+    y = as_rows(y)
     if isinstance(at, ModelLinearization):
         values = np.concatenate(list(y.blocks())) if isinstance(y, Rows) else y
-        yield from ((part, values) for part in at.parts())
-        return
+        return step((part, values) for part in at.parts())
+    rows = at.rows
+    if rows.chunks is None:
+        targets = y if isinstance(y, Rows) else Rows.of(np.asarray(y))
+        return step(_labelled(at.parts(), at.cases, targets))
+    N, found = at.cases, y.count if isinstance(y, Rows) else len(np.asarray(y))
+    if found not in (N, None):
+        raise _unequal(N, str(found))
+    if not isinstance(y, Rows):
+        y = Rows.of(rows.chunks.cut(np.asarray(y)))
+    return rows.gathered(
+        lambda X, y, linearize: step(_labelled(_parts(X, linearize, N), N, y)),
+        merge,
+        at.linearize,
+        beside=(y.cut_as(rows),),
+    )
+
+
+def _labelled(parts: Iterator[Part], cases: int, y: Rows) -> Iterator[tuple[Part, ArrayLike]]:
     wanted = deque[int]()
     sizes = (wanted.popleft() for _ in count())
-    targets = (y if isinstance(y, Rows) else Rows.of(np.asarray(y))).blocks(sizes)
-    done = 0
-    for part in at.parts():
+    targets, done = y.blocks(sizes), 0
+    for part in parts:
         wanted.append(part.at.cases)
         own = next(targets, None)
         done += 0 if own is None else len(own)
         if own is None or len(own) < part.at.cases:
-            raise _unequal(at.cases, str(done))
+            raise _unequal(cases, str(done))
         yield part, own
     wanted.append(1)
     if next(targets, None) is not None:
-        raise _unequal(at.cases, text("more"))
+        raise _unequal(cases, text("more"))
 
 
 def _unequal(N: int, found: str) -> Refusal:

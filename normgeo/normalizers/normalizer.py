@@ -8,7 +8,6 @@ features d ("weight"), or "none". Those with a name, and all 4 × 4, are in `nam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, final
@@ -24,6 +23,7 @@ from normgeo.normalizers.centers import CENTERS, Center
 from normgeo.normalizers.fixed_cases import FixedCases, exact_number, overflow, require_normal
 from normgeo.normalizers.linearization import Linearization
 from normgeo.normalizers.row_cases import RowCases, frozen_over_rows
+from normgeo.normalizers.row_moments import Gather
 from normgeo.normalizers.scales import SCALES, Scale
 from normgeo.normalizers.statistic import group_size
 
@@ -315,14 +315,14 @@ class Normalizer:
     def over_rows(
         self,
         W: Array,
-        blocks: Iterable[Array],
-        reference: tuple[Array, Array | Iterator[Array]] | None = None,
+        gather: Gather,
+        reference: tuple[Array, Array | Gather] | None = None,
     ) -> RowCases:
         """Return this normalizer over cases in blocks (n, D), after one pass over them.
 
         Args:
-            W: (H, D), for which batch statistics are gathered. blocks: of finite floats.
-            reference: W₀ and X₀ of frozen statistics, X₀ (N, D) or in blocks too.
+            W: (H, D), for which batch statistics are gathered. gather: the moments of the cases.
+            reference: W₀ and X₀ of frozen statistics, X₀ (N, D) or what gathers its moments.
 
         Raises:
             ValueError: as `RowCases.of` does.
@@ -331,14 +331,14 @@ class Normalizer:
         center, scale = self.centering, self.scaling
         if self.statistics == "frozen":
             W0, X0 = reference or (W, None)
-            if isinstance(X0, Iterator):
+            if callable(X0):
                 W0, _ = _checked_reference((W0, W), W.shape)
                 center, scale = frozen_over_rows(center, scale, self.groups, W0, X0)
             else:
                 known = None if X0 is None else _checked_reference((W0, X0), W.shape)
                 _, known = _promoted(W.dtype, W, known)
                 center, scale = self._statistics(known, with_sigma=True)
-        return RowCases.of(center, scale, self.groups, self.eps, W, blocks)
+        return RowCases.of(center, scale, self.groups, self.eps, W, gather)
 
     def over_test_time(
         self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None

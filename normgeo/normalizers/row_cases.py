@@ -11,7 +11,6 @@ weight scale is. All else is what `FixedCases` and `Linearization` do to cases i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
@@ -23,7 +22,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.centers import Center
 from normgeo.normalizers.fixed_cases import FixedCases, overflow
-from normgeo.normalizers.row_moments import RowMoments
+from normgeo.normalizers.row_moments import Gather, RowMoments
 from normgeo.normalizers.scales import Scale, ScalePoint
 from normgeo.normalizers.statistic import Statistic, group_size
 
@@ -118,6 +117,9 @@ class RowsScale(Scale):
     def of_equal_sizes(self, sigma: Array, sizes: Array) -> RowsScale:
         return replace(self, products=self.products / sigma.T / sizes)
 
+    def undefined(self, cases: int, neurons: int, features: int) -> str:
+        return ""  # a block may be one case; of all cases the scale itself was asked
+
     def zero_place(self, zero: Array) -> str:
         neuron = np.argwhere(zero)[0][-1]
         return text("neuron {h} has a = μ in every case", h=neuron)
@@ -149,17 +151,17 @@ class RowCases:
         groups: int,
         eps: float | Fraction,
         W: Array,
-        blocks: Iterable[Array],
+        gather: Gather,
     ) -> RowCases:
-        """Gather what cases in blocks (n, D) share at W (H, D), in one pass.
+        """Gather what cases in blocks share at W (H, D), in one pass.
 
         Raises:
-            ValueError: no blocks, sizes for which z is undefined, an overflow, or a statistic of
+            ValueError: sizes for which z is undefined, an overflow, or a statistic of
                 one's own that is no mean over the cases.
 
         """
         (H, D), K = W.shape, group_size(len(W), groups)
-        moments = RowMoments.of(center.project_weights(W, groups), blocks)
+        moments = gather(center.project_weights(W, groups))
         N = moments.cases
         if reason := center.undefined(N, K, D) or scale.undefined(N, K, D):
             raise Refusal(reason)
@@ -180,7 +182,7 @@ class RowCases:
 
 
 def frozen_over_rows(
-    center: Center, scale: Scale, groups: int, W: Array, blocks: Iterable[Array]
+    center: Center, scale: Scale, groups: int, W: Array, gather: Gather
 ) -> tuple[Center, Scale]:
     """The two words with the constants of test time, from a reference batch that comes in blocks.
 
@@ -189,7 +191,7 @@ def frozen_over_rows(
 
     """
     _require_means(center, scale)
-    moments = RowMoments.of(center.project_weights(W, groups), blocks)
+    moments = gather(center.project_weights(W, groups))
     if center.shared_by_cases:
         center_then = center.freeze((moments.W_centered @ moments.mean_case)[None])
     else:

@@ -12,7 +12,7 @@ variance, 1983.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -49,32 +49,53 @@ class RowMoments:
     @classmethod
     def of(cls, W_centered: Array, blocks: Iterable[Array]) -> RowMoments:
         """Gather the moments of blocks (n, D), one or more, for W̃ (H, D) of any floats."""
-        N, W = 0, W_centered.astype(np.float64)
-        H, D = W.shape
-        origin = mean = sizes = squares = np.zeros(D)
-        M, S, largest = np.zeros(H), np.zeros((H, D)), 0.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            for X in blocks:
-                n, kind = len(X), X.dtype
-                if not N:
-                    origin = X.mean(axis=0, dtype=np.float64).astype(kind).astype(np.float64)
-                near = X - origin.astype(kind)
-                own = near.mean(axis=0, dtype=np.float64)
-                near = near - own.astype(kind)
-                C = near @ W_centered.astype(kind).T
-                share = n / (N + n)
-                apart = own - mean
-                between = W @ apart
-                M = M + (C * C).sum(axis=0, dtype=np.float64) + between**2 * N * share
-                S = S + C.T @ near + np.outer(between, apart) * N * share
-                mean = mean + share * apart
-                size = np.abs(X)
-                largest = max(largest, float(size.max()))
-                sizes = sizes + share * (size.mean(axis=0, dtype=np.float64) - sizes)
-                square = np.einsum("nd,nd->d", size, size) / n
-                squares = squares + share * (square - squares)
-                N += n
-        return cls(N, origin, mean, sizes, squares, largest, M / N, S / N, W)
+        each = iter(blocks)
+        found = cls._of_block(W_centered, next(each), None)
+        for X in each:
+            found = found.merged(cls._of_block(W_centered, X, found.origin))
+        return found
+
+    @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
+    def _of_block(cls, W_centered: Array, X: Array, origin: Array | None) -> RowMoments:
+        n, kind = len(X), X.dtype
+        if origin is None:
+            origin = X.mean(axis=0, dtype=np.float64).astype(kind).astype(np.float64)
+        near = X - origin.astype(kind)
+        mean = near.mean(axis=0, dtype=np.float64)
+        near = near - mean.astype(kind)
+        C = near @ W_centered.astype(kind).T
+        size = np.abs(X)
+        return cls(
+            n,
+            origin,
+            mean,
+            size.mean(axis=0, dtype=np.float64),
+            np.einsum("nd,nd->d", size, size).astype(np.float64) / n,
+            float(size.max()),
+            (C * C).sum(axis=0, dtype=np.float64) / n,
+            (C.T @ near).astype(np.float64) / n,
+            W_centered.astype(np.float64),
+        )
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def merged(self, other: RowMoments) -> RowMoments:
+        """The moments of these cases and of others, for the same W̃."""
+        cases = self.cases + other.cases
+        own, share = self.cases / cases, other.cases / cases
+        apart = (other.origin - self.origin) + (other.mean - self.mean)
+        between = self.W_centered @ apart
+        return RowMoments(
+            cases,
+            self.origin,
+            self.mean + share * apart,
+            own * self.sizes + share * other.sizes,
+            own * self.squares + share * other.squares,
+            max(self.largest, other.largest),
+            own * self.variances + share * other.variances + own * share * between**2,
+            own * self.products + share * other.products + own * share * np.outer(between, apart),
+            self.W_centered,
+        )
 
     @property
     def mean_case(self) -> Array:
@@ -95,3 +116,7 @@ class RowMoments:
             return self.squares
         spread: Array = self.squares + 3 * self.sizes**2  # of |x| + mean |x|
         return spread
+
+
+Gather = Callable[[Array], RowMoments]
+"""Gives the moments of all cases for W̃ (H, D), in one pass."""

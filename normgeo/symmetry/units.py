@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.models.families import Family
+from normgeo.models.linearization import Part
 from normgeo.models.rows import Linearized
 from normgeo.normalizers.linearization import Linearization
 
@@ -40,20 +44,35 @@ class Units:
         it = next(at.parts()).at.whole
         by_case = len(it.sigma) > 1 or it.scale.shared_by_neurons
         features = _feature_sizes(at) if by_case and weights_only else None
-        inputs, z, sums = (np.zeros(len(M)) for M in (it.inputs.T, it.z.T, it.z.T))
-        units, saturated = cls(by_case, features, inputs, z, sums, False), False
-        for share, part in at.parts():
-            it = part.whole
-            terms = it.sizes
-            for size, M in (
-                (inputs, it.inputs * units.of_cases(it)),
-                (z, it.z.astype(np.float64)),
-                (sums, terms / it.sigma),
-            ):
-                np.hypot(size, np.sqrt(share) * _root_mean_squares(M), out=size)
-            saturated |= bool((family.covariance_diagonal(part.s) <= 0).any())
-        sizes = _or_one(inputs), _or_one(z), _or_one(sums)
-        return cls(by_case, features, *sizes, saturated)
+        zeros = np.zeros(it.inputs.shape[1]), np.zeros(it.z.shape[1]), np.zeros(it.z.shape[1])
+        units = cls(by_case, features, *zeros, False)
+
+        def step(parts: Iterator[Part]) -> Units:
+            return reduce(Units._with, (units._of_part(part, family) for part in parts))
+
+        found = at.gathered(step, Units._with)
+        sizes = _or_one(found.inputs), _or_one(found.z), _or_one(found.sums)
+        return cls(by_case, features, *sizes, found.saturated)
+
+    def _of_part(self, part: Part, family: Family) -> Units:
+        """What some of the cases add to the squares of the sizes."""
+        it = part.at.whole
+        inputs, z, sums = (
+            np.sqrt(part.share) * _root_mean_squares(M)
+            for M in (it.inputs * self.of_cases(it), it.z.astype(np.float64), it.sizes / it.sigma)
+        )
+        saturated = bool((family.covariance_diagonal(part.at.s) <= 0).any())
+        return Units(self.by_case, self.features, inputs, z, sums, saturated)
+
+    def _with(self, other: Units) -> Units:
+        return Units(
+            self.by_case,
+            self.features,
+            np.hypot(self.inputs, other.inputs),
+            np.hypot(self.z, other.z),
+            np.hypot(self.sums, other.sums),
+            self.saturated or other.saturated,
+        )
 
     def of_cases(self, it: Linearization) -> Array:
         """The unit of each case (n, 1): with one of its own, 1/σ, or of X̃ where any will do."""
@@ -88,10 +107,15 @@ def _or_one(sizes: Array) -> Array:
 
 def _feature_sizes(at: Linearized) -> Array:
     """The geometric mean of the sizes of X̃ in each feature, (D,), without zeros; 1 of zeros."""
-    logs = counts = np.zeros(at.layout.features)
-    for _, part in at.parts():
-        sizes = np.abs(part.whole.centered_inputs.astype(np.float64))
-        logs = logs + np.log(_or_one(sizes)).sum(axis=0)
-        counts = counts + np.count_nonzero(sizes, axis=0)
+
+    def step(parts: Iterator[Part]) -> Array:
+        sums = np.zeros((2, features))
+        for _, part in parts:
+            sizes = np.abs(part.whole.centered_inputs.astype(np.float64))
+            sums += np.log(_or_one(sizes)).sum(axis=0), np.count_nonzero(sizes, axis=0)
+        return sums
+
+    features = at.layout.features
+    logs, counts = at.gathered(step, add)
     means: Array = np.exp(logs / np.maximum(counts, 1))
     return means

@@ -20,7 +20,7 @@ from normgeo import (
     spectrum,
 )
 from normgeo.base.refusal import Refusal
-from normgeo.fisher import structure
+from normgeo.fisher import cluster_sums, structure
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.storage import STORAGES
@@ -205,7 +205,7 @@ def test_fisher_says_what_it_is():
 def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, monkeypatch):
     model, X = random_model(NORMALIZERS[name], family)
     whole = fisher(model, X).to_dense()
-    monkeypatch.setattr(structure, "CASES", 4)
+    monkeypatch.setattr(cluster_sums, "CASES", 4)
     monkeypatch.setattr(structure, "FEATURES", 2)
     F = fisher(model, X)
     assert relative(F.to_dense() - whole, whole) < 1e-14

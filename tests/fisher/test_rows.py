@@ -81,6 +81,12 @@ def test_all_is_as_in_memory(normalizer, family):
             assert_same(directions @ directions.T, expected @ expected.T, EXACTLY / gap)
 
 
+def test_a_block_may_be_one_case():
+    model, X, _ = case(Normalizer("batch", "batch"), "bernoulli", np.ones(D))
+    for block in (1, N - 1):
+        assert_same(fisher(model, Rows.of(X, block=block)).to_dense(), fisher(model, X).to_dense())
+
+
 @pytest.mark.parametrize("word", ["batch", "layer"])
 def test_a_residual_stream_is_added_in_blocks_too(word):
     rng = np.random.default_rng(4)
