@@ -48,6 +48,8 @@ from normgeo.normalizers.example import (
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import SCALES
+from normgeo.sequences.cells import CELLS
+from normgeo.sequences.tasks import TASKS
 
 _AUTO = text("automatic")
 
@@ -82,6 +84,8 @@ class Settings:
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         depth: L, blocks of a residual network. activation: f of a recurrence.
+        task, rnn: which sequences a recurrent cell learns, keys of `TASKS` and of `CELLS`.
+        sequences: of a batch there. first_gain: what every gain of a cell begins with.
         along: the reason of the null direction that is walked along, a key of `REASONS` found
             there; "auto" takes the first. walk: how far, over the length of what moves.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
@@ -232,6 +236,15 @@ class Settings:
     length: int = _setting(64, Whole(8, 256), text("steps T"))
     depth: int = _setting(16, Whole(1, 48), text("blocks of the network"))
     activation: str = _setting("identity", Choice(ACTIVATIONS), text("activation f"))
+    task: str = _setting("letters", Choice(TASKS), text("what is read"))
+    rnn: str = _setting("lstm", Choice(CELLS), text("recurrent cell"))
+    sequences: int = _setting(16, Whole(1, 128), text("sequences in a batch m"))
+    first_gain: float = _setting(
+        1.0,
+        Number(0.01, 10),
+        text("first gain g"),
+        help=text("What every gain begins with: 1 in the paper, 0.1 in Cooijmans et al. 2017."),
+    )
     along: str = _setting("auto", Word(text("the name of a reason")), text("walk along"))
     walk: float = _setting(
         1.0,

@@ -136,7 +136,7 @@ CLAIMS = (
         text("abstract and section 7"),
         _faster,
         HOLDS_IF,
-        "recurrent",
+        "recurrent?tab=train",
         condition=text("the cell is an LSTM and reads letters"),
         remark=text(
             "The Zen of Python and digits row by row, batches of 16, Adam at η = 0.03. A tanh cell "
@@ -150,7 +150,7 @@ CLAIMS = (
         text("section 7"),
         _long_sequences,
         HOLDS_IF,
-        "recurrent",
+        "recurrent?tab=train",
         condition=text("the cell has gates"),
         remark=text(
             "Sequences of 4 and of 16 letters. An LSTM gains more on the longer ones; a tanh cell "
@@ -163,7 +163,7 @@ CLAIMS = (
         text("section 7"),
         _small_batches,
         HOLDS_IF,
-        "recurrent",
+        "recurrent?tab=train&sequences=4",
         condition=text("it is set against batch norm by time step, not against no norm"),
         remark=text(
             "An LSTM that reads 8 letters, in batches of 32 and of 4. Batch norm has the noise of "
@@ -180,7 +180,7 @@ CLAIMS = (
         text("section 6.2; Cooijmans et al. 2017, section 4"),
         _initial_gain,
         HOLDS,
-        "recurrent",
+        "recurrent?tab=train&task=rows&first_gain=0.1",
         remark=text("An LSTM that reads digits row by row, batches of 16, Adam at η = 0.03."),
     ),
 )

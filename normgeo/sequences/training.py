@@ -23,7 +23,7 @@ from normgeo.sequences.model import SequenceModel, Told
 from normgeo.sequences.step_statistics import StepStatistics
 from normgeo.sequences.tasks import Sequences
 
-TESTED = 256  # sequences of a test, at most
+TESTED = 128  # sequences of a test, at most
 
 
 class _State(NamedTuple):

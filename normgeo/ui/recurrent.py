@@ -1,4 +1,4 @@
-"""The tabs of the page Recurrent: why, one radius over time, and a state of zero."""
+"""The tabs of the page Recurrent: why, one radius over time, cells and what they learn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.radii import PANELS
 from normgeo.pictures.recurrent.recurrences import NEURONS, FirstStep, first_step
+from normgeo.sequences.cells import CELLS
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import results, tex, url
+from normgeo.ui.controls import controls
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points
 
@@ -106,6 +108,87 @@ def zero(settings: Settings, drawn: Any) -> None:
     )
 
 
+def cells(settings: Settings, drawn: Any) -> None:
+    """Draw how far a change reaches back in each cell, over its equations."""
+    _choices(settings, ("first_gain",))
+    picture = results.show("cells", settings)
+    if picture is None:
+        return
+    columns = st.columns(len(CELLS), gap="medium")
+    for column, cell in zip(columns, CELLS.values(), strict=True):
+        with column:
+            st.markdown(f"**{cell.title}**")
+            for line in cell.latex:
+                st.latex(line)
+    points(
+        (
+            text(
+                "LN stands for the method. Each has gains and shifts of its own; without one it "
+                "is left out. In an LSTM the state is h and c together."
+            ),
+            text(
+                "Each gate has its own μ and σ here, as in most libraries. As printed in Eq. 20 "
+                "and 23, all gates of a product share one: `gate_by_gate=False` in Python."
+            ),
+            text(
+                "Batch norm takes its statistics at each time step, over the sequences; the "
+                "derivative holds them at their values."
+            ),
+        ),
+        text("Appendix, Eq. 20 to 25; Cooijmans et al. 2017 for batch norm by time step."),
+    )
+
+
+def train(settings: Settings, drawn: Any) -> None:
+    """Train the cell with each method, on demand, with a bar and a way to stop."""
+    _choices(settings, LEARNED)
+    found = results.show("learning", settings, again=text("Train again"))
+    if found is None:
+        return
+    points(
+        (
+            text(
+                "Letters: an LSTM or GRU learns the Zen of Python in fewer steps with layer norm, "
+                "a tanh cell in more. A step with layer norm takes longer."
+            ),
+            text(
+                "In batches of 4 batch norm has the noise of small batches in its statistics; in a "
+                "batch of one it has none."
+            ),
+            text(
+                "Pixel by pixel, one feature at a step, layer norm of W x leaves little more than "
+                "whether there is ink."
+            ),
+        ),
+        text("Sections 6 and 7 of the paper; what is measured is under “The paper, checked”."),
+    )
+
+
+def longer(settings: Settings, drawn: Any) -> None:
+    """Train the cell, and let it read sequences longer than those of the training."""
+    _choices(settings, LEARNED)
+    found = results.show("longer", settings, again=text("Train again"))
+    if found is None:
+        return
+    st.markdown(
+        text(
+            "Layer norm has the statistics of each step itself, at any length. Batch norm has "
+            "those of the {T} steps of training; after them it takes those of the last one here. "
+            'In Python that is `beyond="last"`; without it longer sequences are refused.',
+            T=found.trained,
+        )
+    )
+
+
+LEARNED = ("task", "rnn", "sequences", "first_gain")
+
+
+def _choices(settings: Settings, names: tuple[str, ...]) -> None:
+    """Choose what is shown where it is shown."""
+    with st.container(horizontal=True, gap="small", key="learned"):
+        controls(settings, names, prefix="learned_", shown_to_a_room=True)
+
+
 def _chosen_activation(settings: Settings) -> None:
     """Choose f where a single one is shown; above, all three stand beside each other."""
 
@@ -136,6 +219,9 @@ def _signed(value: float) -> str:
 TABS: Tabs = {
     "why": (text("Why"), why),
     "time": (text("Over time"), over_time),
+    "cells": (text("Cells"), cells),
+    "train": (text("Train"), train),
+    "longer": (text("Longer than trained"), longer),
     "zero": (text("A state of zero"), zero),
 }
 OLD_TABS = ("radii", "equation")

@@ -20,7 +20,12 @@ STATES: tuple[dict[str, Any], ...] = (
     {"dataset": "breast_cancer", "neurons": 8, "method": "weight"},
     {"method": "layer", "eps": 1.0, "dataset": "wine"},
 )
-SLOW = {"training": {"epochs": 1, "dataset": "iris"}, "descent": {"steps": 50}}
+SLOW: dict[str, dict[str, Any]] = {
+    "training": {"epochs": 1, "dataset": "iris"},
+    "descent": {"steps": 50},
+    "learning": {"task": "rows", "rnn": "tanh", "sequences": 4},
+    "longer": {"task": "rows", "rnn": "tanh", "sequences": 4},
+}
 WIDTHS = (1216, 358)
 
 # Draws a figure as pages do, and lists what is written beyond its edges or over the title of an

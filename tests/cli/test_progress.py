@@ -185,7 +185,10 @@ class Heard(Exception):
     """A report has heard of a step: the rest need not be computed."""
 
 
-@pytest.mark.parametrize("name", ["descent", "training", "recurrence", "radii", "symmetry"])
+@pytest.mark.parametrize(
+    "name",
+    ["descent", "training", "recurrence", "radii", "symmetry", "cells", "learning", "longer"],
+)
 def test_pictures_that_may_take_over_a_second_tell_of_their_progress(name: str) -> None:
     def report(done: int, steps: int) -> None:
         assert 0 <= done < steps

@@ -135,6 +135,7 @@ def test_what_differs_is_named_setting_by_setting(name):
         "along": "null", "walk": 2.0, "layer": "pre_norm", "stands": "before",
         "norm": "rms", "layer_eps": 0.1, "trained_by": "adam", "place": "0.2",
         "frozen_below": 0.1, "block": 1,
+        "task": "rows", "rnn": "gru", "sequences": 4, "first_gain": 0.1,
         "example": "5" + Settings.example[1:],
     }  # fmt: skip
     pin = read(name)

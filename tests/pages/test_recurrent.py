@@ -3,7 +3,8 @@
 import pytest
 
 from normgeo.pictures.recurrent.recurrence import RADII
-from normgeo.ui.recurrent import OLD_TABS, TABS
+from normgeo.sequences.cells import CELLS
+from normgeo.ui.recurrent import OLD_TABS
 
 
 def test_page_answers_in_words_above_all_radii(shown):
@@ -57,7 +58,7 @@ def test_zero_state_is_explained(shown):
     assert "there is nothing to divide by" in page.words
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", ["why", "time", "zero", "cells"])
 @pytest.mark.parametrize(
     ("neurons", "why"),
     [("1", "needs at least 2 of them per group; got 1 neuron"), ("256", "up to 64 neurons")],
@@ -67,6 +68,29 @@ def test_too_few_or_too_many_neurons_are_a_sentence(shown, neurons, why, tab):
     assert page.figures == []
     (info,) = page.app.info
     assert why in info.value
+
+
+def test_cells_are_a_tab_with_the_equations_of_all_three(shown):
+    page = shown("recurrent", tab="cells", length="8")
+    assert page.figures == ["radii", "cells"]
+    written = " ".join(e.value for e in page.app.latex)
+    for cell in CELLS.values():
+        assert all(line in written for line in cell.latex)
+    assert "tanh RNN" in page.captions("cells")
+
+
+@pytest.mark.parametrize(
+    ("tab", "name", "button"),
+    [("train", "learning", "Train the cell"), ("longer", "longer", "Train, then read on")],
+)
+def test_training_begins_with_a_click_and_takes_what_was_chosen(shown, tab, name, button):
+    page = shown("recurrent", tab=tab, task="rows", rnn="tanh", sequences="2", neurons="8")
+    assert page.figures == ["radii"]
+    (start,) = [one for one in page.app.button if one.label == button]
+    start.click().run()
+    assert page.figures == ["radii", name]
+    words = page.captions(name).replace("\N{NO-BREAK SPACE}", " ")
+    assert "tanh RNN of 8 neurons, digits, row by row; batches of 2" in words
 
 
 @pytest.mark.parametrize(

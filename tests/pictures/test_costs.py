@@ -35,6 +35,9 @@ HARD = {
     "images": {"epochs": 1},
     "recurrence": {"neurons": 16, "length": 32},
     "radii": {"neurons": 16, "length": 32},
+    "cells": {"neurons": 48, "length": 64},
+    "learning": {"task": "rows", "sequences": 64, "neurons": 48},
+    "longer": {"task": "rows", "rnn": "tanh", "sequences": 8},
     "symmetry": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
     "walk": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "coupling": {"dataset": "wine", "neurons": 16, "method": "layer"},
@@ -133,6 +136,9 @@ def test_what_is_beyond_the_budget_of_pages_is_refused_with_both_figures(
         ("symmetry", {"neurons": 16, "method": "group", "groups": 8}),
         ("walk", {"neurons": 16, "method": "group", "groups": 8}),
         ("training", {"epochs": 20, "batch_size": 1}),
+        ("learning", {"task": "pixels", "sequences": 128}),
+        ("longer", {"task": "pixels", "sequences": 128}),
+        ("cells", {"neurons": 64, "length": 256}),
     ],
 )
 def test_what_people_may_want_of_a_page_is_within_its_budget(

@@ -1,0 +1,30 @@
+"""Loss of trained cells against the steps that they have read."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from normgeo.base.text import text
+from normgeo.pictures.recurrent.curves_figure import Curve, Panel, drawn_panels
+from normgeo.pictures.recurrent.longer import Longer
+
+
+def figure(result: Longer, theme: str) -> go.Figure:
+    """Draw a line for each method, and an upright one where training ended."""
+    known = [one for one in result.methods if len(one.losses)]
+    panel = Panel(
+        text("trained on {T} steps, the dotted line", T=result.trained),
+        text("steps read"),
+        text("loss there, nats"),
+        [Curve(one.normalizer, result.steps, one.losses) for one in known],
+        float(result.trained),
+    )
+    told = (
+        text("Stretches of the text that was trained on; a point is the mean of four letters.")
+        if result.every_step
+        else text("Digits that were held out, each step read as often as it takes.")
+    )
+    missing = [f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason]
+    if not known and not missing:
+        missing = [text("Stopped before a run came to its end.")]
+    return drawn_panels([panel], [result.setup.about, told, *missing], theme)

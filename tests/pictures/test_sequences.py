@@ -1,0 +1,146 @@
+"""Pictures of cells: how far a change reaches back, what they learn, and longer sequences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from normgeo import NORMALIZERS, SequenceModel, load_sequences, run_cell, train_sequences
+from normgeo.base.progress import Progress, Stop
+from normgeo.pictures import PICTURES
+from normgeo.pictures.recurrent import sequence_runs
+from normgeo.pictures.recurrent.sequence_runs import SEEDS
+from normgeo.settings import Settings
+
+QUICK = Settings(task="rows", rnn="tanh", sequences=8, neurons=6, seed=3)
+
+
+def eps(method):
+    found = NORMALIZERS[method]
+    return replace(found, eps=1e-5) if found.scaling.takes_eps else found
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return PICTURES["learning"].compute(QUICK)
+
+
+def by_hand(method, seed):
+    data = load_sequences("rows", seed=seed)
+    rng = np.random.default_rng(seed)
+    start = SequenceModel.random("tanh", eps(method), 6, 8, 10, rng)
+    return data, train_sequences(
+        start, data, batch_size=8, steps=120, rate=0.02, seed=seed, tests=1
+    )
+
+
+def test_curves_are_the_runs_of_each_method_from_each_seed(learned):
+    assert [one.normalizer.title for one in learned.methods] == [
+        "standard", "layer norm", "batch norm"
+    ]  # fmt: skip
+    for one, method in zip(learned.methods, ("standard", "layer", "batch"), strict=True):
+        assert one.losses.shape == (SEEDS, len(one.steps))
+        for place in range(SEEDS):
+            _, run = by_hand(method, 3 + place)
+            means = run.train_loss.reshape(20, 6).mean(axis=1)
+            np.testing.assert_allclose(one.losses[place], means, rtol=1e-9)
+            assert one.accuracy[place] == pytest.approx(run.test_accuracy[-1])
+        assert one.steps.tolist() == list(range(6, 121, 6))
+        assert (np.diff(one.seconds) > 0).all()
+
+
+def test_figure_shows_both_axes_and_says_what_was_done(learned, captions):
+    figure = PICTURES["learning"].figure(learned, "light")
+    lines = [trace for trace in figure.data if trace.name]
+    assert [line.name for line in lines] == ["standard", "layer norm", "batch norm"] * 2
+    for line, one in zip(lines, learned.methods * 2, strict=True):
+        np.testing.assert_allclose(line.y, one.losses.mean(axis=0))
+        np.testing.assert_allclose(line.x, one.seconds if line.xaxis == "x2" else one.steps)
+    assert "batches of 8, first gain 1, Adam at η = 0.02" in captions("learning", learned).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+
+
+def test_batch_of_one_has_a_reason_where_it_has_no_curve(captions):
+    result = PICTURES["learning"].compute(replace(QUICK, sequences=1, method="layer"))
+    lacking = {one.normalizer.title: one.reason for one in result.methods}
+    assert lacking["batch norm"].startswith("A batch mean is taken over the cases")
+    assert lacking["standard"] == lacking["layer norm"] == ""
+    words = captions("learning", result).replace("<br>", " ")
+    assert "batch norm: A batch mean is taken over the cases" in words
+
+
+@pytest.mark.parametrize("name", ["learning", "longer"])
+def test_stop_keeps_the_runs_that_came_to_their_end(name):
+    def stop(done, steps):
+        if done > 0.5 * steps:
+            raise Stop
+
+    result = PICTURES[name].compute(QUICK, stop)
+    assert [len(one.losses) for one in result.methods] == [SEEDS, 1]
+    never = PICTURES[name].compute(QUICK, lambda done, steps: (_ for _ in ()).throw(Stop))
+    assert [len(one.losses) for one in never.methods] == [0]
+    figure = PICTURES[name].figure(never, "dark")
+    assert "Stopped before a run came to its end." in figure.layout.annotations[0].text
+
+
+def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
+    monkeypatch.setattr(sequence_runs, "SEEDS", 1)
+    result = PICTURES["longer"].compute(QUICK)
+    assert result.steps.tolist() == [8, 16, 32, 64]
+    for one, method in zip(result.methods, ("standard", "layer", "batch"), strict=True):
+        data, run = by_hand(method, 3)
+        for steps, loss in zip(result.steps, one.losses[0], strict=True):
+            X = np.repeat(data.X_test[:128], steps // 8, axis=1)
+            hidden = run_cell(run.model.layer, X, statistics=run.statistics, beyond="last").hidden[
+                -1
+            ]
+            told = run.model.output.log_likelihood(hidden, data.y_test[:128])
+            assert loss == pytest.approx(-told, rel=1e-9)
+    figure = PICTURES["longer"].figure(result, "light")
+    assert figure.layout.shapes[0].x0 == 8
+
+
+def test_letters_are_told_step_by_step_eight_times_as_far(monkeypatch):
+    monkeypatch.setattr(sequence_runs, "SEEDS", 1)
+    monkeypatch.setitem(sequence_runs.STEPS, "letters", 3)
+    result = PICTURES["longer"].compute(replace(QUICK, task="letters"))
+    assert result.steps.tolist() == list(range(4, 129, 4))
+    assert all(one.losses.shape == (1, 32) for one in result.methods)
+
+
+def test_change_reaches_back_as_the_power_of_one_matrix():
+    """Without a norm a tanh cell of tiny gain forgets; the line ends at 0, ‖∂h^T/∂h^T‖ = 1."""
+    result = PICTURES["cells"].compute(Settings(neurons=6, length=16))
+    assert [*result.curves] == ["tanh", "lstm", "gru"]
+    assert result.times.tolist() == list(range(17))
+    for own in result.curves.values():
+        assert [*own] == ["standard", "layer", "batch"]
+        assert all(logs[-1] == 0 for logs in own.values())
+    weaker = PICTURES["cells"].compute(Settings(neurons=6, length=16, first_gain=0.1))
+    for cell in ("tanh", "lstm"):
+        assert weaker.curves[cell]["layer"][0] < result.curves[cell]["layer"][0] - 0.3
+        np.testing.assert_array_equal(
+            weaker.curves[cell]["standard"], result.curves[cell]["standard"]
+        )
+
+
+def test_cells_stop_after_a_cell():
+    told = []
+
+    def stop(done, steps):
+        told.append(done / steps)
+        if done / steps > 0.5:
+            raise Stop
+
+    result = PICTURES["cells"].compute(Settings(neurons=6, length=16), Progress(stop))
+    assert set(result.curves) <= {"tanh", "lstm"}
+    PICTURES["cells"].figure(result, "light")
+    PICTURES["cells"].table(result)
+
+
+@pytest.mark.parametrize("name", ["cells", "learning", "longer"])
+def test_too_many_neurons_are_refused_before_they_are_trained(name):
+    for neurons in (1, 256):
+        with pytest.raises(ValueError, match=r"^Cells are trained with 2 to 64 neurons here"):
+            PICTURES[name].cost(Settings(neurons=neurons))
