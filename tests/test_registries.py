@@ -34,6 +34,7 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     ("normgeo/layers/modules.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",
+    ("normgeo/tables/layers.py", "layer"): "the column of layers",
     **{
         ("normgeo/fisher/gain_metric.py", word): "what the appendix prints, a quotation"
         for word in ("batch", "layer", "weight", "none")
