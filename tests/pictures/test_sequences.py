@@ -52,6 +52,7 @@ def test_curves_are_the_runs_of_each_method_from_each_seed(learned):
 def test_figure_shows_both_axes_and_says_what_was_done(learned, captions):
     figure = PICTURES["learning"].figure(learned, "light")
     lines = [trace for trace in figure.data if trace.name]
+    assert figure.data[-len(lines) :] == tuple(lines), "no band lies over a line"
     assert [line.name for line in lines] == ["standard", "layer norm", "batch norm"] * 2
     for line, one in zip(lines, learned.methods * 2, strict=True):
         np.testing.assert_allclose(line.y, one.losses.mean(axis=0))

@@ -18,6 +18,7 @@ from normgeo.pictures.style.template import LEGEND_FIRST, MEASURED, SMALL, THEME
 
 HEIGHT, EACH, BETWEEN = 400, 250, 110  # of a row of panels, of one on a phone, between them there
 LEGEND, LINE, HEAD = 30, 20, 30  # pixels of a row of the legend, a line, the head of a panel
+GAP = 0.05  # between panels, as a share of the paper
 WIDE, NARROW = 165, 42  # letters in a line
 
 
@@ -53,18 +54,24 @@ def drawn_panels(panels: Sequence[Panel], about: Sequence[str], theme: str) -> g
             trace
             for number, panel in enumerate(panels, start=1)
             for curve in panel.curves
-            for trace in _traces(curve, panel, number, look.paper)
+            for trace in _band(curve, number, look.paper)
+        ]
+        # All bands lie under all lines.
+        + [
+            _line(curve, panel, number)
+            for number, panel in enumerate(panels, start=1)
+            for curve in panel.curves
         ]
     )
     names = {curve.normalizer.title for panel in panels for curve in panel.curves}
     low, high = _range(panels)
-    width = 1 / len(panels)
+    width = (1 - GAP * (len(panels) - 1)) / len(panels)
     for number, panel in enumerate(panels, start=1):
-        first = width * (number - 1) + (0.05 if number > 1 else 0)
+        first = (width + GAP) * (number - 1)
         drawn.update_layout(
             {
                 f"xaxis{number}": {
-                    "domain": [first, width * number],
+                    "domain": [first, min(first + width, 1.0)],
                     "anchor": f"y{number}",
                     "title": panel.across,
                     "zeroline": False,
@@ -92,30 +99,37 @@ def drawn_panels(panels: Sequence[Panel], about: Sequence[str], theme: str) -> g
     return drawn
 
 
-def _traces(curve: Curve, panel: Panel, number: int, paper: str) -> Iterator[go.Scatter]:
-    color, on = method_color(curve.normalizer), {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-    x, values = curve.x.tolist(), np.where(np.isfinite(curve.values), curve.values, np.nan)
-    if len(values) > 1:
-        low, high = values.min(axis=0).tolist(), values.max(axis=0).tolist()
-        yield go.Scatter(
-            x=[*x, *x[::-1]],
-            y=[*high, *low[::-1]],
-            mode="lines",
-            fill="toself",
-            fillcolor=blend(paper, color, 0.25),
-            line={"width": 0, "color": color},
-            hoverinfo="skip",
-            showlegend=False,
-            **on,
-        )
+def _band(curve: Curve, number: int, paper: str) -> Iterator[go.Scatter]:
+    """From the lowest to the highest seed, where there are several."""
+    if len(curve.values) < 2:
+        return
+    x, color = curve.x.tolist(), method_color(curve.normalizer)
+    low, high = curve.values.min(axis=0).tolist(), curve.values.max(axis=0).tolist()
     yield go.Scatter(
-        x=x,
-        y=values.mean(axis=0).tolist(),
+        x=[*x, *x[::-1]],
+        y=[*high, *low[::-1]],
+        mode="lines",
+        fill="toself",
+        fillcolor=blend(paper, color, 0.25),
+        line={"width": 0, "color": color},
+        hoverinfo="skip",
+        showlegend=False,
+        xaxis=f"x{number}",
+        yaxis=f"y{number}",
+    )
+
+
+def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
+    """The mean over the seeds, with a gap where it is no number."""
+    mean = curve.values.mean(axis=0)
+    return go.Scatter(
+        x=curve.x.tolist(),
+        y=np.where(np.isfinite(mean), mean, np.nan).tolist(),
         name=str(curve.normalizer.title),
         legendgroup=str(curve.normalizer.title),
-        mode="lines+markers" if len(x) < 6 else "lines",
+        mode="lines+markers" if len(mean) < 6 else "lines",
         marker={"size": 9},
-        line={"color": color, "width": 4, "dash": MEASURED},
+        line={"color": method_color(curve.normalizer), "width": 4, "dash": MEASURED},
         showlegend=number == 1,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",
@@ -124,7 +138,8 @@ def _traces(curve: Curve, panel: Panel, number: int, paper: str) -> Iterator[go.
             value="%{y:.3g}",
             x="%{x:.3g}",
         ),
-        **on,
+        xaxis=f"x{number}",
+        yaxis=f"y{number}",
     )
 
 

@@ -22,7 +22,7 @@ def figure(result: Longer, theme: str) -> go.Figure:
     told = (
         text("Stretches of the text that was trained on; a point is the mean of four letters.")
         if result.every_step
-        else text("Digits that were held out, each step read as often as it takes.")
+        else text("Digits that were held out; in longer sequences each step is read several times.")
     )
     missing = [f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason]
     if not known and not missing:
