@@ -14,6 +14,7 @@ BENCHMARKS = (
     "spectra",
     "peers",
     "rows",
+    "workers",
     "descent",
     "sequences",
     "recorder",
