@@ -32,18 +32,19 @@ from normgeo.tables.audit import checked
 from normgeo.ui import results
 
 SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0" leaves all to those who ask
-FISHER = {"method": "layer"}
+LAYER = {"method": "layer"}
 OPENED: Mapping[str, Mapping[str, Any]] = {
     "averages": {},
     "effect": {},
     "turn": {},
     "descent": {},
     "walk": {},
-    "equal_kl": FISHER,
-    "fisher": FISHER,
+    "equal_kl": LAYER,
+    "fisher": LAYER,
     "axes": {},
     "noise": {},
     "radii": {},
+    "depth": LAYER,
     "trained_layer": {},
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""
