@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from normgeo.layers.examples import EXAMPLES
+
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
     const plot = document.querySelector('.st-key-figure_trained_layer .js-plotly-plot');
@@ -101,6 +103,18 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     assert "strange" not in page.url
     page.get_by_role("button", name="Back to the layers that ship").click()
     expect(page.locator(LIT).get_by_text("1 of 12 neurons")).to_be_visible()
+
+
+def test_row_clicked_opens_its_layer_of_those_that_ship(server, page, wait_settled):
+    page.goto(f"{server}/your_network?tab=layers")
+    wait_settled(page)
+    table = page.locator(".st-key-layers_table").get_by_test_id("stDataFrame")
+    for row, layer in ((1, "layer"), (2, "pre_norm")):
+        table.scroll_into_view_if_needed()
+        table.click(position={"x": 15, "y": 35 * (row + 1) + 17})
+        page.wait_for_url(f"**layer={layer}*")
+        wait_settled(page)
+        expect(page.get_by_role("combobox", name="layer")).to_have_value(EXAMPLES[layer].title)
 
 
 def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled, axe):

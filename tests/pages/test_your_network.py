@@ -18,6 +18,7 @@ from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.datasets import opened
 from normgeo.layers.examples import EXAMPLES
+from normgeo.pictures.your_network.layer import report_of
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
 from normgeo.ui.your_network import exports, own
@@ -209,8 +210,7 @@ def test_role_can_be_corrected(own_tab):
 
 
 def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkeypatch, taken):
-    page = shown("your_network", tab="layers", rate="0.1")
-    assert [tab.label for tab in page.app.tabs].count("All layers") == 0, "of those that ship"
+    page = shown("your_network", rate="0.1")
     net = {"a.weight": W, "b.weight": 2 * W, "c.weight": W * np.nan, "bn.weight": np.ones(3)}
     page.app.query_params["tab"] = "own"
     page.app.run()
@@ -236,6 +236,19 @@ def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkey
     page.app.run()
     said = [info.value for info in page.app.info]
     assert any("A page tells all layers of up to" in one for one in said)
+
+
+def test_all_layers_that_ship_are_a_table_too(shown, taken):
+    page = shown("your_network", tab="layers", layer="layer", stands="residual")
+    (table,) = page.app.dataframe
+    assert list(table.value["layer"]) == [one.title for one in EXAMPLES.values()]
+    for key, stands, least in zip(
+        EXAMPLES, table.value["stands"], table.value["least norm"], strict=True
+    ):
+        alone = report_of(Settings(layer=key, stands="residual" if key == "layer" else "auto"))
+        assert (stands, least) == (alone.layer.place.title, pytest.approx(alone.norms.min()))
+    (records,) = [json.loads(taken("report", "json"))]
+    assert [one["H"] for one in records] == list(table.value["H"])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint
 from normgeo.layers.epsilon import MUCH
+from normgeo.layers.every_layer import Told
 from normgeo.layers.examples import EXAMPLES
 from normgeo.layers.loading import read_layer
 from normgeo.layers.report import LayerReport, layer_report
@@ -247,8 +250,7 @@ def corrections(settings: Settings) -> dict[str, Any]:
 
 def cost(settings: Settings) -> Cost:
     """Nothing to speak of; but a place is refused that the norm of this layer can't have."""
-    found = Checkpoint.of([EXAMPLES[settings.layer].path], **corrections(settings))
-    found.choose(None).require_possible()
+    _checkpoint(settings).choose(None).require_possible()
     return BASE
 
 
@@ -260,7 +262,7 @@ def compute(settings: Settings, progress: Progress) -> Neurons:
 def report_of(settings: Settings, **more: Any) -> LayerReport:
     """The report of a layer that ships, by its own optimizer where the settings leave it open."""
     here = EXAMPLES[settings.layer]
-    found = Checkpoint.of([here.path], **corrections(settings))
+    found = _checkpoint(settings)
     batch = here.batch_size if settings.mini_batch is None else settings.mini_batch
     return layer_report(
         read_layer(found, found.choose(None), {}),
@@ -271,6 +273,19 @@ def report_of(settings: Settings, **more: Any) -> LayerReport:
         frozen_below=settings.frozen_below,
         **more,
     )
+
+
+def every_example(settings: Settings) -> Iterator[Told]:
+    """Yield what is told of each layer that ships; only the chosen one's norm is corrected."""
+    for key, here in EXAMPLES.items():
+        there = settings if key == settings.layer else replace(settings, stands="auto", norm="auto")
+        there = replace(there, layer=key)
+        proposal = replace(_checkpoint(there).choose(None), name=here.title)
+        yield Told(proposal, report_of(there, eigenvalues=0), "")
+
+
+def _checkpoint(settings: Settings) -> Checkpoint:
+    return Checkpoint.of([EXAMPLES[settings.layer].path], **corrections(settings))
 
 
 def _table(result: Neurons) -> Table:

@@ -14,7 +14,7 @@ from normgeo.pictures.your_network.layer_epsilon import LayerEpsilon
 
 TOP, NARROW_TOP = 92, 200
 EACH, LEAST = 14, 200  # pixels: of a row, and of all of them at least
-BAR, BOTTOM = 64, 52  # margins: for the numbers of the bar, and for those of cases
+BAR, NARROW_BAR, BOTTOM = 118, 100, 52  # margins: for the numbers of the bar, those of cases
 
 
 def figure(result: LayerEpsilon, theme: str) -> go.Figure:
@@ -63,7 +63,7 @@ def figure(result: LayerEpsilon, theme: str) -> go.Figure:
         meta={
             "narrow": {
                 "height": NARROW_TOP + rows + BOTTOM,
-                "margin": {"t": NARROW_TOP, "l": LEFT_MARGIN, "r": BAR},
+                "margin": {"t": NARROW_TOP, "l": LEFT_MARGIN, "r": NARROW_BAR},
                 "xaxis": {"nticks": 6},
                 "annotations": _words(result, look.muted, narrow=True),
             }

@@ -1,13 +1,15 @@
-"""The tab of all layers of a visitor's checkpoint: a row each, which opens its layer above."""
+"""The tab of all layers, that ship or of a visitor's checkpoint: a row each opens its layer."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.pictures.your_network.layer import Neurons
+from normgeo.layers.examples import EXAMPLES
+from normgeo.pictures.your_network.layer import Neurons, every_example
 from normgeo.settings import Settings
-from normgeo.tables.layers import layer_records
+from normgeo.tables.layers import layer_records, layers_table
+from normgeo.ui import url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import points
 from normgeo.ui.your_network import exports
@@ -18,15 +20,18 @@ from normgeo.ui.your_network.sortable import sortable
 def layers(settings: Settings, drawn: Neurons | None) -> None:
     """Draw the table of all layers, what it lacks, and its files to take."""
     mine = held()
-    if mine is None:
-        return
+    keys = (*EXAMPLES,) if mine is None else mine.layers
+
+    def choose(row: int | None) -> None:
+        if row is None:
+            return
+        if mine is None:
+            url.change(layer=keys[row])
+        else:
+            mine.choose(keys[row])
+
     with Explained():
-        table = mine.every(settings)
-
-        def choose(row: int | None) -> None:
-            if row is not None:
-                mine.choose(mine.layers[row])
-
+        table = layers_table(every_example(settings)) if mine is None else mine.every(settings)
         sortable(table, "layers_table", choose)
         st.caption(
             str(

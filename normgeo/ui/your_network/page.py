@@ -39,7 +39,7 @@ def show(settings: Settings) -> None:
             exports.draw(PICTURES["trained_layer"], drawn, settings.theme, "normgeo-own-layer")
     with place:
         form.ways()
-    several = mine is not None and len(mine.layers) > 1
+    several = mine is None or len(mine.layers) > 1
     known = {
         name: tab
         for name, tab in TABS.items()
