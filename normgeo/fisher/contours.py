@@ -18,7 +18,7 @@ from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
-from normgeo.fisher.neighborhood import Neighborhood, reach_of
+from normgeo.fisher.neighborhood import Neighborhood, guessed, reach_of
 
 BEYOND = 1.25
 """Times as far as it is looked: where an ellipse reaches farther along the first direction, only
@@ -123,7 +123,6 @@ def kl_contours(
         quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
     true = np.full(quadratic.shape, np.nan)
     rays = np.flatnonzero(np.isfinite(starts).all(axis=1))
-    # How far the KL reaches over how far its quadratic form does: two rays tell that of the next.
     before, factors = np.ones((2, len(levels)))
     for ray in Progress.of(progress).over(rays.tolist()):
         start, unit = starts[ray], units[ray]
@@ -132,7 +131,7 @@ def kl_contours(
             return around.kl((start + t * unit) @ plane)
 
         at_start = _kl_or_infinity(along)
-        guesses = np.maximum(2 * factors - before, factors / 2)
+        guesses = guessed(factors, before)
         before = factors.copy()
         for i, level in enumerate(levels.tolist()):
             far = float(np.linalg.norm(quadratic[i, ray] - start)) or 1.0

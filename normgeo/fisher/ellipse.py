@@ -23,7 +23,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
-from normgeo.fisher.neighborhood import Neighborhood, reach_of
+from normgeo.fisher.neighborhood import Neighborhood, guessed, reach_of
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
@@ -167,11 +167,17 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
     units = np.column_stack([np.cos(rays), np.sin(rays)])
     reach = np.sqrt(2 * level / np.einsum("ri,ij,rj->r", units, metric[:2, :2], units))
 
-    def along_ray(unit: Array, start: float) -> float:
-        return reach_of(lambda t: kl(t * (unit @ directions)), level, start)
+    true = np.full(len(units), np.nan)
+    before, last = np.ones((2, 1))
+    for ray, step in enumerate(units[:-1] @ directions):
 
-    true = [along_ray(unit, start) for unit, start in zip(units[:-1], reach[:-1], strict=True)]
-    true.append(true[0])
+        def on_ray(t: float, step: Array = step) -> float:
+            return kl(t * step)
+
+        true[ray] = reach_of(on_ray, level, guessed(last, before).item() * reach[ray])
+        if np.isfinite(true[ray]):
+            before, last = last, true[ray : ray + 1] / reach[ray]
+    true[-1] = true[0]
 
     def turned(angle: float) -> float:
         return kl(radius * ((np.cos(angle) - 1) * along + np.sin(angle) * directions[0]))
@@ -184,7 +190,7 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
         metric=metric[:2, :2],
         radial=float(metric[2, 2]),
         ellipse=reach[:, None] * units,
-        contour=np.array(true)[:, None] * units,
+        contour=true[:, None] * units,
         wedge=np.array(inside),
     )
 

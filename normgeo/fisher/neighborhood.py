@@ -57,6 +57,12 @@ class Neighborhood:
         return self.F.quad(step) / 2
 
 
+def guessed(last: Array, before: Array) -> Array:
+    """How far the KL of the next ray reaches over its quadratic form, from that of two rays."""
+    guess: Array = np.maximum(2 * last - before, last / 2)
+    return guess
+
+
 def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
     """Return t > 0 with kl(t) = level, or NaN where 30 steps from `start` do not find it.
 

@@ -12,11 +12,16 @@ import numpy as np
 
 from normgeo.models.family import Floats
 
+ROUNDING = 2.0**-56  # what is left out of a series that is over a third
+
 
 def _exp_series(x: Floats) -> Floats:
-    """(eˣ − 1 − x)/x² for |x| ≤ 1."""
-    series = np.full_like(x, 1 / math.factorial(19))
-    for k in range(18, 1, -1):
+    """(eˣ − 1 − x)/x² for |x| ≤ 1, of as many terms as the largest |x| needs."""
+    largest, last = float(np.abs(x).max(initial=0)), 2
+    while largest ** (last - 1) / math.factorial(last + 1) > ROUNDING:
+        last += 1
+    series = np.full_like(x, 1 / math.factorial(last))
+    for k in range(last - 1, 1, -1):
         series *= x
         series += 1 / math.factorial(k)
     return series

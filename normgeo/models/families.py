@@ -20,6 +20,7 @@ from normgeo.models.family import Family, Floats
 __all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson", "family_of"]
 
 MILD = 600.0  # a change of s whose exponential is no overflow
+TINY = np.finfo(np.float64).tiny
 
 
 @final
@@ -84,11 +85,12 @@ class Bernoulli(Family):
 
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         # The log of E[exp(d(y − p))], with 1 = E[1 + d(y − p)] taken out of the expectation.
-        if np.abs(d).max(initial=0) < MILD:  # four times as fast as the logarithms of both parts
-            p, q = expit(s), expit(-s)
+        p, q = expit(s), expit(-s)
+        # Four times as fast as the logarithms of both parts, where no part vanishes.
+        if np.abs(d).max(initial=0) < MILD and min(p.min(initial=1), q.min(initial=1)) > TINY:
             return np.log1p(p * exp_remainder(d * q) + q * exp_remainder(-d * p))
-        one = -np.logaddexp(0, -s) + log_exp_remainder(d * expit(-s))
-        zero = -np.logaddexp(0, s) + log_exp_remainder(-d * expit(s))
+        one = -np.logaddexp(0, -s) + log_exp_remainder(d * q)
+        zero = -np.logaddexp(0, s) + log_exp_remainder(-d * p)
         return np.logaddexp(0, np.logaddexp(one, zero))
 
     def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
@@ -228,7 +230,10 @@ class Categorical(Family):
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         top, odds, others = _odds(s)
         d = d - np.take_along_axis(d, top, -1)
-        d = d - (odds / (1 + others) * d).sum(axis=-1, keepdims=True)
+        p = odds / (1 + others)
+        d = d - (p * d).sum(axis=-1, keepdims=True)
+        if np.abs(d).max(initial=0) < MILD and odds.min(initial=1) > TINY:  # as of the Bernoulli
+            return _float(np.log1p((p * exp_remainder(d)).sum(axis=-1)))
         log_p = s - s.max(axis=-1, keepdims=True) - np.log1p(others)
         terms = log_p + log_exp_remainder(d)
         return _float(np.logaddexp(0, np.logaddexp.reduce(terms, axis=-1)))

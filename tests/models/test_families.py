@@ -110,6 +110,13 @@ def test_kl_keeps_its_digits_at_every_size(key, size, step):
     np.testing.assert_allclose(FAMILIES[key].kl(s, other), expected, rtol=2e-13, atol=1e-290)
 
 
+@pytest.mark.parametrize("key", ["bernoulli", "categorical"])
+def test_kl_of_a_class_too_rare_for_a_float_keeps_its_digits(key):
+    s, other = np.array([[-760.0, 0.0]]), np.array([[-260.0, 0.0]])
+    expected = float(closed_form_kl(key, s[0], other[0]))
+    assert FAMILIES[key].kl(s, other)[0] == pytest.approx(expected, rel=1e-12, abs=0)
+
+
 def test_categorical_kl_of_a_pure_shift_is_zero():
     s = np.round(natural(size=30))
     assert not FAMILIES["categorical"].kl(s, s + 2.0**40).any()
