@@ -47,6 +47,7 @@ PACKAGES = {
     "fisher": "Fisher information",
     "symmetry": "Symmetry",
     "dynamics": "Dynamics",
+    "depth": "Residual networks, attention and convolutions",
     "sequences": "Recurrent cells over sequences",
     "recordings": "Recordings",
     "layers": "Layers of one's own network",

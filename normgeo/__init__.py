@@ -14,6 +14,16 @@ leave_quietly()
 # ruff: noqa: E402
 from normgeo.datasets.hold_out import hold_out
 from normgeo.datasets.rows import Rows
+from normgeo.depth.attention import AttentionHead
+from normgeo.depth.attention_ignored import attention_ignored
+from normgeo.depth.convolution import ConvolutionalNetwork, image_windows
+from normgeo.depth.ignored import Ignored, residual_ignored
+from normgeo.depth.image_norm import ImageNorm
+from normgeo.depth.images import Images
+from normgeo.depth.place_statistics import PlaceStatistics, place_statistics
+from normgeo.depth.residual import ResidualNetwork
+from normgeo.depth.signals import Signals, signals
+from normgeo.depth.training import ConvolutionHistory, train_convolution
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
@@ -132,6 +142,22 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "rotational_equilibrium",
     "simulate_balance",
     "train",
+    # depth
+    "AttentionHead",
+    "ConvolutionHistory",
+    "ConvolutionalNetwork",
+    "Ignored",
+    "ImageNorm",
+    "Images",
+    "PlaceStatistics",
+    "ResidualNetwork",
+    "Signals",
+    "attention_ignored",
+    "image_windows",
+    "place_statistics",
+    "residual_ignored",
+    "signals",
+    "train_convolution",
     # sequences
     "CELLS",
     "CellLayer",

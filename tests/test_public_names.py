@@ -35,6 +35,7 @@ PACKAGES = (
     "fisher",
     "symmetry",
     "dynamics",
+    "depth",
     "sequences",
     "recordings",
     "layers",

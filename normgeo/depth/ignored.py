@@ -12,7 +12,7 @@ has a witness: a network of floats whose outputs the change moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -20,14 +20,16 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from normgeo.base.arguments import seed_number
+from normgeo.base.arguments import entry_of, instance_of, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.depth.blocks import Block, Place
+from normgeo.depth.blocks import PLACES, Block, Place
 from normgeo.depth.changes import CHANGES, Change, Drawn, reflection
 from normgeo.depth.norm import Gain, exact_norm, require_norm
+from normgeo.depth.parameters import parts_of
+from normgeo.depth.relations import RELATIONS, SAME, Offsets, Relation
 from normgeo.depth.residual import Parts, ResidualNetwork
-from normgeo.depth.rooted import Over, Rooted, Roots
+from normgeo.depth.rooted import Rooted
 from normgeo.invariance import exact
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -46,87 +48,8 @@ class Size(NamedTuple):
     L: int = 3
 
 
-SIZE = Size()
-
-
-class Offsets(NamedTuple):
-    """What relations are made with: a number of each case (N,), of each feature (D,)."""
-
-    of_cases: Array
-    of_features: Array
-
-
-@final
-@dataclass(frozen=True)
-class Relation:
-    """How a stream stands to the one without the change.
-
-    Attributes:
-        key: of it. title: in a few words.
-        impose: (s, drawn, offsets) → s' of fractions.
-        expected: (numbers before, drawn) → those after, up to an offset.
-        alike: the axis along which that offset is the same, None where there is none.
-
-    """
-
-    key: str
-    title: str
-    impose: Callable[[Array, Drawn, Offsets], Array]
-    expected: Callable[[Rooted, Drawn], Rooted]
-    alike: int | None = None
-
-    def holds(self, before: Rooted, after: Rooted, drawn: Drawn) -> bool:
-        """Whether numbers after stand so to those before."""
-        roots = Roots()
-        expected = self.expected(before, drawn).collected(roots)
-        found = after.collected(roots)
-        if self.alike is None:
-            return bool((expected == found).all())
-        differences = np.empty(found.shape, dtype=object)
-        for place, over in np.ndenumerate(found):
-            differences[place] = _difference(over, expected.item(place))
-        first = differences.take([0], axis=self.alike)
-        return bool((differences == first).all())
-
-
-def _difference(a: Over, b: Over) -> Over:
-    both = {root: a.get(root, Fraction(0)) - b.get(root, Fraction(0)) for root in {**a, **b}}
-    return {root: value for root, value in both.items() if value}
-
-
-def _times(x: Rooted, factor: Fraction) -> Rooted:
-    return Rooted(x.rest * factor, x.terms * factor, x.squares)
-
-
-def _turned(x: Rooted, Q: Array) -> Rooted:
-    # At the head there are as many numbers as outputs, and no stream to turn.
-    if x.rest.shape[1] != len(Q):
-        return x
-    return x.affine(Q, exact.fractions(np.zeros(len(Q), dtype=int)))
-
-
-SAME = Relation("same", text("the same"), lambda x, d, o: x, lambda x, d: x)
-RELATIONS = (
-    SAME,
-    Relation("times", text("× δ"), lambda x, d, o: x * d.delta, lambda x, d: _times(x, d.delta)),
-    Relation(
-        "turned", text("turned by Q"), lambda x, d, o: x @ d.turn.T, lambda x, d: _turned(x, d.turn)
-    ),
-    Relation(
-        "lifted",
-        text("plus a number of each case in all features"),
-        lambda x, d, o: x + o.of_cases[:, None],
-        lambda x, d: x,
-        alike=1,
-    ),
-    Relation(
-        "moved",
-        text("plus the same vector in all cases"),
-        lambda x, d, o: x + o.of_features,
-        lambda x, d: x,
-        alike=0,
-    ),
-)
+SIZE, SMALLEST, LARGEST = Size(), Size(2, 1, 2, 1, 1, 3), 8
+"""What is drawn; the least, with a block that is neither first nor last; the most of each."""
 
 
 @final
@@ -174,24 +97,43 @@ class Ignored:
         return "✗" if self.moved > MOVES else "?"
 
 
-def ignored(
-    normalizer: Normalizer, place: Place, seed: int = 0, size: Size = SIZE
+def residual_ignored(
+    normalizer: Normalizer, place: Place | str, seed: int = 0, size: Sequence[int] = SIZE
 ) -> dict[str, Ignored]:
-    """Decide for each of CHANGES whether a network of such blocks ignores it, by its key.
+    """Certify which changes of weights a residual network ignores, by their keys.
+
+    The network is compared before and after each change exactly, link by link of its chain, at
+    random integers; a ✗ has a witness of floats, `moved`. Network and changes: `ResidualNetwork`,
+    docs/mathematics.md. Half a second; at the largest size up to five.
+
+    Args:
+        normalizer: of the cases or the features. place: "pre" or "post". seed: of the draw.
+        size: of what is drawn, (N, F, D, M, H, L): cases, features, stream, hidden neurons,
+            outputs and blocks, at most 8 each.
 
     Raises:
-        ValueError: a normalizer that cannot stand by itself.
+        ValueError: bad arguments, or a normalizer that cannot stand by itself.
 
     >>> from normgeo import NORMALIZERS
-    >>> from normgeo.depth.blocks import PLACES
-    >>> {p: ignored(NORMALIZERS["rms"], PLACES[p])["all_writes_times"].symbol for p in PLACES}
+    >>> rms = NORMALIZERS["rms"]
+    >>> {p: residual_ignored(rms, p)["all_writes_times"].symbol for p in ("pre", "post")}
     {'pre': '✓', 'post': '✗'}
 
     """
+    at = entry_of("place", place, PLACES, Place)
+    drawn = Size(
+        *(
+            whole_number(f"size {letter}", value, least, LARGEST)
+            for letter, value, least in zip(
+                Size._fields, parts_of("size", size, "N F D M H L"), SMALLEST, strict=True
+            )
+        )
+    )
+    instance_of("normalizer", normalizer, Normalizer)
     # How many groups there are decides nothing, once there is more than one.
     shared = replace(normalizer, groups=min(normalizer.groups, 2))
-    require_norm(shared, size.D, size.N)
-    return _ignored(shared, place, seed_number(seed), size)
+    require_norm(shared, drawn.D, drawn.N)
+    return _ignored(shared, at, seed_number(seed), drawn)
 
 
 @lru_cache(maxsize=64)
@@ -220,8 +162,8 @@ def _ignored(normalizer: Normalizer, place: Place, seed: int, size: Size) -> dic
 
 
 def moved(before: Array, after: Array) -> float:
-    """Return max|after − before| / max|before|."""
-    return float(np.abs(after - before).max() / np.abs(before).max())
+    """Return max|after − before| / max|before|, 0 where both are 0."""
+    return float(np.abs(after - before).max() / (np.abs(before).max() or 1.0))
 
 
 def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts, Drawn]:

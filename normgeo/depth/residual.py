@@ -7,19 +7,21 @@ log P(y|x) = logit_y − log Σ exp(logits).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import entry_of, instance_of, whole_number
-from normgeo.base.arrays import Array, real_array, require_room
+from normgeo.base.arguments import entry_of, instance_of, shown, whole_number
+from normgeo.base.arrays import Array, require_room, require_same_cases
+from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.depth.blocks import PLACES, RELU, Back, Block, Place
 from normgeo.depth.norm import Gain, norm, require_norm
+from normgeo.depth.parameters import of_shape, parts_of, require_finite
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -71,18 +73,37 @@ class Passed:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ResidualNetwork:
-    """A residual network of blocks, all with the same normalizer at the same place.
+@dataclass(init=False, eq=False)
+class ResidualNetwork(Constant):
+    """A residual network of blocks for classes, all with the same normalizer at the same place.
+
+        pre-norm:   x_{l+1} = x_l + B(N(x_l)),     logits = U N(x_L) + u
+        post-norm:  x_{l+1} = N(x_l + B(x_l)),     logits = U x_L + u
+        x_0 = E x + e,    B(y) = V ReLU(W y + b) + c,    N with a gain g and a shift β
 
     Attributes:
-        normalizer: N. place: where it stands, of PLACES. parts: the parameters.
+        normalizer: N, of the cases or the features. place: where it stands.
+        parts: E (D, F), e (D,), the blocks, the gain and shift of the last norm, U (H, D), u (H,).
+            A block is its gain and shift (D,) each, or None for no norm, W (M, D), b (M,),
+            V (D, M), c (D,).
 
+    Raises:
+        ValueError: bad shapes or numbers.
+
+    Source: Xiong et al., On Layer Normalization in the Transformer Architecture, 2020.
     """
 
-    normalizer: Normalizer
-    place: Place
-    parts: Parts
+    normalizer: Final[Normalizer]
+    place: Final[Place]
+    parts: Final[Parts]
+
+    def __init__(
+        self, normalizer: Normalizer, place: Place | str, parts: Parts | Sequence[object]
+    ) -> None:
+        """Take N, "pre" or "post", and (E, e, blocks, last, U, u) with arrays or lists inside."""
+        self.normalizer = instance_of("normalizer", normalizer, Normalizer)
+        self.place = entry_of("place", place, PLACES, Place)
+        self.parts = _checked(parts)
 
     @classmethod
     def random(
@@ -101,8 +122,11 @@ class ResidualNetwork:
         1, biases 0. In expectation a branch has the mean square of what W reads.
 
         Args:
-            normalizer: of the cases or the features. place: one of PLACES, or its key.
+            normalizer: of the cases or the features. place: "pre" or "post".
             depth: L, from 1 up. width: D. features: F. outputs: H.
+
+        Raises:
+            ValueError: bad arguments, or weights that take too much memory.
 
         """
         chosen = entry_of("place", place, PLACES, Place)
@@ -116,7 +140,7 @@ class ResidualNetwork:
                 ("outputs", outputs),
             )
         )
-        require_room("W", L, 2 * D, D)
+        require_room(text("The weights"), L * 2 * D + F + H, D)
 
         def drawn(rows: int, columns: int, variance: float) -> Array:
             weights: Array = rng.standard_normal((rows, columns)) * (variance / columns) ** 0.5
@@ -135,11 +159,13 @@ class ResidualNetwork:
         """Pass cases X (N, F) through the network, with current statistics.
 
         Raises:
-            ValueError: bad inputs, a norm that has no z there, or numbers beyond floats.
+            ValueError: bad inputs, a norm that has no z there, or numbers beyond floats or memory.
 
         """
-        inputs, at = real_array("X", X, 2), self.parts
+        inputs, at = of_shape("X", X, None, self.parts.E.shape[1]), self.parts
         require_norm(self.normalizer, len(at.E), len(inputs))
+        hidden = sum(8 * len(at.E) + 4 * len(block.W) for block in at.blocks)
+        require_room(text("What is kept of each block"), len(inputs), hidden)
         sums, stream, backs = [], [], []
         with np.errstate(over="ignore", invalid="ignore"):
             sums.append(_finite(inputs @ at.E.T + at.e))
@@ -155,26 +181,73 @@ class ResidualNetwork:
 
     def loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return −mean log P(y|x), in nats per case, for classes y (N,)."""
-        return -float(np.mean(FAMILY.log_likelihood(y, self.forward(X).logits, 1.0)))
+        logits = self.forward(X).logits
+        return -float(np.mean(FAMILY.log_likelihood(_targets(y, logits), logits, 1.0)))
 
     def gradients(self, X: ArrayLike, y: ArrayLike) -> Parts:
         """Return the gradients of the loss, by going back block by block; raises as `forward`."""
-        inputs, at, passed = real_array("X", X, 2), self.parts, self.forward(X)
-        likelihood = FAMILY.likelihood(y, len(at.U), 1.0)
-        dlogits = -likelihood.at(passed.logits).residual / len(inputs)
-        ds, last = passed.back(dlogits @ at.U)
+        at, passed = self.parts, self.forward(X)
+        inputs = np.asarray(X, dtype=np.float64)
+        likelihood = FAMILY.likelihood(_targets(y, passed.logits), len(at.U), 1.0)
         blocks = []
-        for back in reversed(passed.backs):
-            ds, block = back(ds)
-            blocks.append(block)
-        return Parts(
-            ds.T @ inputs,
-            ds.sum(axis=0),
-            tuple(blocks[::-1]),
-            last,
-            dlogits.T @ passed.read,
-            dlogits.sum(axis=0),
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            dlogits = -likelihood.at(passed.logits).residual / len(inputs)
+            ds, last = passed.back(dlogits @ at.U)
+            for back in reversed(passed.backs):
+                ds, block = back(ds)
+                blocks.append(block)
+            found = Parts(
+                ds.T @ inputs,
+                ds.sum(axis=0),
+                tuple(blocks[::-1]),
+                last,
+                dlogits.T @ passed.read,
+                dlogits.sum(axis=0),
+            )
+        require_finite(text("The gradients"), found.arrays())
+        return found
+
+
+def _targets(y: ArrayLike, logits: Array) -> Array:
+    """Classes as one-hot rows, one for each case."""
+    targets: Array = FAMILY.encode(y, logits.shape[1])
+    require_same_cases(logits, targets)
+    return targets
+
+
+def _checked(parts: object) -> Parts:
+    """Parameters as floats whose shapes agree."""
+    E, e, blocks, last, U, u = parts_of("parts", parts, "E e blocks last U u")
+    E = of_shape("E", E, None, None)
+    D = len(E)
+    if not isinstance(blocks, list | tuple) or not blocks:
+        raise Refusal(
+            text(
+                "`blocks` must be a list with one block or more; got {value}.", value=shown(blocks)
+            )
         )
+
+    def gain(name: str, values: object) -> Gain:
+        g, beta = parts_of(name, values, "g β")
+        return Gain(of_shape(f"{name} g", g, D), of_shape(f"{name} β", beta, D))
+
+    taken = []
+    for place, block in enumerate(blocks):
+        name = f"blocks[{place}]"
+        own, W, b, V, c = parts_of(name, block, "norm W b V c")
+        W = of_shape(f"{name} W", W, None, D)
+        taken.append(
+            Block(
+                None if own is None else gain(f"{name} norm", own),
+                W,
+                of_shape(f"{name} b", b, len(W)),
+                of_shape(f"{name} V", V, D, len(W)),
+                of_shape(f"{name} c", c, D),
+            )
+        )
+    U = of_shape("U", U, None, D)
+    e, u = of_shape("e", e, D), of_shape("u", u, len(U))
+    return Parts(E, e, tuple(taken), gain("last", last), U, u)
 
 
 def _finite(x: Array) -> Array:

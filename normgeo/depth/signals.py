@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.depth.residual import ResidualNetwork
 
@@ -15,7 +16,7 @@ from normgeo.depth.residual import ResidualNetwork
 @final
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """Sizes by layer of a network at one place of its norm, on some cases.
+    """Sizes by layer of a residual network on some cases.
 
     Attributes:
         stream: the rms of x_l over cases and features, l = 0 … L, (L + 1,).
@@ -36,27 +37,33 @@ class Signals:
 
 
 def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
-    """Measure a network on cases X (N, F) of the classes y (N,); raises as its `forward` does.
+    """Measure the stream and the gradients of a residual network, layer by layer.
 
     What is expected is of weights as `ResidualNetwork.random` draws them. With pre-norm the mean
     square of the stream grows by 1 in each block, the norm of what a branch reads; going back, a
     branch adds |g|²/x_l² to the square of a gradient g, as its norm divides by x_l. So |g|² grows
     as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}.
+
+    Args:
+        network: of L blocks. X: cases (N, F). y: their classes, (N,) from 0 up.
+
+    Raises:
+        ValueError: as `ResidualNetwork.forward` and its gradients do.
+
+    Source: Xiong et al., On Layer Normalization in the Transformer Architecture, 2020.
     """
-    passed = network.forward(X)
-    stream, sums = (
-        np.array([np.sqrt(np.mean(x * x)) for x in each]) for each in (passed.stream, passed.sums)
-    )
+    passed = instance_of("network", network, ResidualNetwork).forward(X)
     gradients = np.array(
         [
-            np.hypot(np.linalg.norm(block.W), np.linalg.norm(block.V))
+            np.hypot(*(_rms(part) * part.size**0.5 for part in (block.W, block.V)))
             for block in network.gradients(X, y).blocks
         ]
     )
+    stream, sums = (np.array([_rms(x) for x in each]) for each in (passed.stream, passed.sums))
     expected, falls = _expected(network, float(stream[0])), None
     over_features = network.normalizer.scaling.shared_by_neurons
     if expected is not None and over_features and not network.place.carries_normalized:
-        falls = gradients[-1] * expected[-1] / expected[1:]
+        falls = gradients[-1] * (expected[-1] / expected[1:])
     return Signals(stream, sums, gradients, expected, falls)
 
 
@@ -65,9 +72,17 @@ def _expected(network: ResidualNetwork, first: float) -> Array | None:
     if normalizer.added_eps or (normalizer.centering.subtracts and not normalizer.scaling.divides):
         return None  # what the norm leaves depends on the stream's own spread
     normalized, carries = normalizer.scaling.divides, network.place.carries_normalized
-    squares = [first**2]
-    for _ in network.parts.blocks:
-        before = squares[-1]
-        after = before + (1.0 if normalized and not carries else before)
-        squares.append(1.0 if normalized and carries else after)
-    return np.sqrt(squares)
+    sizes = [first]
+    with np.errstate(over="ignore"):
+        for _ in network.parts.blocks:
+            before = sizes[-1]
+            after = float(np.hypot(before, 1.0 if normalized else before))
+            sizes.append(1.0 if normalized and carries else after)
+    return np.array(sizes)
+
+
+def _rms(x: Array) -> float:
+    """√(mean of x²), without squares of the largest floats."""
+    largest = float(np.abs(x).max())
+    with np.errstate(under="ignore"):
+        return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest else 0.0

@@ -48,7 +48,7 @@ from normgeo.claims.claim import number, numbers, plain, shared
 from normgeo.claims.depth import images
 from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.depth.blocks import PLACES
-from normgeo.depth.border import Places
+from normgeo.depth.place_statistics import PlaceStatistics
 from normgeo.dynamics.gradient_descent import Momentum
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.gain_metric import PRINTED
@@ -486,8 +486,8 @@ def queries_have_no_norm(patch: Patch) -> None:
 
 @breaks("border_units")
 def the_border_is_the_middle(patch: Patch) -> None:
-    at_border = Places.at_border
-    patch.setattr(Places, "at_border", lambda self, values: at_border(self, values)[::-1])
+    at_border = PlaceStatistics.at_border
+    patch.setattr(PlaceStatistics, "at_border", lambda self, values: at_border(self, values)[::-1])
 
 
 @breaks("layer_norm_in_convolutions")

@@ -7,7 +7,7 @@ import pytest
 
 from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.depth import attention_ignored as module
-from normgeo.depth.attention import Head
+from normgeo.depth.attention import AttentionHead
 from normgeo.depth.attention_ignored import CHANGES, Change, attention_ignored
 
 GROUPED = {"-".join(words): norm for words, norm in GRID.items()} | {"group": NORMALIZERS["group"]}
@@ -15,7 +15,7 @@ BOUNDED = {key: norm for key, norm in GROUPED.items() if norm.scaling.divides}
 
 
 def head_of(norm, rng, d=6, F=5):
-    start = Head.random(norm, d, F, rng)
+    start = AttentionHead.random(norm, d, F, rng)
     return replace(start, g_q=rng.uniform(0.5, 2, d), g_k=rng.uniform(0.5, 2, d))
 
 
@@ -56,7 +56,7 @@ def test_with_a_norm_no_weights_take_a_logit_beyond_the_bound(normalizer, X):
 @pytest.mark.parametrize("method", ["rms", "layer", "group"])
 def test_the_bound_of_a_norm_over_the_dimensions_is_attained(method, X, rng):
     """Where keys are queries, each token's own logit is g² √d."""
-    head = Head.random(NORMALIZERS[method], 6, 5, rng)
+    head = AttentionHead.random(NORMALIZERS[method], 6, 5, rng)
     head = replace(head, W_k=head.W_q, g_q=np.full(6, 2.0), g_k=np.full(6, 1.5))
     assert head.bound(X) == pytest.approx(3 * 6**0.5, rel=1e-12)
     np.testing.assert_allclose(np.diag(head.logits(X)), head.bound(X), rtol=1e-12)
@@ -66,7 +66,7 @@ def test_the_bound_of_a_norm_over_the_tokens_is_attained_by_one_that_stands_out(
     X = np.zeros((5, 1))
     X[0] = 1
     ones = np.ones((3, 1))
-    head = Head(NORMALIZERS["batch"], ones, ones, np.ones(3), np.ones(3))
+    head = AttentionHead(NORMALIZERS["batch"], ones, ones, np.ones(3), np.ones(3))
     assert head.logits(X)[0, 0] == pytest.approx(head.bound(X)) == pytest.approx(3**0.5 * 4)
 
 
@@ -107,15 +107,15 @@ def test_equal_gains_of_the_standard_head_let_any_mixing_pass():
     """With gains of 1, A W_q with A⁻ᵀ W_k is ignored without a norm, and not with one."""
 
     def mixed(at, d):
-        plain = replace(at, g_q=at.g_q / at.g_q, g_k=at.g_k / at.g_k)
+        plain = at._replace(g_q=at.g_q / at.g_q, g_k=at.g_k / at.g_k)
         return plain, CHANGES["mixed"].apply(plain, d)
 
     for method, same in (("standard", True), ("rms", False)):
         rng = np.random.default_rng(0)
-        at, drawn, X = module._drawn(
-            NORMALIZERS[method], lambda *shape, rng=rng: rng.standard_normal(shape)
+        at, drawn, X = module._drawn(lambda *shape, rng=rng: rng.standard_normal(shape))
+        first, second = (
+            AttentionHead(NORMALIZERS[method], *weights).logits(X) for weights in mixed(at, drawn)
         )
-        first, second = (head.logits(X) for head in mixed(at, drawn))
         assert np.allclose(first, second) == same
 
 
@@ -132,7 +132,7 @@ def test_a_change_of_one_weight_is_told_from_none(monkeypatch):
     def planted(at, d):
         W = at.W_q * d.delta
         W[0, 0] = at.W_q[0, 0]
-        return replace(at, W_q=W)
+        return at._replace(W_q=W)
 
     monkeypatch.setitem(CHANGES, "planted", Change("planted", "planted", planted))
     module._ignored.cache_clear()

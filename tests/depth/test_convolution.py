@@ -8,9 +8,11 @@ import pytest
 from normgeo import shared_statistics
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
-from normgeo.depth.border import Images, norms, places, trained
-from normgeo.depth.convolution import ConvolutionalNetwork, Kernel, windows
-from normgeo.depth.shared_norm import SharedNorm
+from normgeo.depth.convolution import ConvolutionalNetwork, Kernel, image_windows
+from normgeo.depth.image_norm import ImageNorm, norms
+from normgeo.depth.images import Images
+from normgeo.depth.place_statistics import place_statistics
+from normgeo.depth.training import train_convolution
 from normgeo.normalizers.shared_statistics import SHARINGS
 
 NORMS = norms()
@@ -53,14 +55,14 @@ def plain_loss(network, images, y):
 def test_logits_are_loops_over_pixels_written_out(norm, images):
     network = network_of(replace(norm, eps=0.0))
     np.testing.assert_allclose(
-        network.forward(windows(images)).logits, plain_logits(network, images), rtol=1e-10
+        network.forward(image_windows(images)).logits, plain_logits(network, images), rtol=1e-10
     )
 
 
 @every_norm
 def test_gradients_are_differences_of_the_loss_written_out(norm, images, rng):
     network, y, step = network_of(replace(norm, eps=0.0)), rng.integers(0, 3, 5), 1e-5
-    loss, gradients = network.loss_and_gradient(windows(images), y)
+    loss, gradients = network.loss_and_gradient(image_windows(images), y)
     assert loss == pytest.approx(plain_loss(network, images, y))
     for name, gradient in zip(Kernel._fields, gradients, strict=True):
         direction = rng.standard_normal(gradient.shape)
@@ -106,18 +108,18 @@ def test_known_moments_stand_in_for_those_of_a_batch_and_for_no_others(rng):
 
 def test_groups_that_do_not_divide_the_channels_are_refused(rng):
     with pytest.raises(Refusal, match="divide"):
-        SharedNorm(SHARINGS["group"], 3).normalize(rng.standard_normal((2, 4, 5)))
+        ImageNorm(SHARINGS["group"], 3).normalize(rng.standard_normal((2, 4, 5)))
 
 
 def test_a_statistic_of_one_entry_is_refused(rng):
     with pytest.raises(Refusal, match="single entry"):
-        SharedNorm(SHARINGS["instance"]).normalize(rng.standard_normal((2, 4, 1)))
+        ImageNorm(SHARINGS["instance"]).normalize(rng.standard_normal((2, 4, 1)))
 
 
 def test_statistics_by_place_are_those_of_numpy(images):
     network = network_of(NORMS["layer"])
-    seen = windows(images)
-    found, passed = places(network, seen), network.forward(seen)
+    seen = image_windows(images)
+    found, passed = place_statistics(network, seen), network.forward(seen)
     a, s = (values.reshape(5, 4, 4, 4) for values in (passed.summed, passed.s))
     for i, j in np.ndindex(4, 4):
         here = a[:, :, i, j]
@@ -148,7 +150,7 @@ def test_images_are_digits_and_those_held_out_are_others(digits):
 @pytest.mark.parametrize("key", ["layer", "batch"])
 def test_training_names_digits_and_is_the_same_for_the_same_seed(digits, key):
     first, again, other = (
-        trained(NORMS[key], digits, channels=4, epochs=4, seed=seed) for seed in (0, 0, 1)
+        train_convolution(NORMS[key], digits, channels=4, epochs=4, seed=seed) for seed in (0, 0, 1)
     )
     assert first.accuracy > 0.75
     logits = first.logits(digits.seen_test)
@@ -164,13 +166,13 @@ def test_a_stop_ends_training_with_what_it_has(digits):
         if done == 3:
             raise Stop
 
-    found = trained(NORMS["layer"], digits, channels=4, epochs=4, progress=stop)
+    found = train_convolution(NORMS["layer"], digits, channels=4, epochs=4, progress=stop)
     assert len(found.losses) == 3
 
 
 def test_units_at_the_border_are_on_less_with_layer_norm_after_training():
-    found = trained(NORMS["layer"], Images.digits(), epochs=3)
-    at = places(found.network, Images.digits().seen_train)
+    found = train_convolution(NORMS["layer"], Images.digits(), epochs=3)
+    at = place_statistics(found.network, Images.digits().seen_train)
     border, inside = at.at_border(at.on)
     assert border < inside - 0.05
     assert at.at_border(at.distance)[0] > 1.3 * at.at_border(at.distance)[1]

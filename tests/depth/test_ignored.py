@@ -11,7 +11,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.depth import ignored as module
 from normgeo.depth.blocks import PLACES
 from normgeo.depth.changes import BLOCK, CHANGES, Change, reflection
-from normgeo.depth.ignored import ignored
+from normgeo.depth.ignored import residual_ignored
 from normgeo.invariance.exact import fractions
 
 ALONE = {"-".join(words): norm for words, norm in GRID.items() if not norm.normalizes_weights} | {
@@ -60,7 +60,7 @@ BY_HAND["group"] = BY_HAND["layer"]
 
 
 def symbols(normalizer, seed=0):
-    found = [ignored(normalizer, place, seed) for place in PLACES.values()]
+    found = [residual_ignored(normalizer, place, seed) for place in PLACES.values()]
     return {key: "".join(one[key].symbol for one in found) for key in CHANGES}
 
 
@@ -73,7 +73,7 @@ def test_verdicts_are_those_derived_by_hand(method):
 @pytest.mark.parametrize("normalizer", ALONE.values(), ids=ALONE)
 def test_floats_agree_with_every_verdict_and_no_seed_changes_one(normalizer):
     for place in PLACES.values():
-        for key, one in ignored(normalizer, place).items():
+        for key, one in residual_ignored(normalizer, place).items():
             assert one.symbol == ("✓" if one.moved < 1e-9 else "✗"), key
     assert symbols(normalizer, seed=1) == symbols(normalizer)
 
@@ -91,7 +91,7 @@ def test_more_groups_decide_nothing():
 
 
 def test_the_links_say_how_the_stream_stands_on_its_way():
-    found = ignored(NORMALIZERS["layer"], PLACES["pre"])
+    found = residual_ignored(NORMALIZERS["layer"], PLACES["pre"])
     same, lifted = "the same", "plus a number of each case in all features"
     assert [link.relation for link in found["columns_plus"].links] == [
         *(same, same, lifted, lifted, same)
@@ -102,7 +102,7 @@ def test_the_links_say_how_the_stream_stands_on_its_way():
 
 
 def test_verdicts_go_to_another_process_and_back():
-    found = ignored(NORMALIZERS["layer"], PLACES["pre"])
+    found = residual_ignored(NORMALIZERS["layer"], PLACES["pre"])
     again = pickle.loads(pickle.dumps(found))
     assert [one.links for one in again.values()] == [one.links for one in found.values()]
 
@@ -126,12 +126,12 @@ def test_a_change_that_is_nearly_ignored_is_told_from_none(monkeypatch, apply, s
     monkeypatch.setitem(CHANGES, "planted", Change("planted", "planted", apply))
     module._ignored.cache_clear()
     for place in PLACES.values():
-        assert ignored(NORMALIZERS["layer"], place)["planted"].symbol == symbol
+        assert residual_ignored(NORMALIZERS["layer"], place)["planted"].symbol == symbol
     module._ignored.cache_clear()
 
 
 def test_a_verdict_that_nothing_decides_is_a_question_mark():
-    one = ignored(NORMALIZERS["layer"], PLACES["pre"])["writes_times"]
+    one = residual_ignored(NORMALIZERS["layer"], PLACES["pre"])["writes_times"]
     assert replace(one, moved=0.0).symbol == "?"
 
 
@@ -142,4 +142,4 @@ def test_a_reflection_keeps_lengths_exactly():
 
 def test_a_norm_of_weights_is_refused():
     with pytest.raises(Refusal, match="got one of weights"):
-        ignored(NORMALIZERS["weight"], PLACES["pre"])
+        residual_ignored(NORMALIZERS["weight"], PLACES["pre"])

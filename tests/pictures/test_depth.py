@@ -8,7 +8,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
 from normgeo.depth.blocks import PLACES
 from normgeo.depth.changes import CHANGES
-from normgeo.depth.ignored import ignored
+from normgeo.depth.ignored import residual_ignored
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.depth.places import CASES
@@ -72,7 +72,7 @@ def test_the_stream_and_the_gradient_of_the_headline_are_those_of_plain_numpy(sm
 
 
 def test_the_table_has_a_mark_for_each_change_and_place(small):
-    verdicts = {key: ignored(NORMALIZERS["layer"], place) for key, place in PLACES.items()}
+    verdicts = {key: residual_ignored(NORMALIZERS["layer"], place) for key, place in PLACES.items()}
     expected = {
         str(change.title): tuple(verdicts[place][key].symbol for place in PLACES)
         for key, change in CHANGES.items()

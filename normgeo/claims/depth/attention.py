@@ -16,7 +16,7 @@ from normgeo.claims.claim import (
     plain,
 )
 from normgeo.claims.examples import ROUNDING, Example
-from normgeo.depth.attention import Head
+from normgeo.depth.attention import AttentionHead
 from normgeo.depth.attention_ignored import attention_ignored
 from normgeo.normalizers.named import NORMALIZERS
 
@@ -30,7 +30,7 @@ def _logits(example: Example) -> Finding:
     attained: dict[str, float] = {}
     free: dict[str, bool] = {}
     for method in ("standard", "layer", "rms"):
-        head = Head.random(NORMALIZERS[method], d, X.shape[1], example.rng())
+        head = AttentionHead.random(NORMALIZERS[method], d, X.shape[1], example.rng())
         before, after = (np.abs(at.logits(X)).max() for at in (head, head.times(LARGE)))
         found = attention_ignored(head.normalizer, example.seed)
         free[method] = found["q_times"].certified and found["k_times"].certified

@@ -17,7 +17,10 @@ from normgeo.claims.claim import (
     shared,
 )
 from normgeo.claims.examples import Example
-from normgeo.depth.border import Images, Trained, norms, places, trained
+from normgeo.depth.image_norm import norms
+from normgeo.depth.images import Images
+from normgeo.depth.place_statistics import place_statistics
+from normgeo.depth.training import ConvolutionHistory, train_convolution
 
 SEEDS, EPOCHS = 3, 3
 
@@ -28,11 +31,11 @@ def _images(example: Example) -> Images:
 
 
 @shared
-def _trained(example: Example, method: str) -> tuple[Trained, ...]:
+def _trained(example: Example, method: str) -> tuple[ConvolutionHistory, ...]:
     """Return convolutions trained on digits with a norm, from three starts."""
     norm, images = norms()[method], _images(example)
     return tuple(
-        trained(norm, images, epochs=EPOCHS, seed=SEEDS * example.seed + repeat)
+        train_convolution(norm, images, epochs=EPOCHS, seed=SEEDS * example.seed + repeat)
         for repeat in range(SEEDS)
     )
 
@@ -43,7 +46,7 @@ def _border(example: Example) -> Finding:
     on: list[tuple[float, float]] = []
     far: list[tuple[float, float]] = []
     for one in _trained(example, "layer"):
-        at = places(one.network, seen)
+        at = place_statistics(one.network, seen)
         on.append(at.at_border(at.on))
         far.append(at.at_border(at.distance))
 

@@ -21,7 +21,7 @@ from normgeo.claims.claim import (
 )
 from normgeo.claims.examples import ROUNDING, Example
 from normgeo.depth.blocks import PLACES
-from normgeo.depth.ignored import Ignored, Size, ignored
+from normgeo.depth.ignored import Ignored, Size, residual_ignored
 from normgeo.depth.residual import ResidualNetwork
 from normgeo.depth.signals import Signals, signals
 from normgeo.normalizers.named import NORMALIZERS
@@ -35,7 +35,7 @@ LEAST = 1.2  # a factor that is more than a tendency of the starts
 def _ignored(example: Example, place: str) -> dict[str, Ignored]:
     """Return what a network of layer norms ignores, by a draw of the example's seed and size."""
     N, M, F = example.certificate
-    return ignored(NORMALIZERS["layer"], PLACES[place], example.seed, Size(N=N, F=F, M=M))
+    return residual_ignored(NORMALIZERS["layer"], PLACES[place], example.seed, Size(N=N, F=F, M=M))
 
 
 def _certified(found: dict[str, dict[str, Ignored]], *changes: str) -> dict[str, bool]:

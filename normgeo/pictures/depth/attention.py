@@ -12,7 +12,7 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
-from normgeo.depth.attention import Head
+from normgeo.depth.attention import AttentionHead
 from normgeo.depth.attention_ignored import attention_ignored
 from normgeo.depth.ignored import Ignored
 from normgeo.models.recurrence import digit_rows
@@ -91,10 +91,10 @@ def tokens() -> Array:
     return np.concatenate([rows, marks], axis=2)
 
 
-def head(settings: Settings, normalizer: Normalizer) -> Head:
+def head(settings: Settings, normalizer: Normalizer) -> AttentionHead:
     """The head of the settings with a norm."""
     rng = np.random.default_rng(settings.seed)
-    return Head.random(normalizer, DIMENSION, tokens().shape[2], rng)
+    return AttentionHead.random(normalizer, DIMENSION, tokens().shape[2], rng)
 
 
 def compute(settings: Settings, progress: Progress) -> Attention:

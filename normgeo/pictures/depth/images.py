@@ -12,8 +12,10 @@ from normgeo.base.budget import MEGABYTE, Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.depth.border import Images, Places, norms, places, trained
-from normgeo.depth.shared_norm import SharedNorm
+from normgeo.depth.image_norm import ImageNorm, norms
+from normgeo.depth.images import Images
+from normgeo.depth.place_statistics import PlaceStatistics, place_statistics
+from normgeo.depth.training import train_convolution
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE
@@ -36,8 +38,8 @@ class Learned:
 
     """
 
-    norm: SharedNorm
-    places: tuple[Places, ...]
+    norm: ImageNorm
+    places: tuple[PlaceStatistics, ...]
     accuracies: Array
 
     @property
@@ -124,7 +126,7 @@ def compute(settings: Settings, progress: Progress) -> OnImages:
     for index, (key, norm) in enumerate(known.items()):
         accuracies, found_at = [], []
         for repeat in range(SEEDS):
-            found = trained(
+            found = train_convolution(
                 norm,
                 images,
                 epochs=settings.epochs,
@@ -133,7 +135,7 @@ def compute(settings: Settings, progress: Progress) -> OnImages:
             )
             if progress.stopped:
                 return OnImages(learned, settings.epochs)
-            found_at.append(places(found.network, images.seen_train))
+            found_at.append(place_statistics(found.network, images.seen_train))
             accuracies.append(found.accuracy)
         learned[key] = Learned(norm, tuple(found_at), np.array(accuracies))
     return OnImages(learned, settings.epochs)

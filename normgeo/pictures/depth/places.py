@@ -13,7 +13,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.depth.blocks import PLACES, Place
-from normgeo.depth.ignored import Ignored, ignored
+from normgeo.depth.ignored import Ignored, residual_ignored
 from normgeo.depth.norm import require_norm
 from normgeo.depth.residual import ResidualNetwork
 from normgeo.depth.signals import Signals, signals
@@ -142,7 +142,7 @@ def compute(settings: Settings, progress: Progress) -> Depth:
         key: AtPlace(
             place,
             signals(network(settings, place), X, y),
-            ignored(settings.normalizer, place, settings.seed),
+            residual_ignored(settings.normalizer, place, settings.seed),
         )
         for key, place in PLACES.items()
     }

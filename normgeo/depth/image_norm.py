@@ -9,14 +9,20 @@ layer scale over the entries of a row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arguments import entry_of, instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
+from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.depth.parameters import of_shape
 from normgeo.normalizers.means import mean_along, without
 from normgeo.normalizers.scales import SCALES, ScalePoint
-from normgeo.normalizers.shared_statistics import Sharing
+from normgeo.normalizers.shared_statistics import SHARINGS, Sharing
 from normgeo.normalizers.statistic import group_size
 
 SCALE = SCALES["layer"]
@@ -30,19 +36,43 @@ class Moments(NamedTuple):
 
 
 @final
-@dataclass(frozen=True)
-class SharedNorm:
-    """A norm over images.
+@dataclass(init=False, unsafe_hash=True)
+class ImageNorm(Constant):
+    """A norm over images, z = (a − μ)/√(σ² + ε) of an array (N, C, P).
 
     Attributes:
-        sharing: who shares a statistic, None for no norm. groups: G, into which the channels are
-            split, for a sharing that takes them. eps: ε.
+        sharing: who shares μ and σ, given as "batch", "layer", "instance" or "group", or None for
+            no norm. groups: G, into which the channels are split, for group norm alone.
+        eps: ε ≥ 0.
+
+    Raises:
+        ValueError: another sharing, or groups for one that takes none.
+
+    Source: Wu and He, Group Normalization, 2018, Fig. 2.
+
+    >>> ImageNorm("instance", eps=0).normalize([[[1.0, 3.0]]]).z
+    array([[[-1.,  1.]]])
 
     """
 
-    sharing: Sharing | None
-    groups: int = 1
-    eps: float = 1e-5
+    sharing: Final[Sharing | None]
+    groups: Final[int]
+    eps: Final[float]
+
+    def __init__(self, sharing: Sharing | str | None, groups: int = 1, eps: float = 1e-5) -> None:
+        """Take who shares a statistic, by its key or as itself."""
+        chosen = None if sharing is None else entry_of("sharing", sharing, SHARINGS, Sharing)
+        self.sharing, self.eps = chosen, real_number("eps", eps, least=0)
+        self.groups = whole_number("groups", groups, 1)
+        if self.groups != 1 and (chosen is None or not chosen.takes_groups):
+            raise Refusal(
+                text(
+                    "`groups` splits the channels for group norm; got groups={groups} for {name}. "
+                    "Use groups=1 or group norm.",
+                    groups=self.groups,
+                    name=self.title,
+                )
+            )
 
     @property
     def title(self) -> str:
@@ -54,13 +84,17 @@ class SharedNorm:
         """Whether the cases of a batch share its statistics."""
         return self.sharing is not None and not self.sharing.within_case
 
-    def normalize(self, A: Array, known: Moments | None = None) -> Normalized:
+    def normalize(self, A: ArrayLike, known: Moments | None = None) -> Normalized:
         """Return z of A (N, C, P); with `known` moments, as at test time, where cases share them.
 
         Raises:
-            ValueError: a statistic of a single entry, or groups that do not divide the channels.
+            ValueError: bad numbers, a statistic of a single entry or of equal ones, groups that do
+                not divide the channels, or `known` moments of other channels.
 
         """
+        A = of_shape("A", A, None, None, None)
+        if known is not None:
+            instance_of("known", known, Moments)
         if self.sharing is None:
             return Normalized(self, A, A[:0], None)
         rows = self._rows(A)
@@ -72,12 +106,22 @@ class SharedNorm:
                     name=self.title,
                 )
             )
-        if known is None or not self.shared_by_cases:
-            C = without(rows, lambda M: mean_along(M, -1))
-            known = Moments(mean_along(rows, -1), SCALE.deviation(C, C, 1, self.eps))
-        else:
-            C = rows - known.mean
-        z = C / known.sigma
+        with np.errstate(all="ignore"):
+            if known is None or not self.shared_by_cases:
+                C = without(rows, lambda M: mean_along(M, -1))
+                known = Moments(mean_along(rows, -1), SCALE.deviation(C, C, 1, self.eps))
+            else:
+                known = Moments(*(of_shape("known", part, len(rows), 1) for part in known))
+                C = rows - known.mean
+            z = C / known.sigma
+        if not all(np.isfinite(part).all() for part in (z, *known)):
+            raise Refusal(
+                text(
+                    "Here {name} has no z: a variance is 0, as of equal entries, or exceeds the "
+                    "largest float. Use an `eps` above 0, or smaller numbers.",
+                    name=self.title,
+                )
+            )
         return Normalized(self, self._entries(z, A.shape), z, known)
 
     def _rows(self, A: Array) -> Array:
@@ -114,7 +158,7 @@ class Normalized:
 
     """
 
-    norm: SharedNorm
+    norm: ImageNorm
     z: Array
     rows: Array
     moments: Moments | None
@@ -126,3 +170,11 @@ class Normalized:
         at = ScalePoint(self.rows, self.moments.sigma, self.rows, 1)
         R, _ = SCALE.adjoint(self.norm._rows(U), at)
         return self.norm._entries(R - mean_along(R, -1), U.shape)
+
+
+def norms(groups: int = 2, eps: float = 1e-5) -> dict[str, ImageNorm]:
+    """The norms over images, by key; the first is none."""
+    return {"without": ImageNorm(None)} | {
+        key: ImageNorm(sharing, groups if sharing.takes_groups else 1, eps)
+        for key, sharing in SHARINGS.items()
+    }
