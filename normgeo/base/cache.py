@@ -192,7 +192,7 @@ def cached(
     return decorate
 
 
-# What a program holds once, whoever points at it.
+# What a program holds once, whoever points at it; of a function, but for what it encloses.
 _SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
@@ -210,12 +210,22 @@ def size_of(value: object) -> int:
     total = 0
     while waiting:
         one = waiting.pop()
-        if id(one) in seen or isinstance(one, _SHARED):
+        if id(one) in seen:
             continue
         seen.add(id(one))
+        if isinstance(one, FunctionType):
+            waiting.extend(_enclosed(one))
+        if isinstance(one, _SHARED):
+            continue
         total += sys.getsizeof(one)
         waiting.extend(_held(one))
     return total
+
+
+def _enclosed(function: FunctionType) -> Iterable[Any]:
+    """Return the arrays that a function keeps for itself, as an optimizer's update does."""
+    contents = (getattr(cell, "cell_contents", None) for cell in function.__closure__ or ())
+    return [one for one in contents if isinstance(one, np.ndarray)]
 
 
 def _held(value: Any) -> Iterable[Any]:

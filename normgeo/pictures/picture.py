@@ -46,6 +46,8 @@ class Study:
             where `alt` says all.
         source: the part of the paper, or the later work, that the picture is about.
         begins: the label of the button that starts it on a page; "" where it starts by itself.
+        go_on: (settings, result, progress) → the result of going on from one that was stopped, or
+            of more after its end; None where nothing goes on.
         slider: the setting that says at which of its frames a picture opens, the `start` of its
             result, whose `opening` is the place of that frame; "" without a slider.
         frames: settings → the values of it that have a frame in every result; another value adds
@@ -63,6 +65,7 @@ class Study:
     observed: Callable[[Any], str] | None = None
     source: str = ""
     begins: str = ""
+    go_on: Callable[[Settings, Any, Progress], Any] | None = None
     slider: str = ""
     frames: Callable[[Settings], Collection[float]] | None = None
 

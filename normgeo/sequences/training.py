@@ -167,10 +167,11 @@ def train_sequences(
 
 def _after(before: SequenceHistory, taken: SequenceHistory) -> SequenceHistory:
     """One run of the steps before and of those taken since."""
+    elapsed = before.seconds[-1] if before.steps else 0.0
     return replace(
         taken,
         train_loss=np.concatenate([before.train_loss, taken.train_loss]),
-        seconds=np.concatenate([before.seconds, before.seconds[-1] + taken.seconds]),
+        seconds=np.concatenate([before.seconds, elapsed + taken.seconds]),
         test_steps=np.concatenate([before.test_steps, taken.test_steps]),
         test_loss=np.concatenate([before.test_loss, taken.test_loss]),
         test_accuracy=np.concatenate([before.test_accuracy, taken.test_accuracy]),

@@ -159,6 +159,10 @@ def train(settings: Settings, drawn: Any) -> None:
                 "Pixel by pixel, one feature at a step, layer norm of W x leaves little more than "
                 "whether there is ink."
             ),
+            text(
+                "Continue goes on from where a training was stopped, or takes as many steps again; "
+                "the numbers are those of a training that never paused. Other settings begin anew."
+            ),
         ),
         text("Sections 6 and 7 of the paper; what is measured is under “The paper, checked”."),
     )

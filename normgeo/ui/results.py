@@ -8,7 +8,7 @@ anew, and it finds the run again. Whole results, refusals and figures are kept.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -36,9 +36,11 @@ from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
 Compute = Callable[[Settings, Progress], Any]
+GoOn = Callable[[Settings, Any, Progress], Any]
 Key = tuple[Compute, Settings, Translation]
 
 AGAIN = text("Compute again")
+CONTINUE = text("Continue")
 STEP = "Step {done:,} of {steps:,}"
 
 LONGEST = 0.4  # seconds that a computation in the script itself may take
@@ -112,6 +114,8 @@ class _Asked:
         settings: that it was asked for. slot: in which. stopped: whether this session stopped it.
         run: its run by a worker; None before it begins, and where the script itself computes.
         part: what there is when it was stopped.
+        go_on, begun: goes on from what there was, for this session alone, which keeps what comes
+            of it in the place of what it began with; None for a computation from its start.
 
     """
 
@@ -121,6 +125,8 @@ class _Asked:
     run: Run | None = None
     stopped: bool = False
     part: Found | None = None
+    go_on: GoOn | None = None
+    begun: Found | None = None
 
     def stop(self) -> None:
         """End the run, unless others wait for it."""
@@ -202,6 +208,7 @@ def of_picture(
             start=picture.study.begins if start is None else start,
             again=again,
             slot=slot,
+            go_on=picture.study.go_on,
         )
     return None
 
@@ -226,6 +233,7 @@ def found(
     again: str = AGAIN,
     slot: str = "",
     decisive: Settings | None = None,
+    go_on: GoOn | None = None,
 ) -> Found | None:
     """What a computation gives, kept or computed now.
 
@@ -239,13 +247,18 @@ def found(
         again: the label of the button that starts over what was stopped; "" for none.
         slot: keeps apart what a page asks of one computation with several settings.
         decisive: settings that are equal where the result may be shared; None for all of them.
+        go_on: (settings, result, progress) → more of it, at the click of a button; None for none.
 
     Raises:
         Refusal: there is no result for these settings, or it would take too much.
 
     """
     key = compute, decisive or settings, in_use()
-    there, asked, why = KEPT.get(key), _asked_for(key, slot), ""
+    if go_on is not None:
+        _drop_others(key, slot)
+    asked, why = _asked_for(key, slot), ""
+    further = asked is not None and asked.begun is not None
+    there = None if further else KEPT.get(key)
     if there is not None:
         _all_asked(slot).pop(compute, None)
     elif asked is not None:
@@ -255,24 +268,32 @@ def found(
         asked = _asked_for(key, slot)
     waits = there is None and asked is not None and not why
     label = start if there is None and start and not why else again
-    if label and (there is None or there.stopped) and (start or not waits):
-        st.button(
-            str(text(label)),
-            key=f"start_{name}",
-            on_click=_ask,
-            args=(key, settings, slot),
-            disabled=waits,
-            type="primary",
-        )
+    with st.container(horizontal=True, key=f"row_{name}") if go_on is not None else nullcontext():
+        if label and (there is None or there.stopped) and (start or not waits):
+            st.button(
+                str(text(label)),
+                key=f"start_{name}",
+                on_click=_ask,
+                args=(key, settings, slot),
+                disabled=waits,
+                type="primary",
+            )
+        if go_on is not None and there is not None:
+            st.button(
+                str(text(CONTINUE)),
+                key=f"continue_{name}",
+                on_click=_ask,
+                args=(key, settings, slot, go_on, there),
+            )
     if why:
         st.info(str(why), icon=":material/info:")
     if waits and asked is not None:
         PAGES.require(expected := cost(settings), what)
-        if expected.seconds <= LONGEST:
+        if expected.seconds <= LONGEST and not further:
             there = KEPT.found(key, partial(_computed_here, compute, settings))
         else:
             _wait(asked, name, words)
-            there = None if start else KEPT.get(key)
+            there = None if start or further else KEPT.get(key)
         if there is None or start:
             st.rerun()  # with another button, or without one
     return there
@@ -286,7 +307,10 @@ def _computed_here(compute: Compute, settings: Settings) -> Found:
 def _wait(asked: _Asked, name: str, words: str) -> None:
     """Begin a run or find it again, and show how far it is until it has ended."""
     key = asked.key
-    if asked.run is None:
+    if asked.run is None and asked.go_on is not None and asked.begun is not None:
+        own = *key, _visitor(), asked.slot
+        asked.run = POOL.ask(_visitor(), own, asked.go_on, asked.settings, asked.begun.result)
+    elif asked.run is None:
         end = partial(keep, key)
         asked.run = POOL.ask(_visitor(), key, key[0], asked.settings, on_end=end)
     waiting.until_ended(asked.run, POOL, _visitor(), name, words, asked.stop)
@@ -316,12 +340,16 @@ def _left_of(asked: _Asked) -> tuple[Found | None, str]:
         raise run.error
     if run.result is not None:
         asked.part = asked.part or Found(run.result, stopped=not run.whole)
+        if asked.begun is not None:
+            asked.begun = asked.part
         return asked.part, run.why
     if asked.stopped:
-        return None, text("Stopped before there was anything to show.")
+        nothing = text("Stopped before there was anything to show.")
+        return asked.begun, "" if asked.begun is not None else nothing
     if not run.why:
         asked.run = None  # It was given up while nobody looked; now somebody does.
-    return None, run.why
+        return None, ""
+    return asked.begun, run.why
 
 
 def _visitor() -> str:
@@ -341,9 +369,23 @@ def _asked_for(key: Key, slot: str) -> _Asked | None:
     return asked if asked is not None and asked.key == key else None
 
 
-def _ask(key: Key, settings: Settings, slot: str) -> None:
-    """Begin to ask, and wait no more for the same with other settings."""
+def _drop_others(key: Key, slot: str) -> None:
+    """Forget what this session asked for with other settings: what may go on is large."""
+    other = _all_asked(slot).get(key[0])
+    if other is not None and other.key != key:
+        other.stop()
+        del _all_asked(slot)[key[0]]
+
+
+def _ask(
+    key: Key,
+    settings: Settings,
+    slot: str,
+    go_on: GoOn | None = None,
+    begun: Found | None = None,
+) -> None:
+    """Begin to ask, or to go on, and wait no more for the same with other settings."""
     before = _all_asked(slot).get(key[0])
     if before is not None:
         before.stop()
-    _all_asked(slot)[key[0]] = _Asked(key, settings, slot)
+    _all_asked(slot)[key[0]] = _Asked(key, settings, slot, go_on=go_on, begun=begun)

@@ -337,6 +337,66 @@ def test_computation_with_a_button_waits_for_it(pool, bars):
     assert list(app.button) == []
 
 
+def steps_of(settings, progress, before=0, more=10):
+    """Take more steps than before, or as many as there is time for."""
+    for step in progress.over(range(before + 1, before + more + 1)):
+        before = step
+        time.sleep(0.02)
+    return before
+
+
+def more_steps(settings, before, progress):
+    return steps_of(settings, progress, before, 1000 if before == 20 else 10)
+
+
+def resumable(compute, go_on, cost):
+    import streamlit as st
+
+    from normgeo.settings import Settings
+    from normgeo.ui import results
+
+    seed = st.session_state.setdefault("seed", 0)
+    found = results.found(
+        "sum", compute, Settings(seed=seed), what="", cost=lambda _: cost, start="Begin",
+        go_on=go_on,
+    )  # fmt: skip
+    st.markdown("nothing" if found is None else f"{found.result}, {found.stopped}")
+
+
+def test_continue_goes_on_from_where_this_session_stopped(
+    pool, bars, asked, nothing_kept, monkeypatch
+):
+    monkeypatch.setattr(waiting, "MOMENT", 0.05)
+
+    def visitor():
+        options = {"compute": steps_of, "go_on": more_steps, "cost": LONG}
+        return AppTest.from_function(resumable, kwargs=options, default_timeout=60).run()
+
+    def click(app, name):
+        app.button(key=name).click().run()
+        ((steps, stopped),) = (words.split(", ") for words in said(app))
+        return int(steps), stopped == "True"
+
+    app, other = visitor(), visitor()
+    assert [button.label for button in app.button] == ["Begin"]
+    assert click(app, "start_sum") == (10, False)
+    assert [button.label for button in app.button] == ["Continue"], "after the end: more steps"
+    assert click(app, "continue_sum") == (20, False)
+    bars.at_word = lambda words: words.startswith("Step") and bars.click()
+    at, stopped = click(app, "continue_sum")
+    assert 20 < at < 1020
+    assert stopped
+    bars.at_word = lambda words: None
+    assert {b.label for b in app.button} >= {"Compute again", "Continue"}
+    assert click(app, "continue_sum") == (at + 10, False)
+    assert said(other.run()) == ["10, False"], "nobody else sees it, and the first is kept"
+    assert len(nothing_kept) == 1
+    app.session_state["seed"] = 1
+    assert said(app.run()) == ["nothing"]
+    assert app.session_state["_asked"] == {"": {}}, "changed settings drop what is held"
+    assert len({key for key in asked if len(key) > 3}) == 1
+
+
 def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
     made, under_way, together = [], [], []
 

@@ -1,14 +1,18 @@
 """Pictures of cells: how far a change reaches back, what they learn, and longer sequences."""
 
+import pickle
 from dataclasses import replace
 
+import cloudpickle
 import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, SequenceModel, load_sequences, run_cell, train_sequences
+from normgeo.base.cache import size_of
 from normgeo.base.progress import Progress, Stop
 from normgeo.pictures import PICTURES
-from normgeo.pictures.recurrent import sequence_runs
+from normgeo.pictures.recurrent import learning, sequence_runs
+from normgeo.pictures.recurrent.recurrences import LARGEST
 from normgeo.pictures.recurrent.sequence_runs import SEEDS
 from normgeo.settings import Settings
 
@@ -83,6 +87,56 @@ def test_stop_keeps_the_runs_that_came_to_their_end(name):
     assert [len(one.losses) for one in never.methods] == [0]
     figure = PICTURES[name].figure(never, "dark")
     assert "Stopped before a run came to its end." in figure.layout.annotations[0].text
+
+
+def same(found, expected):
+    """Bit for bit, but for the seconds that steps took."""
+    assert [one.seeds for one in found.methods] == [one.seeds for one in expected.methods]
+    for one, other in zip(found.methods, expected.methods, strict=True):
+        np.testing.assert_array_equal(one.losses, other.losses)
+        np.testing.assert_array_equal(one.steps, other.steps)
+        np.testing.assert_array_equal(one.accuracy, other.accuracy)
+    for mine, theirs in zip(found.runs, expected.runs, strict=True):
+        for place, run in theirs.histories.items():
+            np.testing.assert_array_equal(mine.histories[place].model.pack(), run.model.pack())
+
+
+def stop_after(share):
+    def stop(done, steps):
+        if done >= share * steps:
+            raise Stop
+
+    return Progress(stop)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(learned, share):
+    paused = PICTURES["learning"].compute(QUICK, stop_after(share))
+    assert paused.paused
+    # As a page has it: through a worker, there and back.
+    sent = pickle.loads(cloudpickle.dumps(paused))
+    again = learning.go_on(QUICK, sent, stop_after(0.4))
+    assert again.paused
+    same(learning.go_on(QUICK, again, Progress()), learned)
+    same(learning.go_on(QUICK, paused, Progress()), learned)
+
+
+def test_more_steps_after_the_end_are_those_of_a_longer_run(learned, monkeypatch):
+    halfway = learning.go_on(QUICK, learned, stop_after(0.5))
+    assert [one.steps[-1] for one in halfway.methods] == [240, 240, 120], "whole runs are drawn"
+    assert [len(one.losses) for one in halfway.methods] == [SEEDS, 1, SEEDS]
+    more = learning.go_on(QUICK, halfway, Progress())
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 240)
+    same(more, PICTURES["learning"].compute(QUICK))
+    assert all((np.diff(one.seconds) > 0).all() for one in more.methods)
+    assert len(learned.runs[0].histories[0].train_loss) == 120, "what it began with is as it was"
+
+
+def test_what_is_kept_to_go_on_with_is_small(monkeypatch):
+    monkeypatch.setattr(sequence_runs, "SEEDS", 1)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 1)
+    result = PICTURES["learning"].compute(Settings(task="rows", rnn="lstm", neurons=LARGEST))
+    assert 3 * size_of(result.runs) < 16e6
 
 
 def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):

@@ -28,7 +28,7 @@ class Learned(NamedTuple):
         losses: of the batches of the stretch, nats per class, (seeds, P).
         seconds: that the steps had taken by then, the mean over the seeds, (P,).
         accuracy: at the end, of each seed, on sequences held out, (seeds,).
-        reason: why a run is missing, or "".
+        seeds: of the runs, (seeds,). reason: why a run is missing, or "".
 
     """
 
@@ -37,33 +37,59 @@ class Learned(NamedTuple):
     losses: Array
     seconds: Array
     accuracy: Array
+    seeds: tuple[int, ...]
     reason: str
 
 
 class Learning(NamedTuple):
-    """All methods on the same sequences from the same seeds."""
+    """All methods on the same sequences from the same seeds.
+
+    Attributes:
+        methods: their curves. setup: what was trained. runs: of each method, to go on with.
+        goal: the steps that each run was to have. paused: whether some have fewer.
+
+    """
 
     methods: tuple[Learned, ...]
     setup: Setup
+    runs: tuple[Runs, ...]
+    goal: int
+    paused: bool
 
 
 def compute(settings: Settings, progress: Progress) -> Learning:
-    """Train every method from every seed; a stop keeps the runs that came to their end."""
-    return Learning(tuple(map(_learned, runs(settings, progress))), Setup.of(settings))
+    """Train every method from every seed; a stop keeps the runs, of which whole ones are drawn."""
+    return _to(Setup.of(settings).steps, settings, (), progress)
 
 
-def _learned(found: Runs) -> Learned:
-    if not found.histories:
+def go_on(settings: Settings, before: Learning, progress: Progress) -> Learning:
+    """Go on where runs were: to the end of what was asked for, or as many steps again after it."""
+    goal = before.goal + (0 if before.paused else before.setup.steps)
+    return _to(goal, settings, before.runs, progress)
+
+
+def _to(goal: int, settings: Settings, before: tuple[Runs, ...], progress: Progress) -> Learning:
+    setup, found = Setup.of(settings), tuple(runs(settings, progress, goal, before))
+    found += before[len(found) :]
+    curves = tuple(_learned(one, setup) for one in found)
+    return Learning(curves, setup, found, goal, progress.stopped)
+
+
+def _learned(found: Runs, setup: Setup) -> Learned:
+    last, ended = found.compared(setup.steps)
+    if not last:
         empty = np.zeros(0)
-        return Learned(found.normalizer, empty, np.zeros((0, 0)), empty, empty, found.reason)
-    curves = [smoothed(history.train_loss, POINTS) for history in found.histories]
+        return Learned(found.normalizer, empty, np.zeros((0, 0)), empty, empty, (), found.reason)
+    histories = ended.values()
+    curves = [smoothed(history.train_loss[:last], POINTS) for history in histories]
     steps = curves[0].steps
     return Learned(
         found.normalizer,
         steps,
         np.array([curve.losses for curve in curves]),
-        np.mean([history.seconds[steps - 1] for history in found.histories], axis=0),
-        np.array([history.test_accuracy[-1] for history in found.histories]),
+        np.mean([history.seconds[steps - 1] for history in histories], axis=0),
+        np.array([h.test_accuracy[h.test_steps == last][0] for h in histories]),
+        tuple(setup.seed + place for place in ended),
         found.reason,
     )
 
@@ -72,8 +98,7 @@ def _table(result: Learning) -> Table:
     """The loss of each seed at each point, and the seconds until then."""
     rows = []
     for one in result.methods:
-        for place, losses in enumerate(one.losses):
-            seed = result.setup.seed + place
+        for seed, losses in zip(one.seeds, one.losses, strict=True):
             for step, second, loss in zip(one.steps, one.seconds, losses, strict=True):
                 rows.append((one.normalizer.title, seed, int(step), float(second), float(loss)))
     notes = tuple(f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason)
@@ -102,6 +127,7 @@ STUDY = Study(
     title=text("How fast a recurrent cell learns with each method"),
     source=text("sections 6 and 7"),
     begins=text("Train the cell"),
+    go_on=go_on,
     alt=text(
         "Training loss of a recurrent cell with each method: on the left against the steps, on the "
         "right against the seconds that they took, a band from the lowest to the highest seed."

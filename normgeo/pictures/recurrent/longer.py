@@ -60,7 +60,8 @@ def compute(settings: Settings, progress: Progress) -> Longer:
     steps = np.arange(STRETCH, T * times[-1] + 1, STRETCH) if every_step else T * np.array(times)
     methods = []
     for found in runs(settings, progress):
-        losses = [_read(history, setup, place) for place, history in enumerate(found.histories)]
+        _, ended = found.compared(setup.steps)
+        losses = [_read(history, setup, place) for place, history in ended.items()]
         kept = np.reshape(losses, (len(losses), len(steps)))
         methods.append(Read(found.normalizer, kept, found.reason))
     return Longer(tuple(methods), steps, T, every_step, setup)

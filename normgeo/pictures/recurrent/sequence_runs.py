@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,16 +94,28 @@ class Setup(NamedTuple):
         """The sequences of one of the seeds, with so many steps; as they are trained for None."""
         return load_sequences(self.task, steps=steps, seed=self.seed + place)
 
-    def run(self, method: Normalizer, place: int, progress: Progress) -> SequenceHistory:
-        """Train with a method, from one of the seeds; raises where it has no z."""
+    def run(
+        self,
+        method: Normalizer,
+        place: int,
+        steps: int,
+        progress: Progress,
+        before: SequenceHistory | None = None,
+    ) -> SequenceHistory:
+        """Take steps with a method from one of the seeds, or from where a run was before.
+
+        Raises where the method has no z.
+        """
         data, rng = self.data(place), np.random.default_rng(self.seed + place)
+        if before is not None:
+            return train_sequences(before, data, steps=steps, tests=TESTS, progress=progress)
         sizes = self.neurons, data.features, data.classes
         start = SequenceModel.random(self.cell, with_eps(method, EPS), *sizes, rng, gain=self.gain)
         return train_sequences(
             start,
             data,
             batch_size=self.size,
-            steps=self.steps,
+            steps=steps,
             rate=self.rate,
             seed=self.seed + place,
             tests=TESTS,
@@ -112,11 +124,33 @@ class Setup(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """The runs of one method from each seed, as far as they came; why there are none, or ""."""
+    """The runs of one method, as far as they came.
+
+    Attributes:
+        normalizer: the method. histories: by the place of their seed, from 0.
+        reason: why one is missing or ended early, or "".
+
+    """
 
     normalizer: Normalizer
-    histories: tuple[SequenceHistory, ...]
+    histories: Mapping[int, SequenceHistory]
     reason: str
+
+    def compared(self, stretch: int) -> tuple[int, dict[int, SequenceHistory]]:
+        """How many whole stretches of steps a run came to, and those that came as far."""
+        ends = {
+            place: max((step for step in run.test_steps if step % stretch == 0), default=0)
+            for place, run in self.histories.items()
+        }
+        last = int(max(ends.values(), default=0))
+        return last, {p: run for p, run in self.histories.items() if last and ends[p] == last}
+
+    def missing(self, place: int, goal: int) -> int:
+        """How many steps a run still has to take, 0 for one that cannot."""
+        run = self.histories.get(place)
+        if run is None:
+            return 0 if self.reason else goal
+        return 0 if run.ended else goal - run.steps
 
 
 def methods(settings: Settings) -> dict[str, Normalizer]:
@@ -124,26 +158,41 @@ def methods(settings: Settings) -> dict[str, Normalizer]:
     return {key: NORMALIZERS[key] for key in dict.fromkeys((*COMPARED, settings.method))}
 
 
-def runs(settings: Settings, progress: Progress) -> Iterator[Runs]:
-    """Train every method from every seed; a stop ends with the runs that there are."""
-    setup, compared = Setup.of(settings), methods(settings)
-    total = len(compared) * SEEDS
-    for i, normalizer in enumerate(compared.values()):
-        histories, reason = [], ""
+def runs(
+    settings: Settings, progress: Progress, goal: int = 0, before: Sequence[Runs] = ()
+) -> Iterator[Runs]:
+    """Train every method from every seed; a stop ends with the runs as far as they came.
+
+    Args:
+        settings, progress: of the runs. goal: steps that each is to have, 0 for its first ones.
+        before: runs to go on with, of the first methods or of all.
+
+    """
+    setup = Setup.of(settings)
+    goal = goal or setup.steps
+    known = [Runs(normalizer, {}, "") for normalizer in methods(settings).values()]
+    known[: len(before)] = before
+    total = sum(found.missing(place, goal) for found in known for place in range(SEEDS))
+    done = 0
+    for found in known:
+        histories, reason = dict(found.histories), found.reason
         for place in range(SEEDS):
-            part = progress.part(i * SEEDS + place, total)
+            steps = found.missing(place, goal)
+            if not steps:
+                continue
+            part = progress.after(done, total)
+            done += steps
             try:
-                history = setup.run(normalizer, place, part)
+                history = setup.run(found.normalizer, place, steps, part, histories.get(place))
             except Refusal as error:
                 reason = str(error)
                 break
+            histories[place] = history
             if history.ended is not None:
                 reason = history.ended.reason
-            elif history.steps == setup.steps:
-                histories.append(history)
             if progress.stopped:
                 break
-        yield Runs(normalizer, tuple(histories), reason)
+        yield Runs(found.normalizer, histories, reason)
         if progress.stopped:
             return
 
