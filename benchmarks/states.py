@@ -7,13 +7,12 @@ from importlib import import_module
 
 import numpy as np
 
+from normgeo.base.rules import OPEN, Choice, Number, Open, Rule, Whole
 from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance.transforms import TRANSFORMS
-from normgeo.layers.examples import EXAMPLES
-from normgeo.models.activations import ACTIVATIONS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
-from normgeo.settings import SETTINGS
+from normgeo.settings import RULES, SETTINGS
 from normgeo.ui.frame import PAGES
 from normgeo.ui.url import LEFT, VIEW
 
@@ -22,6 +21,7 @@ State = tuple[str, dict[str, str]]
 
 WIDE = {"dataset": "digits", "neurons": "256"}
 LARGEST: tuple[State, ...] = (
+    ("depth", {"neurons": "256", "depth": "47", "method": "batch"}),
     ("invariance", {"groups": "20", "cell": "group.case_recentering"}),
     ("invariance", {"groups": "256", "cell": "group.weight_vector_offsets", "tab": "blackboard"}),
     ("invariance", {**WIDE, "groups": "64", "cell": "group.case_rescaling", "tab": "why"}),
@@ -34,6 +34,8 @@ LARGEST: tuple[State, ...] = (
     ("learning_rate", {**WIDE, "steps": "300", "tab": "spiral"}),
     ("symmetry", {"dataset": "plane", "neurons": "256", "method": "layer"}),
     ("batch", WIDE),
+    ("depth", {"neurons": "256", "depth": "47", "method": "group", "tab": "images"}),
+    ("recurrent", {"neurons": "64", "length": "256", "tab": "cells"}),
 )
 """Pages and queries that took gigabytes or minutes, or come near to what pages allow."""
 
@@ -85,9 +87,11 @@ def hostile() -> Iterator[State]:
 
 def _drawn(rng: np.random.Generator) -> State:
     page = str(rng.choice(list(TABS)))
+    others = {name: word for name, rule in RULES.items() if (word := _value(rule, rng))}
     return (
         page,
-        {
+        others
+        | {
             "tab": str(rng.choice(TABS[page])),
             "dataset": str(rng.choice(list(DATASETS))),
             "neurons": str(rng.choice([0, 3, 8, 16, 32, 64, 256])),
@@ -98,7 +102,27 @@ def _drawn(rng: np.random.Generator) -> State:
             "seed": str(rng.integers(2**31)),
             "steps": str(rng.choice([20, 100])),
             "length": str(rng.choice([8, 64, 256])),
-            "activation": str(rng.choice(list(ACTIVATIONS))),
-            "layer": str(rng.choice(list(EXAMPLES))),
         },
     )
+
+
+def _value(rule: Rule, rng: np.random.Generator) -> str:
+    """A value of a setting as an address holds it; "" in three of four cases, and for words."""
+    if rng.random() < 0.75:
+        return ""
+    match rule:
+        case Choice():
+            return str(rng.choice(rule.options))
+        case Open():
+            return OPEN if rng.random() < 0.5 else _of_range(rule.rule, rng)
+        case Whole() | Number():
+            return _of_range(rule, rng)
+    return ""
+
+
+def _of_range(rule: Whole | Number, rng: np.random.Generator) -> str:
+    """The least, the largest, or a number between, small ones as often as large ones."""
+    low, high = rule.low, rule.high
+    between = low + np.expm1(rng.uniform(0, np.log1p(high - low)))
+    value = rng.choice([low, high, between])
+    return str(round(value)) if isinstance(rule, Whole) else str(value)

@@ -3,9 +3,12 @@
 import re
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
-from benchmarks.states import LARGEST
+from benchmarks.states import LARGEST, TABS, legal
+from normgeo.base.rules import Matrix, Word
+from normgeo.settings import RULES
 
 ROOT = Path(__file__).parents[2]
 STATES = 10  # of LARGEST; `python -m benchmarks.memory` opens two thousand
@@ -26,3 +29,17 @@ def test_a_server_stays_under_a_gigabyte_at_the_largest_states():
     (size, unit) = re.search(r"most: ([\d.,]+) (MB|GB)", ran.stdout).groups()
     assert unit == "MB"
     assert float(size.replace(",", "")) < 600
+
+
+def test_states_are_of_all_pages_tabs_and_settings():
+    """So that a new one is among those that benchmarks open, without a word to them."""
+    states = list(islice(legal(), 2000))
+    assert {(page, tab) for page in TABS for tab in TABS[page]} <= {
+        (page, query.get("tab")) for page, query in states
+    }
+    drawn = {name: {query.get(name) for _, query in states} for name in RULES}
+    for name, rule in RULES.items():
+        if not isinstance(rule, Word | Matrix):
+            assert len(drawn[name]) > 2, name
+        for value in drawn[name] - {None}:
+            rule.parse(value)
