@@ -196,6 +196,26 @@ def test_a_method_without_a_scale_has_no_block_to_double(X):
         doubling_table(model, X, np.zeros((14, 2)))
 
 
+@pytest.mark.parametrize(
+    ("key", "H", "D", "single"),
+    [
+        ("weight", 3, 1, True),
+        ("weight", 3, 2, False),
+        ("centered_weight", 3, 2, True),
+        ("centered_weight", 3, 3, False),
+        ("layer", 2, 1, True),
+        ("layer", 3, 1, False),
+        ("layer", 2, 2, False),
+        ("rms", 2, 1, False),
+    ],
+)
+def test_a_block_of_a_single_direction_cannot_turn(key, H, D, single, rng):
+    """The mean that is taken away costs a block one of its neurons, or of its features."""
+    model = NormalizedGLM(NORMALIZERS[key], "bernoulli", rng.normal(0.3, 1, (H, D)))
+    row = table(model, rng.normal(0.5, 1, (9, D)))["curvature along w"]
+    assert row.reason.startswith("The block has only one direction, its own,") == single
+
+
 @pytest.mark.parametrize("eps", [0.0, 1.0])
 def test_the_metric_of_the_gains_is_measured_too(X, eps):
     """ε spoils it, and leaves that of the biases alone, which is 1 for a Gaussian."""

@@ -131,6 +131,13 @@ def test_only_a_batch_or_layer_scale_holds_the_metric_when_inputs_are_rescaled(w
         )
 
 
+@pytest.mark.parametrize("phi", [1e-15, 1e15])
+def test_whether_the_metric_changes_does_not_depend_on_its_size(phi):
+    for name in ("layer", "weight"):
+        model, X = draw(NORMALIZERS[name], "gaussian", phi=phi)
+        assert gain_metric(model, X, DELTAS).changes == (name == "weight")
+
+
 @pytest.mark.parametrize("name", ["weight", "standard"])
 @pytest.mark.parametrize("family", ["bernoulli", "categorical"])
 def test_metric_of_weight_norm_rises_then_falls_as_outputs_saturate(name, family):

@@ -8,7 +8,7 @@ import pytest
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, spectrum
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
-from normgeo.fisher.spectrum import PRODUCTS
+from normgeo.fisher.spectrum import PRODUCTS, spectrum_among
 from normgeo.fisher.which import WhichFisher
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -61,6 +61,19 @@ def test_spectrum_of_the_weights_is_that_of_their_part_of_the_matrix(k):
         ValueError, match=r"^`k` must be a whole number from 1 to 480, which is H·D, or None"
     ):
         spectrum(F, 481, weights_only=True)
+
+
+@pytest.mark.parametrize("size", [70, 200])
+def test_spectrum_among_some_parameters_is_that_of_their_part_of_the_matrix(size):
+    """Few of many are formed by products, more are cut out of the whole matrix."""
+    F = fisher(*draw("layer", "categorical"))
+    places = np.sort(np.random.default_rng(3).choice(F.layout.size, size, replace=False))
+    part = F.to_dense()[np.ix_(places, places)]
+    found, values = spectrum_among(F, places, size), np.linalg.eigvalsh(part)[::-1]
+    np.testing.assert_allclose(found.values, values, rtol=0, atol=1e-13 * values[0])
+    vectors = found.vectors[places]
+    np.testing.assert_allclose(part @ vectors, vectors * values, rtol=0, atol=1e-12 * values[0])
+    assert found.trace == pytest.approx(np.trace(part))
 
 
 def test_residual_bounds_the_error_of_a_wrong_vector():

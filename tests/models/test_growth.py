@@ -72,12 +72,18 @@ def test_stopped_run_has_the_steps_until_then(X, h0):
     np.testing.assert_allclose(found.log10_factors, whole.log10_factors)
 
 
+SHAPES = (
+    "`X` (S, L, F) and `h0` (S, H) must have a row for each of the S sequences, with the "
+    f"{F} features and {H} neurons of the recurrence;"
+)
+
+
 @pytest.mark.parametrize(
     ("bad", "sentence"),
     [
         ({"factors": [0.0]}, "`factors` must be above 0; the least is 0."),
-        ({"h0": np.ones((S, H + 1))}, "`X` (S, L, F) and `h0` (S, H) must have a row for each"),
-        ({"X": np.ones((S, 1, F + 1))}, "`X` (S, L, F) and `h0` (S, H) must have a row for each"),
+        ({"h0": np.ones((S, H + 1))}, f"{SHAPES} got shapes ({S}, 4, {F}) and ({S}, {H + 1})."),
+        ({"X": np.ones((S, 1, F + 1))}, f"{SHAPES} got shapes ({S}, 1, {F + 1}) and ({S}, {H})."),
     ],
 )
 def test_bad_arguments_are_a_sentence(bad, sentence, X, h0):

@@ -145,6 +145,16 @@ def test_feature_maps_are_sums_over_windows(digits):
             assert maps[1, channel, r, s] == (window * np.array(kernel)).sum()
 
 
+def test_filters_answer_one_bright_pixel_as_they_are_called():
+    image = np.zeros((1, 5, 5))
+    image[0, 2, 2] = 1
+    blur, upright, level, spots = feature_maps(image)[0]
+    assert (blur == 1).all()
+    assert upright.tolist() == [[1, 0, -1]] * 3
+    np.testing.assert_array_equal(level, upright.T)
+    np.testing.assert_array_equal(spots, 9 * image[0, 1:4, 1:4] - blur)
+
+
 # How noisy batch statistics are.
 
 
