@@ -95,7 +95,7 @@ def add(commands: Any) -> None:
         "--format",
         choices=FORMATS,
         default="text",
-        help=str(text("csv and json have a record for each neuron, with all digits")),
+        help=str(text("csv and json have all digits: a record for each neuron, or for each layer")),
     )
     add_output(parser)
 
@@ -108,13 +108,13 @@ def run(options: argparse.Namespace) -> None:
 
     """
     from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.every_layer import Told, every_layer, gradients_of
+    from normgeo.layers.every_layer import every_layer, gradients_of
     from normgeo.layers.loading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables
     from normgeo.tables.epsilon import epsilon_records, epsilon_table
-    from normgeo.tables.layers import layers_table
+    from normgeo.tables.layers import layer_records, layers_table
 
     format = format_of(options)
     extra = {name: getattr(options, name) for name in EXTRA}
@@ -155,16 +155,14 @@ def run(options: argparse.Namespace) -> None:
         elif options.epsilon:
             table = epsilon_table(report, top)
         elif format in FOR_PROGRAMS:
-            table = tables.records_table([report], sort)
+            table = tables.records_table(report, sort)
         else:
             table = tables.neurons_table(report, sort, top)
         give(options, table)
         return
     every = every_layer(found, gradients=gradients, **stated)
-    if format in FOR_PROGRAMS:
-        give(options, tables.records_table(map(Told.known, every), sort))
-        return
-    give(options, layers_table(every))
+    table, names = layers_table(every), [proposal.name for proposal in found.proposals]
+    give(options, layer_records(table, names) if format in FOR_PROGRAMS else table)
     if options.output is None:
         print(
             text("Choose one with --layer NAME; --roles lists which tensor is what."),

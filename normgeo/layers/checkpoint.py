@@ -145,6 +145,11 @@ class Checkpoint:
     roles: Mapping[str, str]
     proposals: tuple[Proposal, ...]
 
+    def without(self, *roles: str) -> Checkpoint:
+        """Return the same with nothing for some of the roles."""
+        kept = {name: "other" if role in roles else role for name, role in self.roles.items()}
+        return replace(self, roles=kept)
+
     @classmethod
     def of(
         cls,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
@@ -22,17 +21,6 @@ class Told(NamedTuple):
     proposal: Proposal
     report: LayerReport | None
     refusal: str
-
-    def known(self) -> LayerReport:
-        """Return the report.
-
-        Raises:
-            ValueError: there is none.
-
-        """
-        if self.report is None:
-            raise Refusal(self.refusal)
-        return self.report
 
 
 def gradients_of(checkpoint: Checkpoint, file: File) -> dict[str, Tensor]:
@@ -67,8 +55,7 @@ def every_layer(
         OSError: a file that can't be read.
 
     """
-    alone = {name: "other" if role in EXTRA else role for name, role in checkpoint.roles.items()}
-    weights_only = replace(checkpoint, roles=alone)
+    weights_only = checkpoint.without(*EXTRA)
     for proposal in checkpoint.proposals if proposals is None else proposals:
         try:
             if require is not None:

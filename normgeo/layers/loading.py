@@ -20,6 +20,8 @@ from normgeo.normalizers.normalizer import Normalizer
 
 EXTRA = ("x", "stream", "labels", "gradient")
 """What is known of a layer beside its weights and its norm, by the roles of tensors and files."""
+OF_CASES = ("x", "stream", "labels")
+"""What is known of the cases of one X."""
 
 
 def load_layer(
@@ -68,6 +70,35 @@ def load_layer(
     )
     extra = {"x": x, "stream": stream, "labels": labels, "gradient": gradient}
     return read_layer(found, found.choose(layer), extra, sliding)
+
+
+def unfitting(
+    checkpoint: Checkpoint, proposal: Proposal, files: Mapping[str, File | Tensor | None]
+) -> str:
+    """Say that inputs X are those of another layer, by their header; "" where they are not.
+
+    Args:
+        checkpoint, proposal, files: as of `read_layer`.
+
+    Raises:
+        ValueError: a bad file. OSError: one that can't be read.
+
+    """
+    there = [t for t in checkpoint.tensors if checkpoint.roles[t.name] == "x"]
+    file = files.get("x")
+    if file is not None:
+        there = [_only(file, "x", proposal.weight.name)]
+    if not there or len(there[0].shape) < 2 or proposal.arrangement.takes(there[0].shape):
+        return ""
+    H, D = proposal.arrangement.shape
+    return text(
+        "X of shape {shape} is left out here: {name!s} has W of shape ({H}, {D}). It is taken "
+        "where a layer of as many features is open.",
+        shape=there[0].shape,
+        name=proposal.name,
+        H=H,
+        D=D,
+    )
 
 
 def read_layer(

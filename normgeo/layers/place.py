@@ -206,20 +206,20 @@ def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None
     if normalizer.normalizes_weights and not place.takes_outputs:
         raise Refusal(
             text(
-                "{name} normalizes the weights themselves, so it stands after W; got {place!r}. "
-                "Use 'after', or another norm.",
+                "{name} normalizes the weights themselves, so it stands after W; got one that "
+                "stands {place}. State “after W”, or another norm.",
                 name=normalizer.title,
-                place=place.key,
+                place=place.title,
             )
         )
     if pixels > 1 and place.over_features:
         raise Refusal(
             text(
                 "A norm before a convolution takes pixels, which the windows of its kernel share; "
-                "a kernel of {pixels} pixels has {place!r} for no place. Use 'after' or "
-                "'residual'.",
+                "got one that stands {place}, and a kernel of {pixels} pixels. State “after W” or "
+                "“after a residual sum”.",
                 pixels=pixels,
-                place=place.key,
+                place=place.title,
             )
         )
 

@@ -76,6 +76,12 @@ class Arrangement:
         groups, more = divmod(channels, self.channels)
         return 0 if more or not groups or self._outputs % groups else groups
 
+    def takes(self, inputs: tuple[int, ...]) -> bool:
+        """Whether inputs of a shape, cases or images, have the features of these weights."""
+        images = len(inputs) == 2 + len(self.kernel) and bool(self.groups(inputs[1]))
+        rows = len(inputs) == 2 if self.kernel else len(inputs) >= 2
+        return images or (rows and inputs[-1] == self.shape[1])
+
     @property
     def _outputs(self) -> int:
         return self.tensor[-1 if self.outputs_last else 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import degrees
 
 import numpy as np
@@ -173,16 +173,13 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
     )
 
 
-def records_table(reports: Iterable[LayerReport], sort: str = "neuron") -> Table:
-    """Return a record for each neuron of each layer, for programs, with all digits."""
-    rows = []
-    for report in reports:
-        told = values(report)
-        rows += [
-            (report.layer.title, *(told[key][row] for key in COLUMNS))
-            for row in order(report, sort)
-        ]
-    return Table(("layer", *COLUMNS), tuple(rows))
+def records_table(report: LayerReport, sort: str = "neuron") -> Table:
+    """Return a record for each neuron of a layer, for programs, with all digits."""
+    told = values(report)
+    rows = tuple(
+        (report.layer.title, *(told[key][row] for key in COLUMNS)) for row in order(report, sort)
+    )
+    return Table(("layer", *COLUMNS), rows)
 
 
 def sentences(report: LayerReport) -> list[str]:

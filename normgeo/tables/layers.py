@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,10 @@ def layers_table(every: Iterable[Told]) -> Table:
     return Table((*COLUMNS.values(),), tuple(rows), title, notes=(*notes,))
 
 
-def layer_records(table: Table) -> Table:
-    """Return the table of all layers for programs, with the words of COLUMNS."""
-    return Table((*COLUMNS,), table.rows, table.title)
+def layer_records(table: Table, names: Sequence[str]) -> Table:
+    """Return the table of all layers for programs: the words of COLUMNS, names as in the files."""
+    rows = tuple((name, *row[1:]) for name, row in zip(names, table.rows, strict=True))
+    return Table((*COLUMNS,), rows, table.title)
 
 
 def _shape(proposal: Proposal) -> tuple[int, int]:

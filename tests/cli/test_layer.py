@@ -58,8 +58,13 @@ def test_several_layers_are_told_in_a_line_each(checkpoint: Path, capsys: Captur
     assert " none " in lines[0]
     assert "before W" in lines[2]
     assert "\x1b" not in out
-    names = {one["layer"] for one in records(capsys, str(checkpoint))}
-    assert names == {"conv1.weight", "mlp.fc1.weight", "\x1b[2J.weight"}
+    found = records(capsys, str(checkpoint))
+    assert sorted(one["layer"] for one in found) == [
+        *("\x1b[2J.weight", "conv1.weight", "mlp.fc1.weight")
+    ]
+    for one in found:
+        norms = layer_report(load_layer(checkpoint, one["layer"])).norms
+        assert one["median_norm"] == pytest.approx(np.median(norms))
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -225,6 +230,22 @@ def test_numbers_in_a_file_are_those_that_are_printed(
     assert file.read_bytes().decode() == printed
     assert "norm2" not in printed
     assert "mlp.fc1.weight" in printed
+
+
+def test_all_layers_are_written_as_they_are_shown(
+    checkpoint: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """Of a layer that cannot be read the row says why, in every format."""
+    save_file({"a.weight": np.ones((3, 2)), "b.weight": np.full((2, 2), np.nan)}, checkpoint)
+    assert main(["layer", str(checkpoint)]) == 0
+    shown = capsys.readouterr().out
+    for suffix in ("html", "csv", "json"):
+        file = tmp_path / f"all.{suffix}"
+        assert main(["layer", str(checkpoint), "-o", str(file)]) == 0
+        written = file.read_text("utf-8")
+        for word in ("a.weight", "b.weight", "must hold finite numbers", "1.41"):
+            assert word in shown, word
+            assert word in written, (suffix, word)
 
 
 def test_report_is_a_document_of_pages(tmp_path: Path) -> None:

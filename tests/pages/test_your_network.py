@@ -57,7 +57,7 @@ def test_neuron_that_a_layer_lacks_is_its_last_one(shown):
 
 def test_what_cannot_be_is_said_and_the_page_goes_on(shown):
     page = shown("your_network", norm="weight", stands="before")
-    assert "normalizes the weights themselves" in page.words
+    assert "so it stands after W; got one that stands before W. State “after W”" in page.words
     assert page.app.selectbox(key="stands").value == "before"
 
 
@@ -119,11 +119,24 @@ def drawn_norms(page):
     return [n for x in arrays for n in np.frombuffer(b64decode(x["bdata"]), x["dtype"]).tolist()]
 
 
-def test_inputs_tell_where_epsilon_counts(own_tab):
-    given(own_tab, ("net.npz", npz(**{"fc.weight": W, "bn.weight": np.ones(3)})))
+def test_inputs_tell_where_epsilon_counts_and_are_left_out_of_layers_of_others(own_tab):
+    other = np.arange(1.0, 11.0).reshape(5, 2)
+    net = {"fc.weight": W, "bn.weight": np.ones(3), "out.weight": other}
+    given(own_tab, ("net.npz", npz(**net)))
     assert "Where ε counts is not known" in own_tab.captions("trained_layer")
     given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
-    assert "ε makes z over 1 % shorter in 0 of 3 neurons" in own_tab.captions("trained_layer")
+    told = "ε makes z over 1 % shorter in 0 of 3 neurons"
+    assert told in own_tab.captions("trained_layer")
+    assert own_tab.app.info.len == 0
+    own_tab.app.selectbox(key="own_layer").set_value("out.weight").run()
+    assert sorted(drawn_norms(own_tab)) == pytest.approx(np.linalg.norm(other, axis=1))
+    assert [info.value for info in own_tab.app.info] == [
+        "X of shape (3, 4) is left out here: `out.weight` has W of shape (5, 2). It is taken where "
+        "a layer of as many features is open."
+    ]
+    own_tab.app.selectbox(key="own_layer").set_value("fc.weight").run()
+    assert told in own_tab.captions("trained_layer")
+    assert own_tab.app.info.len == 0
 
 
 def test_what_epsilon_takes_is_told_of_each_neuron_and_case(own_tab, shown, taken):

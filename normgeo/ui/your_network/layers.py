@@ -21,6 +21,7 @@ def layers(settings: Settings, drawn: Neurons | None) -> None:
     """Draw the table of all layers, what it lacks, and its files to take."""
     mine = held()
     keys = (*EXAMPLES,) if mine is None else mine.layers
+    names = keys if mine is not None else [str(one.title) for one in EXAMPLES.values()]
 
     def choose(row: int | None) -> None:
         if row is None:
@@ -43,4 +44,8 @@ def layers(settings: Settings, drawn: Neurons | None) -> None:
             )
         )
         points(map(str, table.notes))
-        exports.report(lambda: table, "normgeo-layers", records=lambda: layer_records(table))
+        exports.report(
+            lambda: table,
+            "normgeo-layers",
+            records=lambda: layer_records(table, names),
+        )

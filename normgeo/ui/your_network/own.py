@@ -17,7 +17,7 @@ from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import list_tensors
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.every_layer import every_layer, gradients_of
-from normgeo.layers.loading import EXTRA, read_layer
+from normgeo.layers.loading import EXTRA, OF_CASES, read_layer, unfitting
 from normgeo.layers.modules import role_of
 from normgeo.layers.report import layer_report
 from normgeo.layers.windows import Sliding, typed
@@ -57,6 +57,7 @@ class Own:
         is_convolution: whether the chosen layer is one.
         spectrum: of F of the layer that was told last; None without X and a family.
         epsilon: where it counts there; None without X.
+        left_out: that X is one of another layer, in a sentence; "" where it is not.
 
     """
 
@@ -73,6 +74,7 @@ class Own:
     is_convolution: bool = False
     spectrum: LayerSpectrum | None = None
     epsilon: LayerEpsilon | None = None
+    left_out: str = ""
     _kept: tuple[object, Neurons] | None = None
     _proposed: tuple[object, Proposal | None] | None = None
     _every: tuple[object, Table] | None = None
@@ -166,7 +168,7 @@ class Own:
 
     def _computed(self, settings: Settings) -> Neurons:
         self.tensors, self.layers, self.norms = {}, (), ()
-        self.spectrum = self.epsilon = None
+        self.spectrum, self.epsilon, self.left_out = None, None, ""
         with self.files.paths(WEIGHTS, *EXTRA) as paths:
             weights = tuple(paths[WEIGHTS])
             extra = {what: paths[what][0] for what in EXTRA if paths[what]}
@@ -202,6 +204,10 @@ class Own:
             self._require(proposal)
             _require_small((t for t in found.tensors if found.roles[t.name] in EXTRA), UNPACKED)
             typed_in = {name: typed(word) for name, word in self.sliding.items() if word}
+            self.left_out = unfitting(found, proposal, extra)
+            if self.left_out:
+                found, typed_in = found.without(*OF_CASES), {}
+                extra = {what: file for what, file in extra.items() if what not in OF_CASES}
             layer = read_layer(found, proposal, extra, Sliding.of(**typed_in))
         report = layer_report(layer, family=self.family, eigenvalues=None, **_trained(settings))
         H, D = len(layer.W), int(layer.sizes[0])

@@ -37,6 +37,8 @@ def show(settings: Settings) -> None:
         with Explained():
             drawn = mine.told(settings)
             exports.draw(PICTURES["trained_layer"], drawn, settings.theme, "normgeo-own-layer")
+            if mine.left_out:
+                st.info(str(mine.left_out), icon=":material/info:")
     with place:
         form.ways()
     several = mine is None or len(mine.layers) > 1
