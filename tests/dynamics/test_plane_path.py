@@ -48,6 +48,14 @@ def test_plane_of_the_first_step_holds_the_weights_and_their_gradient(run):
     np.testing.assert_allclose(np.abs(path.coordinates[1]), [run.norms[0, 0], run.step_norms[0, 0]])
 
 
+@every_plane
+def test_a_single_step_spans_the_plane_that_it_lies_in(plane, rng):
+    X, y = rng.normal(0.5, 1, (30, 5)), rng.integers(0, 4, 30)
+    model = NormalizedGLM(NORMALIZERS["batch"], "categorical", rng.normal(0.3, 1, (4, 5)))
+    path = plane_path(descend(model, X, y, steps=1, rate=2.0), plane=plane)
+    np.testing.assert_allclose(path.share, [1, 1], rtol=1e-12)
+
+
 def test_principal_plane_holds_more_of_the_path_than_any_other(run, rng):
     W = np.array([run.model_at(t).W[1] for t in range(31)])
     held = (plane_path(run, block=1).coordinates ** 2).sum()

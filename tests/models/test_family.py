@@ -240,6 +240,14 @@ def test_a_new_coupled_family_gets_its_kl_from_its_log_partition(step):
     np.testing.assert_allclose(PlainSoftmax().log_likelihood(y, s), expected, rtol=1e-13)
 
 
+def test_a_new_coupled_family_gets_its_covariance_products_from_its_covariance():
+    s, U = natural(), natural(1)
+    p = special.softmax(s, axis=1)
+    covariance = np.array([np.diag(of_case) - np.outer(of_case, of_case) for of_case in p])
+    expected = np.einsum("ni,nij,nj->ij", U, covariance, U)
+    np.testing.assert_allclose(PlainSoftmax().covariance_products(s, U), expected, atol=1e-14)
+
+
 def test_a_new_family_has_the_probabilities_of_scipy():
     y, s = np.array([[0.0], [1.0], [2.0]]), np.full((3, 1), 0.7)
     expected = stats.binom(2, special.expit(0.7)).logpmf([0, 1, 2])
