@@ -11,6 +11,7 @@ from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.dynamics.scale_free import ScaleFree
 from normgeo.dynamics.schedules import Constant, Exponential
 
 RATE, DECAY = 0.07, 0.3
@@ -200,6 +201,13 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
     ]
     # Momentum counts what the step adds up to while the gradient stays.
     assert max(steps) / (1 - getattr(rule, "beta", 0)) == pytest.approx(rule.first_turn, rel=1e-6)
+
+
+def test_where_the_law_is_for_small_angles_the_first_turn_is_small():
+    """So small that the angle and its tangent are the same to 1 %."""
+    turns = [rule.first_turn for rule in OPTIMIZERS.values() if isinstance(rule, ScaleFree)]
+    assert turns
+    assert np.arctan(turns) == pytest.approx(turns, rel=0.01)
 
 
 def test_a_rule_forgets_one_run_before_the_next(cases):
