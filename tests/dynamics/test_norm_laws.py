@@ -254,6 +254,8 @@ def test_equilibrium_norm_and_angle_within_two_percent(rule, rate, decay, norm):
 
 def test_equilibrium_of_gradient_descent_is_the_closed_form():
     balance = simulate_balance(rate=0.05, decay=0.4, gradient_norm=2.0, steps=2000)
+    again = simulate_balance(rate=0.05, decay=0.4, gradient_norm=2.0, steps=2000, seed=0)
+    np.testing.assert_array_equal(balance.angles, again.angles)
     assert balance.norms[-1] ** 4 == pytest.approx(0.05 * 4 / (0.4 * (2 - 0.02)), rel=1e-10)
     assert balance.angles[-1] == pytest.approx(np.arccos(1 - 0.02), rel=1e-9)
     assert balance.angles[-1] == pytest.approx((2 * 0.02) ** 0.5, rel=0.02)

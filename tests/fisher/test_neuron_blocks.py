@@ -167,8 +167,9 @@ def test_no_more_than_a_screen_is_shown(entries):
     assert seen.detail(entries).shape == (5, 5)
 
 
-def test_neurons_that_there_are_not_are_refused():
+@pytest.mark.parametrize("pair", [(0, 6), (0, -1), (6, 0), (7, 0), (-1, 0)])
+def test_neurons_that_there_are_not_are_refused(pair):
     with pytest.raises(
-        ValueError, match=re.escape("numbered from 0 to 5; got the pair (0, 6). Choose others.")
+        ValueError, match=re.escape(f"numbered from 0 to 5; got the pair {pair}. Choose others.")
     ):
-        NeuronBlocks.of(draw("batch"), 0, 6)
+        NeuronBlocks.of(draw("batch"), *pair)
