@@ -355,6 +355,10 @@ def test_formula_of_an_equilibrium_is_that_of_its_numbers(optimizer):
         assert all("&=" in line for line in lines)
         assert rf"\lVert w^*\rVert = {latex(float(balance.norm))}" in " ".join(lines)
         assert lines[-1].endswith(rf"{{{latex(float(np.degrees(balance.angle)))}}}^\circ")
+        half = re.search(r"arcsin\\sqrt\{([\d.]+)\}", lines[-1])
+        if half:
+            turn = 2 * np.arcsin(float(half[1]) ** 0.5)
+            assert turn == pytest.approx(balance.angle, rel=1e-3)
 
 
 def test_every_comparison_says_what_it_assumes(digits):

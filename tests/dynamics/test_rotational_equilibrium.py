@@ -280,7 +280,7 @@ def test_adam_turns_blocks_with_other_gradients_by_other_angles_and_adamw_does_n
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
-@pytest.mark.parametrize("lost", [1e-12, 1e-3, 0.08, 0.9, 2.5])
+@pytest.mark.parametrize("lost", [1e-12, 1e-3, 0.08, 0.9, 1.5, 2.5, 2.95])
 def test_share_that_the_heavy_ball_forgets_is_its_slowest_root(beta, lost):
     roots = np.roots([1, -(1 + beta - lost), beta])
     found = float(Momentum(beta).forgotten(lost, 1.0, np.asarray(1.0), 9))
