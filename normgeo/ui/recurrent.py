@@ -149,7 +149,7 @@ def train(settings: Settings, drawn: Any) -> None:
         (
             text(
                 "Letters: an LSTM or GRU learns the Zen of Python in fewer steps with layer norm, "
-                "a tanh cell in more. A step with layer norm takes longer."
+                "a tanh cell in more. Seconds are those of this machine, and of what else it does."
             ),
             text(
                 "In batches of 4 batch norm has the noise of small batches in its statistics; in a "

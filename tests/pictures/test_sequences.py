@@ -12,8 +12,11 @@ from normgeo.base.cache import size_of
 from normgeo.base.progress import Progress, Stop
 from normgeo.pictures import PICTURES
 from normgeo.pictures.recurrent import learning, sequence_runs
+from normgeo.pictures.recurrent.cells import Reaching
+from normgeo.pictures.recurrent.learning import Learned, Learning
+from normgeo.pictures.recurrent.longer import Longer, Read
 from normgeo.pictures.recurrent.recurrences import LARGEST
-from normgeo.pictures.recurrent.sequence_runs import SEEDS
+from normgeo.pictures.recurrent.sequence_runs import SEEDS, Setup
 from normgeo.settings import Settings
 
 QUICK = Settings(task="rows", rnn="tanh", sequences=8, neurons=6, seed=3)
@@ -73,6 +76,61 @@ def test_batch_of_one_has_a_reason_where_it_has_no_curve(captions):
     assert lacking["standard"] == lacking["layer norm"] == ""
     words = captions("learning", result).replace("<br>", " ")
     assert "batch norm: A batch mean is taken over the cases" in words
+
+
+def told(name, key, losses):
+    """A method with made losses, (seeds, points)."""
+    losses = np.array(losses, float)
+    if name == "learning":
+        steps = 60 * np.arange(1, losses.shape[1] + 1)
+        seeds = tuple(range(len(losses)))
+        return Learned(NORMALIZERS[key], steps, losses, steps, losses[:, -1], seeds, "")
+    return Read(NORMALIZERS[key], losses, "")
+
+
+def test_headline_names_a_method_only_where_no_seed_disagrees():
+    standard = told("learning", "standard", [[3, 1.1], [3, 1.3]])
+
+    def said(*methods):
+        return Learning(methods, Setup.of(QUICK), (), 120, False).said
+
+    for lows, words in (
+        ([0.8, 1.0], "layer norm is ahead: a loss of 0.9 (layer norm), 1.2 (standard)."),
+        ([0.7, 1.3], "no method is clearly ahead: a loss of 1 (layer norm), 1.2 (standard)."),
+    ):
+        layer = told("learning", "layer", [[3, low] for low in lows])
+        assert said(standard, layer) == (f"After 120 steps {words}",)
+    assert said(standard) == ("After 120 steps the loss is 1.2 (standard).",)
+    assert said() == ()
+    farther = told("learning", "batch", [[3, 2, 1.5]])
+    assert said(standard, farther) == ("After 180 steps the loss is 1.5 (batch norm).",)
+
+
+def test_headline_of_longer_sequences_compares_the_end_with_the_end_of_training():
+    methods = told("longer", "layer", [[9, 1, 1, 3], [9, 3, 9, 5]]), told("longer", "batch", [])
+    result = Longer(methods, np.array([4, 8, 16, 32]), 8, True, Setup.of(QUICK))
+    assert result.said == ("4 times as long as trained, the loss is × 2 (layer norm).",)
+
+
+def test_headline_of_cells_counts_what_dies_and_explodes():
+    made = {"tanh": (-3, 1, 2.5), "lstm": (-1.9, 0, 9), "gru": (-np.inf, 2.1, -2.1)}
+    methods = {key: NORMALIZERS[key] for key in ("standard", "layer", "batch")}
+    curves = {
+        cell: {key: np.array([log, 0.0]) for key, log in zip(methods, logs, strict=True)}
+        for cell, logs in made.items()
+    }
+    result = Reaching(np.array([0, 64]), curves, methods, 6, 1.0)
+    assert result.said == (
+        "In 64 steps a change of the state dies in 2 of 3 cells (standard), 1 of 3 cells "
+        "(batch norm).",
+        "It explodes in 1 of 3 cells (layer norm), 2 of 3 cells (batch norm).",
+    )
+    one = result._replace(curves={"lstm": {"layer": np.zeros(2)}})
+    assert one.said[1] == "It explodes in no cell."
+    assert result._replace(curves={"lstm": {}}).said == ()
+    figure = PICTURES["cells"].figure(result, "light")
+    assert "<b>It explodes in 1 of 3 cells" in figure.layout.annotations[0].text
+    assert {(band.y0, band.y1) for band in figure.layout.shapes} == {(-2, 2)}
 
 
 @pytest.mark.parametrize("name", ["learning", "longer"])

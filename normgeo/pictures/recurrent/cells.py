@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.claims.examples import with_eps
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.recurrences import SEQUENCES, sequences
+from normgeo.pictures.recurrent.recurrences import SEQUENCES, STAYS, sequences
 from normgeo.pictures.recurrent.sequence_runs import EPS, Setup, methods
 from normgeo.pictures.work import BASE, CALLS, ENTRIES, PRODUCTS
 from normgeo.sequences.cells import CELLS
@@ -44,11 +46,41 @@ class Reaching(NamedTuple):
     gain: float
 
     @property
+    def said(self) -> tuple[str, ...]:
+        """In how many cells a change dies, and in how many it explodes, with each method."""
+        if not any(self.curves.values()):
+            return ()
+        dies = self._counted(lambda log: log < -STAYS)
+        explodes = self._counted(lambda log: log > STAYS)
+        return (
+            text(
+                "In {T} steps a change of the state dies in {cells}.",
+                T=int(self.times[-1]),
+                cells=dies or text("no cell"),
+            ),
+            text("It explodes in {cells}.", cells=explodes or text("no cell")),
+        )
+
+    def _counted(self, passes: Callable[[float], bool]) -> str:
+        """How many cells meet a condition with each method; "" for none."""
+        parts = []
+        for key, normalizer in self.methods.items():
+            met = [passes(float(own[key][0])) for own in self.curves.values() if key in own]
+            if any(met):
+                counts = {"met": sum(met), "cells": len(met)}
+                parts.append(
+                    text("{met} of {cells} cells ({name})", **counts, name=normalizer.title)
+                )
+        return listed(parts) if parts else ""
+
+    @property
     def about(self) -> str:
         """In a line."""
         return text(
-            "digits read row by row for T = {T} steps; {H} neurons, gains {gain}, ε = {eps}, "
-            "weights as they are drawn",
+            "dies: below × {least}; explodes: above × {most}; digits read row by row for T = {T} "
+            "steps; {H} neurons, gains {gain}, ε = {eps}, weights as they are drawn",
+            least=number(10**-STAYS),
+            most=number(10**STAYS),
             T=int(self.times[-1]),
             H=self.neurons,
             gain=number(self.gain),

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import power, power_of_ten
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.panels import head, stacked
-from normgeo.pictures.style.template import LEGEND_FIRST, MEASURED, SMALL, THEMES, dress
+from normgeo.pictures.style.template import LARGE, LEGEND_FIRST, MEASURED, SMALL, THEMES, dress
 
 HEIGHT, EACH, BETWEEN = 400, 250, 110  # of a row of panels, of one on a phone, between them there
 LEGEND, LINE, HEAD = 30, 20, 30  # pixels of a row of the legend, a line, the head of a panel
 GAP = 0.05  # between panels, as a share of the paper
-WIDE, NARROW = 165, 42  # letters in a line
+WIDE, NARROW = (
+    (LARGE, 80, 165),
+    (20, 28, 42),
+)  # type of the headline, letters in its lines, in others
+TALL = 1.3  # of a line of the headline
 
 
 class Curve(NamedTuple):
@@ -36,6 +42,7 @@ class Panel(NamedTuple):
     Attributes:
         title: above it. across, up: titles of the axes; "" for none.
         curves: a line each. mark: where an upright line stands, or None.
+        stays: values are log₁₀; those between −stays and stays are shaded. 0 for plain values.
 
     """
 
@@ -44,10 +51,13 @@ class Panel(NamedTuple):
     up: str
     curves: Sequence[Curve]
     mark: float | None = None
+    stays: float = 0.0
 
 
-def drawn_panels(panels: Sequence[Panel], about: Sequence[str], theme: str) -> go.Figure:
-    """Draw panels beside each other on one scale, under the lines that say what was done."""
+def drawn_panels(
+    panels: Sequence[Panel], said: Sequence[str], about: Sequence[str], theme: str
+) -> go.Figure:
+    """Draw panels beside each other on one scale, under what is to be seen and what was done."""
     look = THEMES[theme]
     drawn = go.Figure(
         [
@@ -86,15 +96,26 @@ def drawn_panels(panels: Sequence[Panel], about: Sequence[str], theme: str) -> g
         )
         if panel.mark is not None:
             drawn.add_shape(_upright(panel.mark, number, look.muted))
+        if panel.stays:
+            drawn.add_shape(_level(panel.stays, number, look.grid))
+            ticks = _powers(low, high)
+            drawn.update_layout(
+                {
+                    f"yaxis{number}": {
+                        "tickvals": ticks,
+                        "ticktext": [power(tick) if tick else "1" for tick in ticks],
+                    }
+                }
+            )
     dress(drawn, theme, height=HEIGHT)
-    wide = _words(panels, about, look.muted, WIDE)
-    top = LEGEND + LINE * wide.lines + HEAD
+    wide = _words(panels, said, about, look.muted, WIDE)
+    top = LEGEND + wide.high + HEAD
     drawn.update_layout(
         height=HEIGHT + top,
         margin={"t": top},
         legend=LEGEND_FIRST,
         annotations=wide.notes,
-        meta={"narrow": _phone(panels, about, look.muted, len(names))},
+        meta={"narrow": _phone(panels, said, about, look.muted, len(names))},
     )
     return drawn
 
@@ -131,11 +152,12 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
         marker={"size": 9},
         line={"color": method_color(curve.normalizer), "width": 4, "dash": MEASURED},
         showlegend=number == 1,
+        customdata=[power_of_ten(log) for log in mean] if panel.stays else None,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",
             name=curve.normalizer.title,
             panel=panel.title,
-            value="%{y:.3g}",
+            value="%{customdata}" if panel.stays else "%{y:.3g}",
             x="%{x:.3g}",
         ),
         xaxis=f"x{number}",
@@ -169,13 +191,43 @@ def _upright(place: float, number: int, ink: str) -> dict[str, Any]:
     }
 
 
+def _level(stays: float, number: int, ink: str) -> dict[str, Any]:
+    name = "" if number == 1 else number
+    return {
+        "type": "rect",
+        "xref": f"x{name} domain",
+        "yref": f"y{name}",
+        "x0": 0,
+        "x1": 1,
+        "y0": -stays,
+        "y1": stays,
+        "fillcolor": ink,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def _powers(low: float, high: float) -> list[int]:
+    """Powers of ten in equal steps, 1 among them: seven at most."""
+    step = -int(-(high - low) // 6)
+    return [n for n in range(ceil(low), floor(high) + 1) if n % step == 0]
+
+
 class _Words(NamedTuple):
     notes: list[dict[str, Any]]
-    lines: int
+    high: float
 
 
-def _words(panels: Sequence[Panel], about: Sequence[str], muted: str, across: int) -> _Words:
-    """The lines above all panels and the heads of each."""
+def _words(
+    panels: Sequence[Panel],
+    said: Sequence[str],
+    about: Sequence[str],
+    muted: str,
+    room: tuple[int, int, int],
+) -> _Words:
+    """What is to be seen, the lines that say what was done, and the heads of the panels."""
+    size, of_said, across = room
+    large = [f"<b>{line}</b>" for words in said for line in wrapped(words, of_said)]
     lines = [line for words in about for line in wrapped(words, across)]
     heads = [
         head(number, wrapped(f"<b>{panel.title}</b>", across))
@@ -183,15 +235,17 @@ def _words(panels: Sequence[Panel], about: Sequence[str], muted: str, across: in
         if panel.title
     ]
     told = note(lines, 0, 1, yshift=HEAD, font={"size": SMALL, "color": muted})
-    return _Words([told, *heads], len(lines))
+    high = LINE * len(lines)
+    above = [note(large, 0, 1, yshift=HEAD + high, font={"size": size})] if large else []
+    return _Words([*above, told, *heads], high + TALL * size * len(large))
 
 
 def _phone(
-    panels: Sequence[Panel], about: Sequence[str], muted: str, methods: int
+    panels: Sequence[Panel], said: Sequence[str], about: Sequence[str], muted: str, methods: int
 ) -> dict[str, Any]:
     """The panels below each other, the legend and the lines above them."""
-    words = _words(panels, about, muted, NARROW)
-    top = LEGEND * methods + LINE * words.lines + HEAD
+    words = _words(panels, said, about, muted, NARROW)
+    top = LEGEND * methods + int(words.high) + HEAD
     layout = stacked(
         [[number] for number in range(1, len(panels) + 1)], each=EACH, between=BETWEEN, top=top
     )

@@ -12,6 +12,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.batch.training import smoothed
+from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.recurrent.sequence_runs import USES, Runs, Setup, cost, runs
 from normgeo.settings import Settings
@@ -55,6 +56,30 @@ class Learning(NamedTuple):
     runs: tuple[Runs, ...]
     goal: int
     paused: bool
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Which method has the lowest loss, if from every seed, of those that came farthest."""
+        known = [one for one in self.methods if len(one.losses)]
+        if not known:
+            return ()
+        last = max(int(one.steps[-1]) for one in known)
+        farthest = (one for one in known if one.steps[-1] == last)
+        ends = sorted(farthest, key=lambda one: one.losses[:, -1].mean())
+        first, *others = ends
+        losses = listed(
+            text("{loss} ({method})", loss=number(loss, 2), method=one.normalizer.title)
+            for one in ends
+            for loss in [float(one.losses[:, -1].mean())]
+        )
+        if not others:
+            words = text("After {steps} steps the loss is {losses}.")
+        elif all(first.losses[:, -1].max() < one.losses[:, -1].min() for one in others):
+            words = text("After {steps} steps {method} is ahead: a loss of {losses}.")
+        else:
+            words = text("After {steps} steps no method is clearly ahead: a loss of {losses}.")
+        method = first.normalizer.title
+        return (text(words, steps=last, method=method, losses=losses),)
 
 
 def compute(settings: Settings, progress: Progress) -> Learning:

@@ -31,4 +31,6 @@ def figure(result: Learning, theme: str) -> go.Figure:
     missing = [f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason]
     if not known and not missing:
         missing = [text("Stopped before a run came to its end.")]
-    return drawn_panels(panels, [*filter(None, (result.setup.about, right)), *missing], theme)
+    return drawn_panels(
+        panels, result.said, [*filter(None, (result.setup.about, right)), *missing], theme
+    )

@@ -13,6 +13,7 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.recurrent.sequence_runs import USES, Setup, runs
 from normgeo.pictures.recurrent.sequence_runs import cost as cost_of_runs
@@ -50,6 +51,29 @@ class Longer(NamedTuple):
     trained: int
     every_step: bool
     setup: Setup
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """By what factor the loss of each method is another at the end than where training was."""
+        known = [one for one in self.methods if len(one.losses)]
+        if not known:
+            return ()
+        trained = int(np.flatnonzero(self.steps <= self.trained)[-1])
+        factors = listed(
+            text(
+                "× {factor} ({method})",
+                factor=number(float(one.losses[:, -1].mean() / one.losses[:, trained].mean()), 3),
+                method=one.normalizer.title,
+            )
+            for one in known
+        )
+        return (
+            text(
+                "{times} times as long as trained, the loss is {factors}.",
+                times=int(self.steps[-1]) // self.trained,
+                factors=factors,
+            ),
+        )
 
 
 def compute(settings: Settings, progress: Progress) -> Longer:

@@ -27,4 +27,4 @@ def figure(result: Longer, theme: str) -> go.Figure:
     missing = [f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason]
     if not known and not missing:
         missing = [text("Stopped before a run came to its end.")]
-    return drawn_panels([panel], [result.setup.about, told, *missing], theme)
+    return drawn_panels([panel], result.said, [result.setup.about, told, *missing], theme)
