@@ -88,6 +88,17 @@ def test_turn_on_digits_is_that_of_the_first_step_of_a_descent(key):
     assert here.angle == pytest.approx(run.angles[0, block], rel=1e-11)
 
 
+def test_turn_of_a_neuron_without_a_scale_is_that_of_a_step_of_descent(cases):
+    """Its gradient is not orthogonal to it, so that up and down turn by different angles."""
+    W = start(NORMALIZERS["layer"]).W
+    model = NormalizedGLM(NORMALIZERS["standard"], "categorical", W)
+    w, moved = model.W[1], descend(model, *cases, steps=1, rate=0.5).model_at(1).W[1]
+    here = angular_updates(model, *cases, [1.0], 0.5, block=1, homogeneous=False).here
+    assert abs(here.radial) > 0.1
+    cosine = w @ moved / np.linalg.norm(w) / np.linalg.norm(moved)
+    assert here.angle == pytest.approx(np.arccos(cosine), rel=1e-9)
+
+
 @pytest.mark.parametrize("key", ["batch", "weight", "layer"])
 def test_squared_fisher_length_is_the_divergence_of_a_small_step(key, cases):
     model = start(NORMALIZERS[key])

@@ -683,3 +683,8 @@ def test_what_is_shared_is_what_another_case_or_neuron_moves(words, rng):
     here = statistics(W, X)
     assert normalizer.shared_by_cases == (not np.allclose(statistics(W, other_case), here))
     assert normalizer.shared_by_neurons == (not np.allclose(statistics(other_neuron, X), here))
+
+
+@every_pair
+def test_a_word_acts_on_the_weights_where_they_are_averaged_over_their_features(words):
+    assert GRID[words].normalizes_weights == ("weight" in words)
