@@ -134,8 +134,10 @@ def kl_contours(
         guesses = guessed(factors, before)
         before = factors.copy()
         for i, level in enumerate(levels.tolist()):
+            if at_start >= level:  # it begins outside of this one, not of larger ones
+                continue
             far = float(np.linalg.norm(quadratic[i, ray] - start)) or 1.0
-            reach = reach_of(along, level, guesses[i] * far) if at_start < level else np.nan
+            reach = reach_of(along, level, guesses[i] * far)
             if not np.isfinite(reach):
                 break
             true[i, ray] = start + reach * unit

@@ -182,6 +182,24 @@ def test_edges_of_a_strip_that_leans_are_on_the_quadratic():
         np.testing.assert_allclose(half, level, rtol=1e-9)
 
 
+@pytest.mark.parametrize("lean", [0.0, 0.5])
+def test_a_larger_level_goes_on_where_a_smaller_one_has_ended(lean):
+    """Rays begin on the first direction, and those that begin outside of a level do not meet it."""
+    model, X = draw("standard", "gaussian", N=8)
+    F = fisher(model, X).to_dense()
+    flat, steep = np.linalg.eigh(F)[1].T[[-np.linalg.matrix_rank(F), -1]]
+    plane = np.stack([flat + lean * steep, steep - lean * flat]) / (1 + lean**2) ** 0.5
+    starts = np.linspace(-0.3, 0.3, LENGTHS)
+    at_start = (plane[0] @ F @ plane[0]) * np.concatenate([starts, [0], starts]) ** 2 / 2
+    levels = np.array([at_start.max() / 3, 2.0])
+    seen = kl_contours(Neighborhood.of(model, X), plane, levels, within=0.3)
+    assert seen.strip
+    for level, quadratic, true in zip(levels, seen.quadratic, seen.true, strict=True):
+        inside = (at_start < level)[:, None]
+        assert inside.all() == (level == 2.0)
+        np.testing.assert_allclose(true, np.where(inside, quadratic, np.nan), rtol=1e-4, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["batch", "weight", "layer", "rms"])
 def test_contour_along_the_weights_is_a_wedge_from_the_origin(name):
     model, X = draw(name)
