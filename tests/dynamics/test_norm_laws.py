@@ -355,10 +355,26 @@ def test_formula_of_an_equilibrium_is_that_of_its_numbers(optimizer):
         assert all("&=" in line for line in lines)
         assert rf"\lVert w^*\rVert = {latex(float(balance.norm))}" in " ".join(lines)
         assert lines[-1].endswith(rf"{{{latex(float(np.degrees(balance.angle)))}}}^\circ")
+        number, times = r"[\d.]+(?: \\cdot [\d.]+)*", r" \cdot "
+        parts = re.search(
+            rf"= \\frac\{{({number})\}}\{{({number})\}}(?: \\cdot ([\d.]+))?,", lines[-2]
+        )
+        if parts:
+            above, below, more = (
+                np.prod([float(n) for n in (part or "1").split(times)]) for part in parts.groups()
+            )
+            power = float(lines[-2].split("^")[2][0])
+            assert above / below * more == pytest.approx(balance.norm**power, rel=2e-3)
         half = re.search(r"arcsin\\sqrt\{([\d.]+)\}", lines[-1])
         if half:
             turn = 2 * np.arcsin(float(half[1]) ** 0.5)
             assert turn == pytest.approx(balance.angle, rel=1e-3)
+
+
+def test_formula_of_adam_has_the_right_side_that_its_numbers_have():
+    lines = Adam().equilibrium_formula(0.05, 0.4, 1.7, 300)
+    right = 0.05 * (0.4 * 300) ** 0.5 / (2 * 1.7**0.5)
+    assert rf" = {latex(right)}, \quad" in lines[1]
 
 
 def test_every_comparison_says_what_it_assumes(digits):

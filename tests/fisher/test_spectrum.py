@@ -133,6 +133,7 @@ def test_fisher_that_is_nearly_zero_has_a_spectrum(bias):
     np.testing.assert_allclose(found.values, whole.values[:5], rtol=1e-9)
     assert (found.values[0] > 0) == (bias < 1000)
     assert found.share <= 1
+    assert (found.share > 0) == (bias < 1000)
 
 
 @pytest.mark.parametrize("k", [0, 493, 2.5, -1])

@@ -103,6 +103,19 @@ def test_product_of_the_sizes_is_formed_only_near_rounding(key, rng):
     assert products(W, X, NORMALIZERS[key]) == 1
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_rounding_is_refused_at_any_size_of_the_inputs(size):
+    nearly_equal = size * np.nextafter(0.1, [0, 1, 0])[:, None] * np.ones((1, 3))
+    with pytest.raises(ValueError, match=r"^σ must not vanish, but neuron 0 .* to within rounding"):
+        NORMALIZERS["batch"].over(nearly_equal, 1).linearize([[1.0, 2.0, 3.0]])
+
+
+def test_sizes_are_those_of_sums_in_which_nothing_cancels(rng):
+    W, X = rng.normal(size=(4, 5)), rng.normal(size=(9, 5))
+    sizes = NORMALIZERS["rms"].over(X, 4).sizes(W)
+    np.testing.assert_allclose(sizes, np.sqrt(X**2 @ (W**2).T), rtol=1e-13)
+
+
 def test_bound_refuses_nothing_and_the_product_decides():
     equal = np.full((3, 2), 0.1)
     with pytest.raises(ValueError, match=r"^σ must not vanish, but neuron 0 has a = μ"):

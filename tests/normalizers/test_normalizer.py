@@ -628,6 +628,11 @@ REFUSED_REFERENCES = {
         "`reference` must be a batch (W, X) of the same layer, W of shape (3, 3) and X with 3 "
         "features; got shapes (1, 3) and (3, 3).",
     ),
+    "more neurons": (
+        (np.ones((4, 3)), EYE),
+        "`reference` must be a batch (W, X) of the same layer, W of shape (3, 3) and X with 3 "
+        "features; got shapes (4, 3) and (3, 3).",
+    ),
     "one case": (
         (EYE, EYE[:1]),
         VANISHES.format("neuron 0 has a = μ in every case of the reference batch"),
