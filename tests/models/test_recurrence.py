@@ -418,6 +418,11 @@ def test_progress_is_told_and_stops_both_ways(rng, sequences):
             lambda r, X: run_recurrence(r, X, factors=[1, -1]),
         ),
         (
+            "`factors` must hold a number above 0 for each of the 5 steps; got 6 numbers, the "
+            "least 2.",
+            lambda r, X: run_recurrence(r, X, factors=[2] * 6),
+        ),
+        (
             "`points` must be a whole number from 2 up; got 2.5.",
             lambda r, X: jacobian_norms(run_recurrence(r, X), points=2.5),
         ),
@@ -429,7 +434,18 @@ def test_progress_is_told_and_stops_both_ways(rng, sequences):
             ),
         ),
     ],
-    ids=["shapes", "activation", "radius", "X", "h0", "steps", "factors", "points", "frozen"],
+    ids=[
+        "shapes",
+        "activation",
+        "radius",
+        "X",
+        "h0",
+        "steps",
+        "factors",
+        "too many factors",
+        "points",
+        "frozen",
+    ],
 )
 def test_bad_arguments_are_named(sentence, call, rng, sequences):
     with says(sentence):
