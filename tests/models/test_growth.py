@@ -44,6 +44,14 @@ def test_a_state_times_rho_stands_for_weights_of_that_radius(method, activation,
         np.testing.assert_allclose(factors, expected, atol=1e-9)
 
 
+def test_a_radius_is_not_moved_by_those_beside_it(X, h0):
+    """As many radii as sequences, and fewer than them."""
+    every = growth(drawn("layer", "tanh"), X, h0, factors=RADII, steps=T).log10_factors
+    for some in (slice(0, 2), slice(2, 3)):
+        found = growth(drawn("layer", "tanh"), X, h0, factors=RADII[some], steps=T)
+        np.testing.assert_allclose(found.log10_factors, every[some], rtol=1e-12)
+
+
 def test_two_neurons_under_layer_norm_let_no_change_through(X, rng):
     found = growth(
         drawn("layer", "tanh", neurons=2), X, rng.standard_normal((S, 2)), factors=RADII, steps=T
