@@ -290,6 +290,18 @@ def test_equation_13_has_the_null_directions_without_a_layer_statistic(words):
     assert credited(exact) == credited(paper)
 
 
+@every_normalizer
+def test_more_tangents_than_null_directions_are_not_all_null(words):
+    null, explanation = found(*draw(GRID[words]))
+    more = [reason for reason in explanation.reasons if reason.span > null.dimension]
+    assert more
+    for reason in more:
+        assert reason.null < reason.span
+        assert reason.sentence.startswith(f"it changes the model: {reason.null} of its")
+    # Reasons that are no change of weights have no tangents, and so no angles.
+    assert all(len(reason.angles) == 0 for reason in explanation.reasons if not reason.span)
+
+
 def test_angles_of_changes_that_change_the_model_are_reported():
     _, explanation = found(*draw(NORMALIZERS["layer"]))
     reason = explanation.reason("weight_vector_rescaling")
