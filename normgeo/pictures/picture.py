@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 from typing import Any, final
 
@@ -26,6 +27,12 @@ MAIN = ("dataset", "method", "cell", "activation")
 def small(settings: Settings) -> Cost:
     """Return the cost of a picture that is small whatever the settings are."""
     return SMALL
+
+
+@lru_cache(maxsize=4096)
+def _cost(cost: Callable[[Settings], Cost], used: Settings) -> Cost:
+    """The estimate of a state, which a page asks for each time that it is drawn."""
+    return cost(used)
 
 
 @final
@@ -132,7 +139,7 @@ class Picture:
 
     def cost(self, settings: Settings) -> Cost:
         """Return what the picture takes, estimated; raises ValueError as `compute` does."""
-        return self.study.cost(settings)
+        return _cost(self.study.cost, self.used(settings))
 
     def compute(self, settings: Settings, progress: Report | Progress | None = None) -> Any:
         """Return the result; raises ValueError, in one sentence, where there is no picture."""

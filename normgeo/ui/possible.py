@@ -50,9 +50,12 @@ def possible(
         return (*there,) or tuple(values)
     if name not in PICTURES[picture].uses:
         return tuple(values)
-    # What no refusal depends on is left out of the key.
-    key = replace(PICTURES[picture].decisive(settings), seed=Settings.seed)
-    return _possible(picture, key, name, tuple(values)) or tuple(values)
+    return _possible(picture, _key(picture, settings), name, tuple(values)) or tuple(values)
+
+
+def _key(picture: str, settings: Settings) -> Settings:
+    """The settings without what no refusal depends on."""
+    return replace(PICTURES[picture].decisive(settings), seed=Settings.seed)
 
 
 @lru_cache(maxsize=256)
@@ -67,16 +70,25 @@ def whole(picture: Judge, settings: Settings, name: str, rule: Whole) -> Sequenc
     if name in EACH:
         return possible(picture, settings, name, range(rule.low, rule.high + 1))
 
+    # Nothing of a visitor's own is kept for others.
+    most = _most.__wrapped__ if callable(picture) else _most
+    key = settings if callable(picture) else _key(picture, settings)
+    return range(rule.low, most(picture, key, name, rule.low, rule.high) + 1)
+
+
+@lru_cache(maxsize=1024)
+def _most(picture: Judge, settings: Settings, name: str, low: int, high: int) -> int:
+    """The largest whole number that is not refused; `high` where even the least one is."""
+
     def works(value: int) -> bool:
         return not why_not(picture, settings, name, value)
 
-    low, high = rule.low, rule.high
     if works(high) or not works(low):
-        return range(low, high + 1)
+        return high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if works(middle) else (low, middle)
-    return range(rule.low, high)
+    return low
 
 
 def left_out(picture: Judge, settings: Settings, name: str) -> list[str]:
