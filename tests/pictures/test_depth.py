@@ -176,3 +176,20 @@ def test_a_stop_leaves_the_norms_that_are_done_and_a_figure_of_them():
     assert nothing.learned == {}
     IMAGES.figure(nothing, "light")
     assert IMAGES.description(nothing).startswith(IMAGES.alt)
+
+
+def test_maps_are_shaded_between_the_tens_of_percent_that_hold_all_of_them(images):
+    shares = np.array([one.on for one in images.learned.values()])
+    low, high = images.range
+    assert low <= shares.min() < low + 0.1
+    assert high - 0.1 < shares.max() <= high
+    drawn = IMAGES.figure(images, "light").layout
+    assert (drawn.coloraxis.cmin, drawn.coloraxis.cmax) == (low, high)
+    assert f"from {100 * low:.0f} % (paper) to {100 * high:.0f} % (ink)" in words_of(IMAGES, images)
+
+
+def test_indices_of_weights_are_indices_in_the_figure_of_attention():
+    drawn = ATTENTION.figure(ATTENTION.compute(Settings(method="layer")), "light").layout
+    words = [note.text for note in drawn.annotations] + [drawn.xaxis.title.text]
+    assert not any("_" in each for each in words)
+    assert "W<sub>q</sub> × δ" in " ".join(words)

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.depth.attention import Attention
 from normgeo.pictures.depth.marks_figure import LINE, height, marks
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import note, subscripted, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.panels import head
-from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, dress, log_ticks
+from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, dress, log_ticks
 
-WIDE, NARROW = 460, 960  # heights: panels beside each other, and one beneath the other
+WIDE, NARROW = 490, 1010  # heights: panels beside each other, and one beneath the other
 ABOVE, BELOW, LEFT = 8, 56, 60  # margins
 COLUMNS = ((0.0, 0.25), (0.325, 0.575))
 TABLE, MARKS = 0.625, (0.9, 0.97)  # where the words of a change begin, and the middle of its marks
@@ -43,7 +43,7 @@ def figure(result: Attention, theme: str) -> go.Figure:
         "tickvals": TICKS,
         "ticktext": ["⅛", "½", "2", "8", "32"],
         "range": np.log10(result.factors[[0, -1]] * [0.9, 1.1]),
-        "title": text("W_q and W_k times"),
+        "title": subscripted(text("W_q and W_k times")),
     }
     drawn.update_layout(
         xaxis={**across, "anchor": "y"},
@@ -101,8 +101,9 @@ def _lines(result: Attention, key: str) -> Iterator[go.Scatter]:
 def _placed(result: Attention, theme: str, *, narrow: bool) -> dict[str, Any]:
     """Where everything is: words above the panels, which stand in a row or in a column."""
     room = (NARROW if narrow else WIDE) - ABOVE - BELOW
-    answers = [line for words in result.answers for line in wrapped(words, 34 if narrow else 130)]
-    words = LINE * SIZE * len(answers) + 6
+    size, across = (20, 28) if narrow else (LARGE, 80)
+    answers = [line for words in result.answers for line in wrapped(words, across)]
+    words = LINE * size * len(answers) + 6
     top = 1 - (words + (100 if narrow else 26) + 26) / room
     rows, table = [(0.0, top)] * 2, height(result.rows) / room
     if narrow:
@@ -123,11 +124,17 @@ def _placed(result: Attention, theme: str, *, narrow: bool) -> dict[str, Any]:
             "font": {"size": SIZE},
         },
         "annotations": [
-            note([f"<b>{line}</b>" for line in answers], 0, 1, yanchor="top"),
+            note(
+                [f"<b>{subscripted(line)}</b>" for line in answers],
+                0,
+                1,
+                yanchor="top",
+                font={"size": size},
+            ),
             *(head(panel, [f"<b>{title}</b>"]) for panel, title in enumerate(heads, start=1)),
             *marks(
                 text("What the logits ignore"),
-                result.rows,
+                [(subscripted(words), signs) for words, signs in result.rows],
                 [
                     (
                         text("none") if at.normalizer.is_standard else text("norm"),

@@ -108,11 +108,21 @@ class OnImages:
         )
 
     @property
+    def range(self) -> tuple[float, float]:
+        """Between what shares the maps are shaded, in tens of percent that hold all of them."""
+        shares = np.concatenate([one.on.ravel() for one in self.learned.values()] or [np.ones(1)])
+        low, high = np.floor(10 * shares.min()) / 10, np.ceil(10 * shares.max()) / 10
+        return float(low), float(max(high, low + 0.1))
+
+    @property
     def about(self) -> str:
         """In a line."""
+        low, high = self.range
         return text(
-            "maps: how often units are on, from never (paper) to always (ink), at the border / "
-            "inside; {seeds} starts, epochs: {epochs}",
+            "maps: how often units are on, from {low:.0f} % (paper) to {high:.0f} % (ink), at the "
+            "border / inside; {seeds} starts, epochs: {epochs}",
+            low=100 * low,
+            high=100 * high,
             seeds=SEEDS,
             epochs=self.epochs,
         )

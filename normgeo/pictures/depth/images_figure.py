@@ -13,9 +13,9 @@ from normgeo.pictures.depth.images import Learned, OnImages
 from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.colors import GRAY, name_color
 from normgeo.pictures.style.panels import head
-from normgeo.pictures.style.template import SIZE, SMALL, THEMES, dress
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress
 
-WIDE, NARROW = 560, 1080  # heights: maps in a row, and three beside each other
+WIDE, NARROW = 574, 1110  # heights: maps in a row, and three beside each other
 ABOVE, BELOW, LEFT, RIGHT = 8, 40, 70, 18  # margins
 MAPS = 150  # pixels of a row of maps in the wide figure
 HEAD = 46  # above a map
@@ -42,8 +42,7 @@ def figure(result: OnImages, theme: str) -> go.Figure:
             }
         },
         coloraxis={
-            "cmin": 0,
-            "cmax": 1,
+            **dict(zip(("cmin", "cmax"), result.range, strict=True)),
             "colorscale": [[0, THEMES[theme].panel], [1, THEMES[theme].ink]],
             "showscale": False,
         },
@@ -64,7 +63,6 @@ def figure(result: OnImages, theme: str) -> go.Figure:
                 "anchor": f"y{count + 1}",
                 "range": [-0.5, max(count, 1) - 0.5],
                 "tickvals": list(range(count)),
-                "ticktext": [one.norm.title for one in result.learned.values()],
                 "showgrid": False,
                 "zeroline": False,
             },
@@ -130,10 +128,14 @@ def _accuracies(one: Learned, place: int, axis: int) -> Iterator[go.Scatter]:
 def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
     """Where everything is."""
     room = (NARROW - 84 if narrow else WIDE - BELOW) - ABOVE
-    answers = [line for words in result.answers for line in wrapped(words, 34 if narrow else 88)]
+    size, across_said, small = (20, 28, 34) if narrow else (LARGE, 84, 120)
+    headline, *others = result.answers or ("",)
+    said = wrapped(headline, across_said)
+    answers = [line for words in others for line in wrapped(words, small)]
     count, across = len(result.learned), 2 if narrow else max(len(result.learned), 1)
     told = wrapped(result.about, 42 if narrow else 140)
-    words = 1.3 * SIZE * len(answers)
+    large = 1.3 * size * len(said)
+    words = large + 1.3 * SIZE * len(answers)
     top = room - words - 1.3 * SMALL * len(told) - 8
     layout: dict[str, Any] = {}
     maps = 120 if narrow else MAPS
@@ -148,7 +150,12 @@ def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
         }
     rows = -(-count // across)
     foot = top - rows * (maps + HEAD + 8) - 8
-    layout[_axis("x", count + 1)] = {"domain": [0.0, 1.0]}
+    titles = [str(one.norm.title) for one in result.learned.values()]
+    layout[_axis("x", count + 1)] = {
+        "domain": [0.0, 1.0],
+        "ticktext": [title.replace(" ", "<br>") for title in titles] if narrow else titles,
+        "tickangle": 0,
+    }
     layout[_axis("y", count + 1)] = {
         "domain": [0.0, max(0.05, foot / room)],
         "title": {"text": "" if narrow else text("accuracy")},
@@ -156,7 +163,8 @@ def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
     muted = THEMES[theme].muted
     return layout | {
         "annotations": [
-            note([f"<b>{line}</b>" for line in answers], 0, 1, yanchor="top"),
+            note([f"<b>{line}</b>" for line in said], 0, 1, yanchor="top", font={"size": size}),
+            note(answers, 0, 1 - large / room, yanchor="top"),
             note(
                 told,
                 0,

@@ -49,6 +49,16 @@ def wrapped(sentence: str, width: int = 150) -> list[str]:
     return [re.sub(MARK, lambda _: next(tags), line) for line in lines]
 
 
+def subscripted(words: str) -> str:
+    """Words in a figure whose `_q` and the like are indices.
+
+    >>> subscripted("W_q and W_k")
+    'W<sub>q</sub> and W<sub>k</sub>'
+
+    """
+    return re.sub(r"(?<=\w)_(\w)\b", r"<sub>\1</sub>", str(words))
+
+
 def colored(words: str, color: str, size: int = SMALL) -> str:
     """Words of a caption in a color and a size."""
     return f'<span style="color:{color};font-size:{size}px">{words}</span>'

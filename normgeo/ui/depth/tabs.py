@@ -145,12 +145,12 @@ def attention(settings: Settings, drawn: Any) -> None:
             ),
             text(
                 "A norm over the d dimensions gives q and k the length $\\sqrt d$ at gains of 1, "
-                "so no logit exceeds $\\max|g_q g_k| \\sqrt d$, however long W_q and W_k become: "
-                "by Cauchy and Schwarz, with equality where a key points as its query."
+                "so no logit exceeds $\\max|g_q g_k| \\sqrt d$, however long $W_q$ and $W_k$ "
+                "become: by Cauchy and Schwarz, with equality where a key points as its query."
             ),
             text(
-                "Without a norm W_q and W_k may be mixed by any matrix A and its inverse, apart "
-                "from the gains; with one they may not, but each may be scaled by itself."
+                "Without a norm $W_q$ and $W_k$ may be mixed by any matrix A and its inverse, "
+                "apart from the gains; with one they may not, but each may be scaled by itself."
             ),
         )
     )
