@@ -38,8 +38,8 @@ def require_norm(normalizer: Normalizer, features: int, cases: int) -> Normalize
     if normalizer.normalizes_weights:
         raise Refusal(
             text(
-                "A norm of a residual network takes the stream; got one of weights. Use one of "
-                "cases or features."
+                "The norm of a residual network is taken of its stream, not of weights. Choose a "
+                "norm of cases or features, such as layer norm."
             )
         )
     if normalizer.statistics == "frozen":

@@ -190,7 +190,7 @@ def angle_of_decay(lost: Array | float) -> Array:
 
         θ = 2 arcsin √(x/2)
 
-    It keeps its digits at any x (arccos(1 − x) is 5 % off at 1e-16, and 0 below).
+    It keeps its digits at any x (arccos(1 − x) is 5% off at 1e-16, and 0 below).
     """
     angles: Array = 2 * np.arcsin(np.sqrt(lost / 2))
     return angles

@@ -67,11 +67,11 @@ def epsilon_records(report: LayerReport) -> Table:
 def of_pairs(pairs: EpsilonPairs, features: bool) -> str:
     """Of which neuron, in which case, ε takes most, and of how many it takes much, in a sentence.
 
-    A z without ε has a σ of 1.
+    σ is that of z without ε, which is 1.
     """
     return text(
-        "ε takes at most {lost} off a z of σ = 1: of {what} {h} in case {n}; in {over:,} of "
-        "{all:,} pairs z is over {much:g} % shorter.",
+        "ε takes at most {lost} σ off z ({what} {h}, case {n}); in {over:,} of {all:,} pairs it "
+        "makes z over {much:g}% shorter.",
         lost=number(float(pairs.lost[0]), 2),
         what=text("feature") if features else text("neuron"),
         h=int(pairs.neurons[0]),

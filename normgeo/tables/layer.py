@@ -260,7 +260,7 @@ def _of_epsilon(report: LayerReport) -> list[str]:
         if short is not None:
             said.append(
                 text(
-                    "ε makes z over 1 % shorter in {count} of {all} {what}, at most {most} %, by "
+                    "ε makes z over 1% shorter in {count} of {all} {what}, at most {most}%, by "
                     "{source}.",
                     count=int((short > 0.01).sum()),
                     all=len(short),

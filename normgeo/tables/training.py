@@ -67,7 +67,7 @@ def _notes(
     notes = [
         text(
             "{balanced} of {blocks} blocks are in balance: angle and norm, as far as they are "
-            "predicted, within {within} % of what random gradients would give. Frozen, at less "
+            "predicted, within {within}% of what random gradients would give. Frozen, at less "
             "than {angle}° from record to record: {frozen}.",
             balanced=balanced,
             blocks=len(findings),

@@ -141,5 +141,5 @@ def test_a_reflection_keeps_lengths_exactly():
 
 
 def test_a_norm_of_weights_is_refused():
-    with pytest.raises(Refusal, match="got one of weights"):
+    with pytest.raises(Refusal, match="stream, not of weights"):
         residual_ignored(NORMALIZERS["weight"], PLACES["pre"])

@@ -192,8 +192,8 @@ def test_digits_stream_grows_with_pre_norm_and_keeps_its_size_with_post_norm():
 @pytest.mark.parametrize(
     ("norm", "words"),
     [
-        (NORMALIZERS["weight"], "got one of weights"),
-        (NORMALIZERS["centered_weight"], "got one of weights"),
+        (NORMALIZERS["weight"], "stream, not of weights"),
+        (NORMALIZERS["centered_weight"], "stream, not of weights"),
         (Normalizer("batch", "batch", statistics="frozen"), "current statistics"),
     ],
 )

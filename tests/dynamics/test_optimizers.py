@@ -204,7 +204,7 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
 
 
 def test_where_the_law_is_for_small_angles_the_first_turn_is_small():
-    """So small that the angle and its tangent are the same to 1 %."""
+    """So small that the angle and its tangent are the same to 1%."""
     turns = [rule.first_turn for rule in OPTIMIZERS.values() if isinstance(rule, ScaleFree)]
     assert turns
     assert np.arctan(turns) == pytest.approx(turns, rel=0.01)

@@ -185,7 +185,7 @@ def test_maps_are_shaded_between_the_tens_of_percent_that_hold_all_of_them(image
     assert high - 0.1 < shares.max() <= high
     drawn = IMAGES.figure(images, "light").layout
     assert (drawn.coloraxis.cmin, drawn.coloraxis.cmax) == (low, high)
-    assert f"from {100 * low:.0f} % (paper) to {100 * high:.0f} % (ink)" in words_of(IMAGES, images)
+    assert f"from {100 * low:.0f}% (paper) to {100 * high:.0f}% (ink)" in words_of(IMAGES, images)
 
 
 def test_indices_of_weights_are_indices_in_the_figure_of_attention():

@@ -60,7 +60,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     )
     assert "11 of 12 blocks are within × 2" in made(layer="batch")[0].headline[1]
     assert made(layer="layer")[0].headline[0] == (
-        "ε makes z over 1 % shorter in 200 of 200 cases, at most by 57 %."
+        "ε makes z over 1% shorter in 200 of 200 cases, at most by 57%."
     )
     assert made(layer="pre_norm")[0].headline[0].startswith("All 12 neurons turn, by 0.24° to")
 

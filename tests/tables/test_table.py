@@ -156,7 +156,7 @@ def test_latex_of_more_rows_than_a_page_holds_breaks_across_pages() -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 def test_latex_compiles(tmp_path: Path) -> None:
     # Every character that has a command, and the two that end of a row could swallow.
-    odd = Table(("α", "[b]"), (("[x]", "*"), (" ".join(SPELLED), "*")), "50 %")
+    odd = Table(("α", "[b]"), (("[x]", "*"), (" ".join(SPELLED), "*")), "50%")
     sentence = "A sentence of some length that wraps in a column of its own. "
     long = Table(("", "statement", "n"), (("✓", sentence * 2, 1),) * 67, notes=("Below.",))
     verdicts = verdict_table(ROWS["grid"], COLUMNS["all"], 1e-5)

@@ -23,7 +23,7 @@ from normgeo.tables.table import Table
 BATCHES = 200  # of each size; fewer where that would sum more than so many numbers
 NUMBERS = 3e7
 COMPARED = ("batch", "layer")  # and the chosen method
-NEAR = 0.1  # a prediction within 10 %
+NEAR = 0.1  # a prediction within 10%
 
 
 class Errors(NamedTuple):
@@ -95,7 +95,7 @@ class Noise(NamedTuple):
 
     @property
     def first_order_from(self) -> int | None:
-        """The size from which on the prediction is within 10 % of what is measured, if any."""
+        """The size from which on the prediction is within 10% of what is measured, if any."""
         known = ~np.isnan(self.first_order)
         sizes, off = self.noise.sizes[known], np.abs(self.first_order[known] - 1) > NEAR
         (places,) = np.nonzero(off)

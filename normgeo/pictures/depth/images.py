@@ -69,7 +69,7 @@ def _percent(values: Array) -> str:
     """Mean and standard deviation over the seeds."""
     digits = 0 if values.std() > 0.01 else 1
     mean, spread = f"{100 * values.mean():.{digits}f}", f"{100 * values.std():.{digits}f}"
-    return text("{mean} ± {spread} %", mean=mean, spread=spread)
+    return text("{mean} ± {spread}%", mean=mean, spread=spread)
 
 
 @final
@@ -119,7 +119,7 @@ class OnImages:
         """In a line."""
         low, high = self.range
         return text(
-            "maps: how often units are on, from {low:.0f} % (paper) to {high:.0f} % (ink), at the "
+            "maps: how often units are on, from {low:.0f}% (paper) to {high:.0f}% (ink), at the "
             "border / inside; {seeds} starts, epochs: {epochs}",
             low=100 * low,
             high=100 * high,

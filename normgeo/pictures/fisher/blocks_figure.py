@@ -82,7 +82,7 @@ _RATIO = text("over standard")
 def _map(values: Array, entries: str, row: int, place: int, axis: str) -> go.Heatmap:
     """Return one map; its axes are counted by rows of three."""
     i, j = "%{y:.0f}", "%{x:.0f}"
-    value = {1: "%{z:.3g}", 10: "10^(%{z:.0f}/10)", 100: "%{z:.0f} %"}[UNITS[entries]]
+    value = {1: "%{z:.3g}", 10: "10^(%{z:.0f}/10)", 100: "%{z:.0f}%"}[UNITS[entries]]
     words = (
         text("row {k}, column {l}: {value}<br>w first, then b and g", k=i, l=j, value=value)
         if row

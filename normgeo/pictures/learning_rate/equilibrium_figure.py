@@ -130,8 +130,8 @@ def _settled(result: Equilibria, runs: Sequence[BlockRun]) -> str:
     if result.predicted is None or end.norm_off is None or end.angle_off is None:
         return text("last half: norm {norm}, angle {angle}°", norm=norm, angle=angle)
     return text(
-        "last half: norm {norm} (predicted {star}, off by up to {norm_off} %), angle "
-        "{angle}° ({turn}°, {angle_off} %)",
+        "last half: norm {norm} (predicted {star}, off by up to {norm_off}%), angle "
+        "{angle}° ({turn}°, {angle_off}%)",
         norm=norm,
         star=number(float(result.predicted.norm)),
         norm_off=number(100 * end.norm_off, 2),

@@ -161,7 +161,7 @@ def _lines(result: Spiral, width: int) -> list[str]:
     )
     numbers = text(
         "Radius {first} → {last}, as √(‖w<sub>0</sub>‖² + Σ η²‖G‖²) to within {off}; "
-        "{turned}° turned in {steps:,} steps; {share} % of ‖w‖² is still in the first plane.",
+        "{turned}° turned in {steps:,} steps; {share}% of ‖w‖² is still in the first plane.",
         first=number(float(result.radii[0])),
         last=number(float(result.radii[-1])),
         off=number(result.deviation, 1),

@@ -182,7 +182,7 @@ def without_epsilon(normalizer: Normalizer) -> str:
 
 def percent(share: float) -> str:
     """A share in percent, small ones too."""
-    return f"{number(100 * share, 2)} %"
+    return f"{number(100 * share, 2)}%"
 
 
 def _in_words(value: object) -> str:

@@ -29,8 +29,8 @@ from normgeo.recordings.findings import BlockFinding
 HEIGHT = 470
 UPPER, LOWER = (0.53, 1.0), (0.0, 0.45)
 MOST = 24  # blocks: more lines cannot be told apart
-WIDE, NARROW = 130, 40  # letters in a line
-LINE, NAME = 21, 32  # pixels: a line of words, and a name in the legend
+WIDE, NARROW = (22, 88), (18, 34)  # pixels of a letter, and letters in a line
+LINE, NAME = 1.3, 32  # a line of words in their size, and pixels of a name in the legend
 LEFT = 86  # pixels: angles of frozen blocks are powers of ten
 
 
@@ -38,24 +38,24 @@ def figure(result: Run, theme: str) -> go.Figure:
     """Draw the norms above the angles, what is measured solid and what is predicted dashed."""
     drawn = go.Figure([*_blocks(result, theme)])
     dress(drawn, theme, height=HEIGHT)
-    wide, narrow = (wrapped(_words(result), width) for width in (WIDE, NARROW))
+    (wide, high), (narrow, higher) = _headline(result, *WIDE), _headline(result, *NARROW)
     names = sum(each.showlegend for each in drawn.data)
     drawn.update_layout(
         _axes(result),
-        margin={"t": 56 + LINE * len(wide)},
+        margin={"t": 56 + high},
         legend=LEGEND_FIRST,
-        annotations=[note(wide, yshift=20), *_name(result, theme)],
+        annotations=[wide, *_name(result, theme)],
         meta={
             "narrow": stacked(
                 [[1], [2]],
                 each=230,
                 between=46,
-                top=30 + NAME * names + LINE * len(narrow),
+                top=30 + NAME * names + higher,
                 left=LEFT,
             )
             | {
                 "legend": {"orientation": "v"},
-                "annotations": [note(narrow, yshift=20), *_name(result, theme)],
+                "annotations": [narrow, *_name(result, theme)],
             }
         },
     )
@@ -79,6 +79,13 @@ def _name(result: Run, theme: str) -> Iterator[dict[str, Any]]:
             yshift=10,
             font={"size": SIZE, "color": THEMES[theme].ink},
         )
+
+
+def _headline(result: Run, size: int, letters: int) -> tuple[dict[str, Any], int]:
+    """The answer above the panels, and the pixels that it takes."""
+    lines = wrapped(_words(result), letters)
+    bold = [f"<b>{line}</b>" for line in lines]
+    return note(bold, yshift=20, font={"size": size}), round(LINE * size * len(lines))
 
 
 def _words(result: Run) -> str:

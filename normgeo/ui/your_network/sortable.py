@@ -10,7 +10,7 @@ import streamlit as st
 from normgeo.base.text import marking
 from normgeo.tables.table import Table
 
-HIGH = 320  # pixels
+HIGH, SHORT = 320, 8  # pixels, and rows that stand whole in any size of type
 
 
 def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None = None) -> None:
@@ -29,7 +29,7 @@ def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None
     st.dataframe(
         known,
         key=key,
-        height=min(HIGH, 38 + 35 * len(table.rows)),
+        height="content" if len(table.rows) <= SHORT else HIGH,
         hide_index=True,
         on_select="ignore" if chosen is None else changed,
         selection_mode="single-row",
