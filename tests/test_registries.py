@@ -27,6 +27,7 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
         for figure in (
             "batch/accuracy",
             "invariance/where_z_lives",
+            "recurrent/curves",
             "recurrent/radii",
             "recurrent/recurrence",
         )
