@@ -91,7 +91,7 @@ def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off(words, 
     drawn = EQUILIBRIUM.figure(result, "light")
     assert "<b>simulation</b>: a gradient of constant √Γ" in words(drawn)
     assert "<b>real</b>: Wine, mini-batches of 32" in words(drawn)
-    off = re.findall(r"off by up to ([\d.]+) %", words(drawn))
+    off = re.findall(r"off by up to ([\d.]+)%", words(drawn))
     star = float(result.predicted.norm)
     for found, runs in zip(off, (result.simulated_runs, result.real_runs), strict=True):
         worst = max(abs(np.sqrt(np.mean(run.norms[50:] ** 2)) / star - 1) for run in runs)
