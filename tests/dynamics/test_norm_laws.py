@@ -9,6 +9,7 @@ import pytest
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, compare, descend, simulate_balance
 from normgeo.base.numbers import latex
 from normgeo.datasets.datasets import load
+from normgeo.dynamics import equilibrium
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.equilibrium import settled
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
@@ -261,6 +262,13 @@ def test_equilibrium_of_gradient_descent_is_the_closed_form():
     assert balance.angles[-1] == pytest.approx((2 * 0.02) ** 0.5, rel=0.02)
 
 
+def test_simulated_gradients_are_orthogonal_to_the_weights():
+    """Then squares add up at each step, by Pythagoras."""
+    run = simulate_balance(rate=0.5, decay=0.2, gradient_norm=1.7, weights=5, steps=60)
+    squares = (1 - 0.1) ** 2 * run.norms[:-1] ** 2 + (0.5 * 1.7 / run.norms[:-1]) ** 2
+    np.testing.assert_allclose(run.norms[1:] ** 2, squares, rtol=1e-12)
+
+
 def test_equilibrium_norm_is_where_the_norm_law_stands_still():
     law, course_rate, decay, gamma = GradientDescent(), 0.3, 0.2, 5.0
     norm = float(law.equilibrium(course_rate, decay, np.asarray(gamma**0.5), 10).norm)
@@ -365,10 +373,10 @@ def test_formula_of_an_equilibrium_is_that_of_its_numbers(optimizer):
             )
             power = float(lines[-2].split("^")[2][0])
             assert above / below * more == pytest.approx(balance.norm**power, rel=2e-3)
-        half = re.search(r"arcsin\\sqrt\{([\d.]+)\}", lines[-1])
-        if half:
-            turn = 2 * np.arcsin(float(half[1]) ** 0.5)
-            assert turn == pytest.approx(balance.angle, rel=1e-3)
+        half = re.search(r"arcsin\\sqrt\{([\d.]+)\}|arctan ([\d.]+)", lines[-1])
+        sine, tangent = half.groups()
+        turn = 2 * (np.arctan(float(tangent)) if tangent else np.arcsin(float(sine) ** 0.5))
+        assert turn == pytest.approx(balance.angle, rel=1e-3)
 
 
 def test_formula_of_adam_has_the_right_side_that_its_numbers_have():
@@ -424,3 +432,9 @@ def test_every_method_with_a_scale_has_the_exact_laws(rng):
 def test_bad_numbers_of_a_simulation_are_named(options, sentence):
     with says(sentence):
         simulate_balance(**options)
+
+
+def test_a_simulation_is_refused_by_the_memory_of_its_path(monkeypatch):
+    monkeypatch.delattr(equilibrium, "lengths")  # what begins fails at once, and takes no hours
+    with pytest.raises(ValueError, match=r"^The vector and its path would take 14\.9 GiB"):
+        simulate_balance(steps=10**9)

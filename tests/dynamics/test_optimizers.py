@@ -203,6 +203,16 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
     assert max(steps) / (1 - getattr(rule, "beta", 0)) == pytest.approx(rule.first_turn, rel=1e-6)
 
 
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+def test_effective_rate_is_that_of_the_step_which_a_lasting_gradient_ends_in(beta):
+    theta, gradient = np.zeros(3), np.array([1.0, -2.0, 2.0])
+    update = Momentum(beta).start(theta)
+    for _ in range(400):
+        before, theta = theta, update(theta, gradient, np.full(3, RATE))
+    found = Momentum(beta).effective_rates(np.array([RATE]), 0.0, np.array([2.0]))
+    assert found == pytest.approx(np.linalg.norm(theta - before) / 3 / 2.0**2)
+
+
 def test_where_the_law_is_for_small_angles_the_first_turn_is_small():
     """So small that the angle and its tangent are the same to 1%."""
     turns = [rule.first_turn for rule in OPTIMIZERS.values() if isinstance(rule, ScaleFree)]

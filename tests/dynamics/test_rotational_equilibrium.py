@@ -330,6 +330,11 @@ def test_an_optimizer_without_a_law_has_no_balance():
             "The product of `rate` and `decay` must be above 0 and below 1, so that decay keeps "
             "the direction; got 2.0 × 0.5.",
         ),
+        (
+            {"rate": 2.0, "decay": 1.5},
+            "The product of `rate` and `decay` must be above 0 and below 1, so that decay keeps "
+            "the direction; got 2.0 × 1.5.",
+        ),
     ],
 )
 def test_bad_numbers_of_a_balance_are_named(options, sentence):

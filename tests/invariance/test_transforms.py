@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normgeo import TABLE_1, TRANSFORMS
-from normgeo.invariance.operations import OPERATIONS
+from normgeo.invariance.operations import OPERATIONS, Rescaling, Shift
 
 every_transform = pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 N, H, D, ROW = 5, 3, 4, 1
@@ -255,3 +255,8 @@ def test_change_reaches_the_summed_inputs_that_it_moves(key, rng):
     gamma = None if transform.rescales else rng.standard_normal(transform.gamma_shape(W, X))
     W1, X1 = transform(W, X, delta=delta, gamma=gamma)
     np.testing.assert_array_equal(transform.reaches((5, 4)), X1 @ W1.T != X @ W.T)
+
+
+def test_an_operation_cannot_be_half_stated():
+    assert Rescaling.__abstractmethods__ == {"rescale", "in_numpy"}
+    assert Shift.__abstractmethods__ == {"shift", "gamma_shape", "in_numpy"}

@@ -70,6 +70,14 @@ def test_run_that_must_end_keeps_its_steps_and_says_why(h0):
     assert note.startswith("The runs end after 1 steps.")
 
 
+def test_a_single_step_grows_by_the_norm_of_its_jacobian(h0, X):
+    """Without normalization and with a slope of 1 everywhere it is that of W_hh."""
+    recurrence = drawn("standard", "identity")
+    found = growth(recurrence, X, h0, steps=1)
+    W_hh = recurrence.layer.W[:, :H]
+    np.testing.assert_allclose(10**found.log10_factors, np.linalg.norm(W_hh, 2), rtol=1e-12)
+
+
 def test_stopped_run_has_the_steps_until_then(X, h0):
     def stop(done, steps):
         if done == 3:

@@ -450,3 +450,10 @@ def test_progress_is_told_and_stops_both_ways(rng, sequences):
 def test_bad_arguments_are_named(sentence, call, rng, sequences):
     with says(sentence):
         call(layer_of(NORMALIZERS["layer"], rng), sequences)
+
+
+def test_weights_are_refused_by_the_memory_that_they_take(rng):
+    with pytest.raises(ValueError, match=r"^W would take 7\.45e\+03 GiB of memory"):
+        Recurrence.random(NORMALIZERS["layer"], 1000, 10**9, rng)
+    # 8 MB, though a product of all three lengths would be 2 GiB.
+    assert Recurrence.random(NORMALIZERS["layer"], 300, 3000, rng).neurons == 300

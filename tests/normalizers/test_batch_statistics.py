@@ -465,6 +465,15 @@ def test_drift_of_equal_cases_is_refused_for_there_is_no_z(words, rng):
         batch_drift(GRID[words], rng.standard_normal((3, 4)), np.full((9, 4), 0.1), rng)
 
 
+def test_drift_of_any_size_of_the_inputs_is_the_same(rng):
+    W, X = rng.standard_normal((3, 4)), rng.standard_normal((9, 4))
+    one, large = (
+        batch_drift(NORMALIZERS["batch"], W, size * X, np.random.default_rng(0)).change
+        for size in (1.0, 2.0**60)
+    )
+    np.testing.assert_array_equal(one, large)
+
+
 def test_drift_of_equal_cases_is_none_for_a_method_that_does_not_see_the_batch(rng):
     W = rng.standard_normal((3, 4))
     for key in ("standard", "weight", "layer"):

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.normalizers.centers import CENTERS
-from normgeo.normalizers.scales import SCALES
+from normgeo.normalizers.scales import SCALES, AveragingScale, Scale
 
 WORDS = ("none", "batch", "layer", "weight")
 WRITTEN_OUT = [(center, scale) for center in WORDS for scale in WORDS]
@@ -693,3 +693,8 @@ def test_what_is_shared_is_what_another_case_or_neuron_moves(words, rng):
 @every_pair
 def test_a_word_acts_on_the_weights_where_they_are_averaged_over_their_features(words):
     assert GRID[words].normalizes_weights == ("weight" in words)
+
+
+def test_a_scale_cannot_be_half_stated():
+    assert Scale.__abstractmethods__ == {"variance", "differential", "adjoint", "radial"}
+    assert AveragingScale.__abstractmethods__ == {"average"}
