@@ -33,6 +33,13 @@ AXE_RUN = """([part, only]) => axe.run(part, {
     resultTypes: ['violations'], ...(only.length ? { runOnly: only } : {}),
 }).then(result => result.violations)"""
 
+# With a debugger attached, functions are parsed once more for each stack that is noted unless their
+# positions are kept; and scripts that a background thread fetches are compiled at every load.
+FAST = (
+    "--js-flags=--no-enable-lazy-source-positions",
+    "--disable-features=BackgroundResourceFetch,MediaRouter,OptimizationHints",
+)
+
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
 HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 
@@ -105,7 +112,7 @@ def chromium() -> Path:
 def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
     """For tests that cut the network."""
     browser = playwright.chromium.launch(
-        executable_path=chromium, chromium_sandbox=in_sandbox(str(chromium))
+        executable_path=chromium, chromium_sandbox=in_sandbox(str(chromium)), args=FAST
     )
     yield browser
     browser.close()
@@ -174,6 +181,7 @@ def new_pages(
                 tmp_path_factory.mktemp(name),
                 executable_path=chromium,
                 chromium_sandbox=in_sandbox(str(chromium)),
+                args=FAST,
                 **options,
             )
         return windows[name]

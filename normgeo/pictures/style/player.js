@@ -183,8 +183,10 @@ class Player {
   }
 
   width() {
-    // 0 once a page has put the figure away.
-    return this.plot.parentElement?.clientWidth || this.plot._fullLayout?.width || 0;
+    // 0 once a page has put the figure away. As a page measures it, which draws what differs from
+    // that by a part of a pixel: neither would ever be content with the other's drawing.
+    const { width } = this.plot.parentElement?.getBoundingClientRect() ?? {};
+    return width || this.plot._fullLayout?.width || 0;
   }
 
   // Whether what the page has drawn needs nothing more.
@@ -218,7 +220,7 @@ class Player {
     } else if (whole) {
       layout = over(layout, meta.room ?? {});
     }
-    layout.height *= whole ? 1 : height;
+    layout.height = Math.round(layout.height * (whole ? 1 : height)); // as in `width`
     if (scale !== 1) {
       const { height: whole } = layout;
       layout = { ...scaled({ ...layout, width: undefined }, scale), height: whole };
