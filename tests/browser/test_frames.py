@@ -203,7 +203,11 @@ def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
 @pytest.mark.parametrize("path", ["/invariance", "/learning_rate", "/fisher"])
 @pytest.mark.parametrize("screen", [(1920, 1080), (1366, 768), (844, 390)], ids=str)
 def test_figures_of_another_screen_are_drawn_and_then_rest(
-    server: str, page: Page, wait_settled: Callable[[Page], None], path: str, screen: tuple[int, int]
+    server: str,
+    page: Page,
+    wait_settled: Callable[[Page], None],
+    path: str,
+    screen: tuple[int, int],
 ) -> None:
     """Where page and player disagreed by a part of a pixel, each drew again what the other had."""
     page.goto(server + path)

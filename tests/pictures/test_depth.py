@@ -193,3 +193,33 @@ def test_indices_of_weights_are_indices_in_the_figure_of_attention():
     words = [note.text for note in drawn.annotations] + [drawn.xaxis.title.text]
     assert not any("_" in each for each in words)
     assert "W<sub>q</sub> × δ" in " ".join(words)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("settings", "place", "none"),
+    [
+        (Settings(method="standard", neurons=8, depth=47, seed=2), "pre", 1),
+        (Settings(method="rms", neurons=2, depth=47, seed=2), "pre", 10),
+        (Settings(method="layer", neurons=2, depth=12, seed=5), "post", 12),
+    ],
+    ids=["a block is dead", "ten blocks are", "layer norm of two features"],
+)
+def test_gradients_of_0_are_told_and_left_out_of_the_scale(settings, place, none, theme):
+    """Ends of the others, by plain numbers; the whole of none is said to be 0."""
+    result = DEPTH.compute(settings)
+    at = result.at[place]
+    gradients = at.signals.gradients
+    assert (gradients == 0).sum() == none
+    if none == settings.depth:
+        assert "the gradient is 0." in at.answer
+    else:
+        assert f"It is 0 in {none} of {settings.depth} blocks." in at.answer
+        first, *_, last = (g for g in gradients if g)
+        assert at.gradient == last / first
+    drawn = DEPTH.figure(result, theme)
+    low, high = drawn.layout.yaxis2.range
+    for each in result.at.values():
+        for g in each.signals.gradients:
+            assert g == 0 or low < np.log10(g) < high
+    assert np.isfinite([low, high, *drawn.layout.yaxis2.tickvals]).all()

@@ -37,23 +37,31 @@ class AtPlace(NamedTuple):
     ignored: dict[str, Ignored]
 
     @property
-    def stream(self) -> float:
-        """The size of the stream at the end over that at the start."""
-        return float(self.signals.stream[-1] / self.signals.stream[0])
-
-    @property
     def gradient(self) -> float:
-        """The gradient of the last block over that of the first."""
-        return float(self.signals.gradients[-1] / self.signals.gradients[0])
+        """The gradient of the last block over that of the first, of those that have one.
+
+        A block has none where no ReLU of it is active for any case, or where the norm above it
+        leaves nothing, as layer norm of two features. NaN where all have none.
+        """
+        return _growth(self.signals.gradients)
 
     @property
     def answer(self) -> str:
         """What happens to the two, in a sentence."""
-        return text(
+        said = text(
             "With {place} the stream {stream}, the gradient {gradient}.",
             place=self.place.title,
-            stream=_trend(self.stream),
-            gradient=_trend(self.gradient),
+            stream=_trend(self.signals.stream),
+            gradient=_trend(self.signals.gradients),
+        )
+        none = int((self.signals.gradients == 0).sum())
+        if not 0 < none < len(self.signals.gradients):
+            return said
+        return text(
+            "{said} It is 0 in {none} of {all} blocks.",
+            said=said,
+            none=none,
+            all=len(self.signals.gradients),
         )
 
 
@@ -109,7 +117,16 @@ class Depth(NamedTuple):
         )
 
 
-def _trend(ratio: float) -> str:
+def _growth(sizes: Array) -> float:
+    """The last over the first of those that are not 0; NaN where all are."""
+    some = sizes[sizes > 0]
+    return float(some[-1] / some[0]) if len(some) else np.nan
+
+
+def _trend(sizes: Array) -> str:
+    ratio = _growth(sizes)
+    if np.isnan(ratio):
+        return text("is 0")
     if abs(np.log(ratio)) < STAYS:
         return text("keeps its size")
     way = text("grows ×{space}{ratio}") if ratio > 1 else text("falls ×{space}{ratio}")

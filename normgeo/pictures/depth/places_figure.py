@@ -120,9 +120,11 @@ def _short(values: Array) -> list[float]:
 
 
 def _range(result: Depth, values: Any) -> tuple[float, float]:
-    """What an axis shows: all values, and at least a factor of 3."""
+    """What an axis shows: all values but 0, and at least a factor of 3."""
     parts = [part for at in result.at.values() for part in values(at) if part is not None]
-    low, high = (float(f(np.concatenate(parts))) for f in (np.min, np.max))
+    every = np.concatenate(parts)
+    some = every[(every > 0) & np.isfinite(every)]
+    low, high = (float(f(some)) if len(some) else 1.0 for f in (np.min, np.max))
     middle = np.sqrt(low * high)
     return min(low / 1.15, middle / 3**0.5), max(high * 1.15, middle * 3**0.5)
 

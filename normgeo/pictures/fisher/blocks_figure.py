@@ -25,6 +25,7 @@ LEFT, BAR = 40, 36  # margins, for the numbers of neurons and for those of a bar
 NARROW_TOP, NARROW_BETWEEN = 236, 132
 DECADES = 8.0  # of a logarithmic scale
 WRITTEN = 12  # neurons: of no more, the factor of each block is written into the map
+SINGLE = 1e-30, 1e38  # numbers whose color single precision still tells
 HUGE = 100  # a larger factor has no room there
 SHOWN = 2.0  # a larger ratio of an entry is as dark
 
@@ -102,7 +103,9 @@ def _map(values: Array, entries: str, row: int, place: int, axis: str) -> go.Hea
 def _compact(values: Array, *, whole: bool) -> Array:
     """Return numbers in few bytes, rounded if they may be; what is missing needs floats."""
     if not (whole and np.isfinite(values).all()):
-        return values.astype(np.float32)
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        single = largest == 0 or SINGLE[0] < largest < SINGLE[1]
+        return values.astype(np.float32) if single else values
     rounded: Array = np.rint(values)
     return rounded.astype(np.min_scalar_type(-int(np.abs(rounded).max(initial=1))))
 

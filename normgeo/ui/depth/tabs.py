@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.depth.ignored import Ignored
-from normgeo.pictures.depth.places import Depth
+from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
 from normgeo.ui import results, tex
@@ -66,16 +67,21 @@ def _with_norm(drawn: Depth) -> tuple[str, ...]:
         text(
             "Going back, the norm of a branch divides by $x_l$, and a gradient of a block falls as "
             "the stream grows: $∝ 1/x_{{l+1}}$ for wide networks and a norm over the features "
-            "(dashed). Here the last is × {ratio} of the first.",
-            ratio=number(drawn.at["pre"].gradient, 2),
+            "(dashed). {here}",
+            here=_last(drawn.at["pre"]),
         ),
         text(
             "With post-norm every sum is divided by its own size again, so the stream has the "
-            "size 1, and a gradient passes through all the norms above it. Here the last is × "
-            "{ratio} of the first.",
-            ratio=number(drawn.at["post"].gradient, 2),
+            "size 1, and a gradient passes through all the norms above it. {here}",
+            here=_last(drawn.at["post"]),
         ),
     )
+
+
+def _last(at: AtPlace) -> str:
+    if np.isnan(at.gradient):
+        return text("Here all of them are 0.")
+    return text("Here the last is × {ratio} of the first.", ratio=number(at.gradient, 2))
 
 
 def _without_norm() -> tuple[str, ...]:

@@ -171,3 +171,12 @@ def test_parameters_that_change_nothing_are_named_where_the_map_is_blank():
     said = f"group norm: {4 * D} of {4 * (D + 2)} parameters change nothing"
     assert [said in note for note in found.notes].count(True) == 1
     assert not any("standard: " in note and "change nothing" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-40, 1.0, 1e37, 1e39, 1e300])
+def test_a_map_holds_numbers_of_any_size(size):
+    """Single precision has none over 3e38 and few digits below 1e-38."""
+    values = size * np.array([[1.0, np.nan], [-0.5, 0.0]])
+    kept = import_module("normgeo.pictures.fisher.blocks_figure")._compact(values, whole=False)
+    np.testing.assert_allclose(kept, values, rtol=1e-7)
+    assert (kept.dtype == np.float32) == (size in {1.0, 1e37})
