@@ -95,19 +95,23 @@ class AngularUpdates:
 
     @property
     def predicted_angles(self) -> Array:
-        """arctan(tan θ(1)/k²), radians, (M,): slope −2 on logarithmic axes."""
-        with np.errstate(over="ignore"):  # beyond a right angle by rounding only
-            angles: Array = np.arctan(np.tan(self.here.angle) / self.factors / self.factors)
-        return angles
+        """The angle in (0, π) of tan θ = tan θ(1)/k², radians, (M,): slope −2 on logarithmic axes.
+
+        Where ε or rounding lets the first step turn by more than a right angle, so do these.
+        """
+        return self._turned(self.factors * self.factors)
 
     @property
     def halved_angles(self) -> Array:
-        """arctan(tan θ(1)/k), radians, (M,): slope −1, if a doubled norm halved the turn.
+        """That of tan θ = tan θ(1)/k, radians, (M,): slope −1, if a doubled norm halved the turn.
 
         That is the factor "½" of section 5.2.2 read as a statement on the turn, which the paper
         does not say. It is right for the gradient, for ds and for the turn by a fixed dw.
         """
-        angles: Array = np.arctan(np.tan(self.here.angle) / self.factors)
+        return self._turned(self.factors)
+
+    def _turned(self, divisor: Array) -> Array:
+        angles: Array = np.arctan2(np.sin(self.here.angle) / divisor, np.cos(self.here.angle))
         return angles
 
 

@@ -279,3 +279,17 @@ def test_turn_table_has_the_numbers_of_the_curve() -> None:
     result = TURN.compute(QUICK)
     table = TURN.table(result)
     assert [row[table.columns.index("angle")] for row in table.rows] == list(result.curve.angles)
+
+
+def test_first_step_beyond_a_right_angle_has_a_figure():
+    """ε lets a very long step go back along the weights; its law was drawn below 0 degrees."""
+    settings = Settings(dataset="plane", seed=9159103, method="layer", eps=0.0008, rate=1e6)
+    result = PICTURES["turn"].compute(settings)
+    curve = result.curve
+    assert curve.here.angle > np.pi / 2
+    k = curve.norms
+    for angles, divisor in ((curve.predicted_angles, k * k), (curve.halved_angles, k)):
+        assert ((angles > 0) & (angles < np.pi)).all()
+        np.testing.assert_allclose(np.tan(angles), np.tan(curve.here.angle) / divisor, rtol=1e-9)
+    drawn = PICTURES["turn"].figure(result, "light")
+    assert np.isfinite(drawn.layout.yaxis2.range).all()
