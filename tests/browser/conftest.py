@@ -28,6 +28,8 @@ from tools.server import free_port, serving, serving_anew
 APP = Path(__file__).parents[2] / "app.py"
 MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
+# The rules of axe by theme, all for (): in the dark only colors differ.
+RULES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
 # What passes need not be told node by node.
 AXE_RUN = """([part, only]) => axe.run(part, {
     resultTypes: ['violations'], ...(only.length ? { runOnly: only } : {}),

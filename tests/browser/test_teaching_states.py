@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from .conftest import RULES
+
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
 SCREENS = [(1280, 720), (1920, 1080), (390, 844)]
-# In the dark only colors differ.
-SCHEMES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
 
 
 def opened(name: str):
@@ -71,7 +71,7 @@ def test_state_is_clean_on_every_screen(server, page, wait_settled, axe, state):
     address, act = STATES[state]
     page.goto(server + address)
     found = {}
-    for scheme, rules in SCHEMES.items():
+    for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)
         page.wait_for_timeout(400)  # until the page asks for other colors
         wait_settled(page)

@@ -36,7 +36,7 @@ HARD = {
     "recurrence": {"neurons": 16, "length": 32},
     "radii": {"neurons": 16, "length": 32},
     "cells": {"neurons": 48, "length": 64},
-    "learning": {"task": "rows", "sequences": 64, "neurons": 48},
+    "learning": {"task": "rows", "sequences": 16, "neurons": 48},
     "longer": {"task": "rows", "rnn": "tanh", "sequences": 8},
     "symmetry": {"dataset": "plane", "neurons": 64, "method": "layer", "family": "categorical"},
     "walk": {"dataset": "wine", "neurons": 32, "method": "layer"},
