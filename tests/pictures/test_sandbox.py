@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import kaleido
 import pytest
+from choreographer import errors
 
 from normgeo.pictures.style import printing, static
 from normgeo.pictures.style.sandbox import in_sandbox
@@ -75,3 +77,16 @@ def test_what_draws_and_what_prints_obey(sandbox: bool, tmp_path: Path, monkeypa
         with pytest.raises(static.BrowserMissing):
             start()
         assert ("--no-sandbox" in log.read_text().split()) == (not sandbox)
+
+
+@pytest.mark.parametrize("gone", ["BrowserClosedError", "BrowserFailedError", "ChannelClosedError"])
+def test_a_browser_that_ends_at_any_moment_of_its_start_is_one_that_does_not_start(
+    gone: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    async def ends(self: Any) -> None:
+        raise getattr(errors, gone)
+
+    monkeypatch.setattr(static, "find_browser", lambda: script(tmp_path / "browser", "exit 1"))
+    monkeypatch.setattr(kaleido.Kaleido, "open", ends)
+    with pytest.raises(static.BrowserMissing, match="does not start"), static.browser():
+        pass

@@ -51,8 +51,15 @@ def browser() -> Iterator[Draw]:
             )
         )
     # A second of imports, which HTML does without.
-    from choreographer.errors import BrowserClosedError, BrowserDepsError, BrowserFailedError
+    from choreographer.errors import (
+        BrowserClosedError,
+        BrowserDepsError,
+        BrowserFailedError,
+        ChannelClosedError,
+    )
     from kaleido import Kaleido
+
+    gone = BrowserClosedError, BrowserDepsError, BrowserFailedError, ChannelClosedError
 
     # It would add its own words to the sentence of an exception.
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)
@@ -62,7 +69,7 @@ def browser() -> Iterator[Draw]:
         try:
             try:
                 run(chromium.open())
-            except (BrowserClosedError, BrowserDepsError, BrowserFailedError) as error:
+            except gone as error:
                 raise BrowserMissing(
                     text(
                         "The browser {path!s} does not start. Set BROWSER_PATH to another one, or "
