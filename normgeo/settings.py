@@ -295,6 +295,14 @@ class Settings:
     )
     theme: str = _setting("light", Choice({w: w for w in ("light", "dark")}))
 
+    def __post_init__(self) -> None:
+        values = vars(self)
+        for name, setting in SETTINGS.items():
+            if (
+                values[name] is not setting.default
+            ):  # most are, and a page makes them by the hundred
+                values[name] = setting.parse(values[name])
+
     @classmethod
     def from_query(
         cls, query: Mapping[str, Any], defaults: Mapping[str, Any] = MappingProxyType({})

@@ -27,7 +27,7 @@ HOUR = 3600.0
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Entry(Generic[Value]):
     """A value or a refusal, its size in bytes, and when it expires."""
 
@@ -79,7 +79,8 @@ class Cache(Generic[Key, Value]):
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            self._put(key, entry.value, entry.size)
+            entry.expires = self._clock() + self.seconds
+            self._entries.move_to_end(key)
         if isinstance(entry.value, Refusal):
             raise entry.value.anew()
         return entry.value
@@ -90,7 +91,9 @@ class Cache(Generic[Key, Value]):
             value = value.anew()
         size = size_of((key, value))
         with self._lock:
-            self._put(key, value, size)
+            self._drop(key)
+            self._entries[key] = _Entry(value, size, self._clock() + self.seconds)
+            self.size += size
             self._expire()
             while self.size > self.bytes:
                 self._drop(next(iter(self._entries)))
@@ -140,11 +143,6 @@ class Cache(Generic[Key, Value]):
         finally:
             with self._lock:
                 self._computing.pop(key, None)
-
-    def _put(self, key: Key, value: Value | Refusal, size: int) -> None:
-        self._drop(key)
-        self._entries[key] = _Entry(value, size, self._clock() + self.seconds)
-        self.size += size
 
     def _drop(self, key: Key) -> None:
         entry = self._entries.pop(key, None)

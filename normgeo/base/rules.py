@@ -170,14 +170,12 @@ class Open:
 class Setting:
     """A field of a frozen dataclass: its default, its rule, and how a widget asks for it.
 
-    A descriptor, so that each value is parsed where the dataclass is made.
+    A descriptor, so that the default is what the dataclass itself says for it. The dataclass parses
+    its values where it is made.
 
     Attributes:
         default: of the field. rule: of its values. label: of a widget, "" where there is none.
         help: what the label leaves open. step: of a widget for numbers.
-
-    Raises:
-        ValueError: a value against the rule, in one sentence.
 
     """
 
@@ -190,14 +188,12 @@ class Setting:
         self.name = name
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        return self.default if instance is None else vars(instance)[self.name]
+        return self.default  # of an instance, its own value comes first
 
-    def __set__(self, instance: object, value: object) -> None:
-        if value is self.default:  # most are, and a page makes settings by the hundred
-            vars(instance)[self.name] = value
-            return
+    def parse(self, value: object) -> Any:
+        """Return the value, from text or JSON; raises ValueError, in one sentence."""
         try:
-            vars(instance)[self.name] = self.rule.parse(value)
+            return self.rule.parse(value)
         except (TypeError, ValueError) as error:
             raise Refusal(complaint(self.name, self.rule, value)) from error
 

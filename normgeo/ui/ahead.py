@@ -20,7 +20,8 @@ from threading import Event, Thread
 from time import sleep
 from typing import Any
 
-from normgeo.base.budget import PAGES
+from normgeo.base.budget import MEGABYTE, PAGES
+from normgeo.base.cache import Cache
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice
 from normgeo.base.text import in_use
@@ -51,9 +52,13 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
 
 AGAIN = 1800.0  # seconds: it is kept while the server runs, as whatever is asked for in an hour
 MOMENT = 0.2  # seconds between two looks at whether somebody waits
+WHILE = 600.0  # seconds in which what stands next to a place is looked for once
 SHORT = 2.0  # seconds of a processor that something may take which nobody may ever ask for
 _SELF = "ahead"
-_SEEN: deque[tuple[str, Settings, Sequence[str]]] = deque(maxlen=16)
+_Place = tuple[str, Settings, tuple[str, ...]]
+_SEEN: deque[_Place] = deque(maxlen=16)
+_DONE: Cache[_Place, bool] = Cache(bytes=MEGABYTE, seconds=WHILE)
+"""Where all that stands next is there."""
 _NEWS = Event()
 
 
@@ -66,8 +71,10 @@ def start() -> None:
 
 def follow(page: str, settings: Settings, controls: Sequence[str]) -> None:
     """Take note of where a visitor is, and of the settings in the heading there."""
-    _SEEN.append((page, settings, controls))
-    _NEWS.set()
+    place = page, settings, (*controls,)
+    if place not in _DONE:
+        _SEEN.append(place)
+        _NEWS.set()
 
 
 def _compute() -> None:
@@ -84,12 +91,15 @@ def _follow() -> None:
         _NEWS.wait()
         _NEWS.clear()
         while _SEEN:
-            for name, settings in beside(*_SEEN.pop()):
+            place = _SEEN.pop()
+            for name, settings in beside(*place):
                 while not (_SEEN or results.POOL.spare):
                     sleep(MOMENT)
                 if _SEEN:  # somebody has gone on
                     break
                 _keep(name, settings, most=SHORT)
+            else:
+                _DONE.keep(place, True)
 
 
 def beside(

@@ -176,6 +176,7 @@ def test_a_switch_leaves_all_to_those_who_ask(
 def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Go after the visitors that are known of by now."""
     monkeypatch.setattr(ahead, "_SEEN", deque(maxlen=16))
+    monkeypatch.setattr(ahead, "_DONE", Cache(bytes=1e6))
 
     class News:
         def __init__(self) -> None:
@@ -249,6 +250,27 @@ def test_those_who_wait_come_before_those_who_may_ask(
     follow()
     assert len(waited) == 3
     assert len(kept) == 1 + len(NORMALIZERS) - 1, "of the first one, only what was begun"
+
+
+def test_where_all_is_there_nobody_looks_again_for_a_while(
+    follow: Callable[[], None], pool: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class goes through the same places again and again; looking takes time from all of it."""
+    now, looked = [0.0], []
+    done: Cache[Any, bool] = Cache(bytes=1e6, seconds=ahead.WHILE, clock=lambda: now[0])
+    monkeypatch.setattr(ahead, "_DONE", done)
+    monkeypatch.setattr(ahead, "_keep", lambda name, settings, **_: looked.append(settings.method))
+
+    def looks() -> int:
+        ahead.follow("symmetry", Settings(method="layer"), ["method"])
+        follow()
+        return len(looked)
+
+    once = looks()
+    assert once == len(NORMALIZERS) - 1
+    assert looks() == once
+    now[0] += ahead.WHILE + 1
+    assert looks() == 2 * once
 
 
 def test_what_takes_long_is_left_to_those_who_ask(
