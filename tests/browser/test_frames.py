@@ -201,28 +201,24 @@ def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
 
 
 @pytest.mark.parametrize("path", ["/invariance", "/learning_rate", "/fisher"])
-@pytest.mark.parametrize("screen", [(1920, 1080), (1366, 768), (844, 390)], ids=str)
 def test_figures_of_another_screen_are_drawn_and_then_rest(
-    server: str,
-    page: Page,
-    wait_settled: Callable[[Page], None],
-    path: str,
-    screen: tuple[int, int],
+    server: str, page: Page, wait_settled: Callable[[Page], None], path: str
 ) -> None:
     """Where page and player disagreed by a part of a pixel, each drew again what the other had."""
     page.goto(server + path)
     wait_settled(page)
     page.evaluate(
         """() => {
-            window.drawings = 0;
             for (const plot of document.querySelectorAll('.js-plotly-plot')) {
                 plot.on('plotly_afterplot', () => window.drawings++);
             }
         }"""
     )
-    page.set_viewport_size(dict(zip(("width", "height"), screen, strict=True)))
-    page.wait_for_function("window.drawings > 0")
-    page.wait_for_timeout(1500)
-    drawn = page.evaluate("window.drawings")
-    page.wait_for_timeout(1000)
-    assert page.evaluate("window.drawings") == drawn
+    for width, height in ((1920, 1080), (1366, 768), (844, 390)):
+        page.evaluate("window.drawings = 0")
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("window.drawings > 0")
+        page.wait_for_timeout(1500)
+        drawn = page.evaluate("window.drawings")
+        page.wait_for_timeout(1000)
+        assert page.evaluate("window.drawings") == drawn, (width, height)
