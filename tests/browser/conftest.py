@@ -42,6 +42,8 @@ FAST = (
     "--disable-features=BackgroundResourceFetch,MediaRouter,OptimizationHints",
 )
 
+WAITING = "about:blank"
+
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
 HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 
@@ -58,6 +60,13 @@ IS_SETTLED = """() => {
         && document.fonts.status === 'loaded';
     window.calmFor = calm ? (window.calmFor ?? 0) + 1 : 0;
     return window.calmFor >= 5;
+}"""
+
+
+# Goes to another address without loading the page anew.
+GO = """address => {
+    history.pushState({}, '', address);
+    dispatchEvent(new PopStateEvent('popstate'));
 }"""
 
 
@@ -123,7 +132,7 @@ def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
 class Pages:
     """Opens pages, and keeps what they complain of: an error, or a request to another host."""
 
-    def __init__(self, window: BrowserContext, phone: Callable[[], BrowserContext]) -> None:
+    def __init__(self, window: Callable[[], BrowserContext], phone: Callable[[], BrowserContext]):
         self.window, self.phone = window, phone
         self.complaints: list[str] = []
         self.pages: list[Page] = []
@@ -137,26 +146,46 @@ class Pages:
         scheme: str = "light",
         permissions: Sequence[str] = (),
     ) -> Page:
-        context = self.phone() if touch else self.window
+        """Open a page: the one that waits, if there is one, whose scripts are compiled."""
+        context = self.phone() if touch else self.window()
         context.grant_permissions(permissions)
-        page = context.new_page()
+        page = next((one for one in context.pages if self._waits(one)), None) or context.new_page()
         self.pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)
-        page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
-        page.on("request", self._on_request)
+        for event, answer in self._answers():
+            page.on(event, answer)
         return page
 
     def close(self) -> None:
-        """Close the pages; nothing of them stays but what the browser has loaded."""
+        """Close the pages but one; nothing of them stays but what the browser has loaded."""
         while self.pages:
             page = self.pages.pop()
+            if page.is_closed():
+                continue
+            for event, answer in self._answers():
+                page.remove_listener(event, answer)
             page.context.clear_permissions()
             page.context.clear_cookies()
             if page.url.startswith("http"):
-                page.evaluate("localStorage.clear()")
-            page.close()
+                page.evaluate("localStorage.clear(), sessionStorage.clear()")
+            if any(self._waits(one) for one in page.context.pages):
+                page.close()
+            else:
+                page.goto(WAITING)
+
+    def _waits(self, page: Page) -> bool:
+        return page.url == WAITING and page not in self.pages
+
+    def _answers(self) -> Sequence[tuple[str, Callable[..., None]]]:
+        return (
+            ("console", self._on_console),
+            ("pageerror", self._on_error),
+            ("request", self._on_request),
+        )
+
+    def _on_error(self, error: object) -> None:
+        self.complaints.append(f"page error: {error}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
         source = urlsplit(message.location.get("url", ""))
@@ -189,7 +218,7 @@ def new_pages(
         return windows[name]
 
     yield lambda: Pages(
-        window("projector"), lambda: window("phone", has_touch=True, is_mobile=True)
+        lambda: window("projector"), lambda: window("phone", has_touch=True, is_mobile=True)
     )
     for context in windows.values():
         context.close()
@@ -220,6 +249,13 @@ def page(open_page: OpenPage) -> Page:
 
 
 @pytest.fixture
+def own_page(page: Page) -> Iterator[Page]:
+    """A projector that no other test gets: for what cannot be taken from a page again."""
+    yield page
+    page.close()
+
+
+@pytest.fixture
 def phone(open_page: OpenPage) -> Page:
     """A phone held upright: 390 × 844."""
     return open_page(390, 844, touch=True)
@@ -231,17 +267,22 @@ def look_at(
 ) -> Iterator[Callable[[str], Page]]:
     """`look_at(address)` shows a projector's page to tests that change nothing on it.
 
-    The page of an address is opened once for all of them.
+    It is loaded once; another address is gone to as a browser goes back, by its history.
     """
     pages = new_pages()
-    shown: dict[str, Page] = {}
+    shown: list[tuple[Page, str]] = []
 
     def show(address: str) -> Page:
-        if address not in shown:
-            page = shown[address] = pages.open()
+        if shown:
+            page, before = shown.pop()
+        else:
+            page, before = pages.open(), address
             page.goto(server + address)
             wait_settled(page)
-        page = shown[address]
+        if address != before:
+            page.evaluate(GO, address)
+            wait_settled(page)
+        shown.append((page, address))
         page.bring_to_front()
         page.set_viewport_size({"width": 1280, "height": 720})
         page.evaluate("window.scrollTo(0, 0)")

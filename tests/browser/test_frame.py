@@ -236,8 +236,11 @@ LISTENING = """() => ["resize", "click", "pointerdown", "pointermove", "keydown"
 
 
 @pytest.mark.parametrize("present", ["", "&present=1"])
-def test_page_that_is_drawn_again_listens_no_more_than_before(server, page, wait_settled, present):
+def test_page_that_is_drawn_again_listens_no_more_than_before(
+    server, own_page, wait_settled, present
+):
     """Drawn again by Reset, and by light and dark; in a room by light and dark."""
+    page = own_page
     page.add_init_script(f"({COUNT})()")
     page.goto(f"{server}/invariance?tab=where_z_lives{present}")
     wait_settled(page)

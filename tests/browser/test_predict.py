@@ -23,9 +23,9 @@ TELLS = re.compile(
     ],
 )
 def test_link_opened_first_on_a_new_server_brings_no_answer(
-    fresh_server, open_page, wait_settled, path, asked
+    fresh_server, own_page, wait_settled, path, asked
 ):
-    page = open_page()
+    page = own_page
     arrived: list[bytes] = []
 
     def keep(words: str | bytes) -> None:
