@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from normgeo.base.budget import MEGABYTE, PAGES
@@ -52,6 +52,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
 
 AGAIN = 1800.0  # seconds: it is kept while the server runs, as whatever is asked for in an hour
 MOMENT = 0.2  # seconds between two looks at whether somebody waits
+QUIET = 0.5  # seconds without a change of anybody, before what nobody has asked for is computed
 WHILE = 600.0  # seconds in which what stands next to a place is looked for once
 SHORT = 2.0  # seconds of a processor that something may take which nobody may ever ask for
 _SELF = "ahead"
@@ -59,6 +60,7 @@ _Place = tuple[str, Settings, tuple[str, ...]]
 _SEEN: deque[_Place] = deque(maxlen=16)
 _DONE: Cache[_Place, bool] = Cache(bytes=MEGABYTE, seconds=WHILE)
 """Where all that stands next is there."""
+_LAST: deque[float] = deque([0.0], maxlen=1)  # when somebody changed something
 _NEWS = Event()
 
 
@@ -71,6 +73,7 @@ def start() -> None:
 
 def follow(page: str, settings: Settings, controls: Sequence[str]) -> None:
     """Take note of where a visitor is, and of the settings in the heading there."""
+    _LAST.append(monotonic())
     place = page, settings, (*controls,)
     if place not in _DONE:
         _SEEN.append(place)
@@ -93,13 +96,17 @@ def _follow() -> None:
         while _SEEN:
             place = _SEEN.pop()
             for name, settings in beside(*place):
-                while not (_SEEN or results.POOL.spare):
+                while not (_SEEN or (results.POOL.spare and _quiet())):
                     sleep(MOMENT)
                 if _SEEN:  # somebody has gone on
                     break
                 _keep(name, settings, most=SHORT)
             else:
                 _DONE.keep(place, True)
+
+
+def _quiet() -> bool:
+    return monotonic() - _LAST[0] > QUIET
 
 
 def beside(

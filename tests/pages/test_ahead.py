@@ -177,6 +177,7 @@ def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Go after the visitors that are known of by now."""
     monkeypatch.setattr(ahead, "_SEEN", deque(maxlen=16))
     monkeypatch.setattr(ahead, "_DONE", Cache(bytes=1e6))
+    monkeypatch.setattr(ahead, "QUIET", -1.0)
 
     class News:
         def __init__(self) -> None:
@@ -250,6 +251,28 @@ def test_those_who_wait_come_before_those_who_may_ask(
     follow()
     assert len(waited) == 3
     assert len(kept) == 1 + len(NORMALIZERS) - 1, "of the first one, only what was begun"
+
+
+def test_while_anybody_goes_on_nothing_is_computed_that_nobody_asked_for(
+    follow: Callable[[], None], pool: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hall leaves no such moment; who is alone has it half a second after each change."""
+    now, kept, place = [100.0], [], ("symmetry", Settings(), ("method",))
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        if now[0] < 103.0:
+            ahead.follow(*place)  # where all is there already
+
+    monkeypatch.setattr(ahead, "QUIET", 0.5)
+    monkeypatch.setattr(ahead, "monotonic", lambda: now[0])
+    monkeypatch.setattr(ahead, "sleep", sleep)
+    monkeypatch.setattr(ahead, "_keep", lambda *given, **_: kept.append(now[0]))
+    ahead._DONE.keep(place, True)
+    ahead.follow("symmetry", Settings(method="layer"), ("method",))
+    follow()
+    assert 103.0 <= min(kept) < 104.0
+    assert len(kept) == len(NORMALIZERS) - 1
 
 
 def test_where_all_is_there_nobody_looks_again_for_a_while(
