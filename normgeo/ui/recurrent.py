@@ -182,6 +182,12 @@ def longer(settings: Settings, drawn: Any) -> None:
             T=found.trained,
         )
     )
+    st.markdown(
+        text(
+            "Continue trains on from where a training was stopped, or as many steps again, and lets "
+            "the cells read anew."
+        )
+    )
 
 
 LEARNED = ("task", "rnn", "sequences", "first_gain")

@@ -11,14 +11,15 @@ from normgeo import NORMALIZERS, SequenceModel, load_sequences, run_cell, train_
 from normgeo.base.cache import size_of
 from normgeo.base.progress import Progress, Stop
 from normgeo.pictures import PICTURES
-from normgeo.pictures.recurrent import learning, sequence_runs
+from normgeo.pictures.recurrent import learning, longer, sequence_runs
 from normgeo.pictures.recurrent.cells import Reaching
 from normgeo.pictures.recurrent.learning import Learned, Learning
 from normgeo.pictures.recurrent.longer import Longer, Read
 from normgeo.pictures.recurrent.recurrences import LARGEST
-from normgeo.pictures.recurrent.sequence_runs import SEEDS, Setup
+from normgeo.pictures.recurrent.sequence_runs import SEEDS, Course, Setup
 from normgeo.settings import Settings
 
+WHOLE = Course((), 120, paused=False)
 QUICK = Settings(task="rows", rnn="tanh", sequences=8, neurons=6, seed=3)
 
 
@@ -85,14 +86,14 @@ def told(name, key, losses):
         steps = 60 * np.arange(1, losses.shape[1] + 1)
         seeds = tuple(range(len(losses)))
         return Learned(NORMALIZERS[key], steps, losses, steps, losses[:, -1], seeds, "")
-    return Read(NORMALIZERS[key], losses, "")
+    return Read(NORMALIZERS[key], 120, losses, tuple(range(len(losses))), "")
 
 
 def test_headline_names_a_method_only_where_no_seed_disagrees():
     standard = told("learning", "standard", [[3, 1.1], [3, 1.3]])
 
     def said(*methods):
-        return Learning(methods, Setup.of(QUICK), (), 120, False).said
+        return Learning(methods, Setup.of(QUICK), WHOLE).said
 
     for lows, words in (
         ([0.8, 1.0], "layer norm is ahead: a loss of 0.9 (layer norm), 1.2 (standard)."),
@@ -108,7 +109,7 @@ def test_headline_names_a_method_only_where_no_seed_disagrees():
 
 def test_headline_of_longer_sequences_compares_the_end_with_the_end_of_training():
     methods = told("longer", "layer", [[9, 1, 1, 3], [9, 3, 9, 5]]), told("longer", "batch", [])
-    result = Longer(methods, np.array([4, 8, 16, 32]), 8, True, Setup.of(QUICK))
+    result = Longer(methods, np.array([4, 8, 16, 32]), 8, True, Setup.of(QUICK), WHOLE)
     assert result.said == ("4 times as long as trained, the loss is × 2 (layer norm).",)
 
 
@@ -154,7 +155,7 @@ def same(found, expected):
         np.testing.assert_array_equal(one.losses, other.losses)
         np.testing.assert_array_equal(one.steps, other.steps)
         np.testing.assert_array_equal(one.accuracy, other.accuracy)
-    for mine, theirs in zip(found.runs, expected.runs, strict=True):
+    for mine, theirs in zip(found.course.runs, expected.course.runs, strict=True):
         for place, run in theirs.histories.items():
             np.testing.assert_array_equal(mine.histories[place].model.pack(), run.model.pack())
 
@@ -170,11 +171,11 @@ def stop_after(share):
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(learned, share):
     paused = PICTURES["learning"].compute(QUICK, stop_after(share))
-    assert paused.paused
+    assert paused.course.paused
     # As a page has it: through a worker, there and back.
     sent = pickle.loads(cloudpickle.dumps(paused))
     again = learning.go_on(QUICK, sent, stop_after(0.4))
-    assert again.paused
+    assert again.course.paused
     same(learning.go_on(QUICK, again, Progress()), learned)
     same(learning.go_on(QUICK, paused, Progress()), learned)
 
@@ -187,14 +188,16 @@ def test_more_steps_after_the_end_are_those_of_a_longer_run(learned, monkeypatch
     monkeypatch.setitem(sequence_runs.STEPS, "rows", 240)
     same(more, PICTURES["learning"].compute(QUICK))
     assert all((np.diff(one.seconds) > 0).all() for one in more.methods)
-    assert len(learned.runs[0].histories[0].train_loss) == 120, "what it began with is as it was"
+    assert len(learned.course.runs[0].histories[0].train_loss) == 120, (
+        "what it began with is as it was"
+    )
 
 
 def test_what_is_kept_to_go_on_with_is_small(monkeypatch):
     monkeypatch.setattr(sequence_runs, "SEEDS", 1)
     monkeypatch.setitem(sequence_runs.STEPS, "rows", 1)
     result = PICTURES["learning"].compute(Settings(task="rows", rnn="lstm", neurons=LARGEST))
-    assert 3 * size_of(result.runs) < 16e6
+    assert 3 * size_of(result.course) < 16e6
 
 
 def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
@@ -212,6 +215,29 @@ def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
             assert loss == pytest.approx(-told, rel=1e-9)
     figure = PICTURES["longer"].figure(result, "light")
     assert figure.layout.shapes[0].x0 == 8
+
+
+def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, captions):
+    monkeypatch.setattr(sequence_runs, "SEEDS", 2)
+    whole = PICTURES["longer"].compute(QUICK)
+    paused = pickle.loads(cloudpickle.dumps(PICTURES["longer"].compute(QUICK, stop_after(0.6))))
+    assert [len(one.losses) for one in paused.methods] == [2, 1]
+
+    def same_losses(found, expected):
+        for one, other in zip(found.compared, expected.compared, strict=True):
+            assert (one.normalizer, one.seeds) == (other.normalizer, other.seeds)
+            np.testing.assert_array_equal(one.losses, other.losses)
+
+    same_losses(longer.go_on(QUICK, paused, Progress()), whole)
+    halfway = longer.go_on(QUICK, whole, stop_after(0.6))
+    assert [one.after for one in halfway.compared] == [240, 240]
+    assert [one.seeds for one in halfway.compared] == [(3, 4), (3,)], "one seed is on its way"
+    words = captions("longer", halfway).replace("<br>", " ")
+    assert "Trained with 240 batches. Not yet as far: batch norm." in words
+    more = longer.go_on(QUICK, halfway, Progress())
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 240)
+    same_losses(more, PICTURES["longer"].compute(QUICK))
+    assert len(more.compared) == 3
 
 
 def test_letters_are_told_step_by_step_eight_times_as_far(monkeypatch):

@@ -14,7 +14,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.batch.training import smoothed
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.sequence_runs import USES, Runs, Setup, cost, runs
+from normgeo.pictures.recurrent.sequence_runs import USES, Course, Runs, Setup, cost, trained
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
@@ -46,16 +46,13 @@ class Learning(NamedTuple):
     """All methods on the same sequences from the same seeds.
 
     Attributes:
-        methods: their curves. setup: what was trained. runs: of each method, to go on with.
-        goal: the steps that each run was to have. paused: whether some have fewer.
+        methods: their curves. setup: what was trained. course: the runs, to go on with.
 
     """
 
     methods: tuple[Learned, ...]
     setup: Setup
-    runs: tuple[Runs, ...]
-    goal: int
-    paused: bool
+    course: Course
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -84,20 +81,17 @@ class Learning(NamedTuple):
 
 def compute(settings: Settings, progress: Progress) -> Learning:
     """Train every method from every seed; a stop keeps the runs, of which whole ones are drawn."""
-    return _to(Setup.of(settings).steps, settings, (), progress)
+    return _of(settings, trained(settings, progress))
 
 
 def go_on(settings: Settings, before: Learning, progress: Progress) -> Learning:
-    """Go on where runs were: to the end of what was asked for, or as many steps again after it."""
-    goal = before.goal + (0 if before.paused else before.setup.steps)
-    return _to(goal, settings, before.runs, progress)
+    """Go on where runs were."""
+    return _of(settings, trained(settings, progress, before.course))
 
 
-def _to(goal: int, settings: Settings, before: tuple[Runs, ...], progress: Progress) -> Learning:
-    setup, found = Setup.of(settings), tuple(runs(settings, progress, goal, before))
-    found += before[len(found) :]
-    curves = tuple(_learned(one, setup) for one in found)
-    return Learning(curves, setup, found, goal, progress.stopped)
+def _of(settings: Settings, course: Course) -> Learning:
+    setup = Setup.of(settings)
+    return Learning(tuple(_learned(one, setup) for one in course.runs), setup, course)
 
 
 def _learned(found: Runs, setup: Setup) -> Learned:

@@ -15,7 +15,7 @@ from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.sequence_runs import USES, Setup, runs
+from normgeo.pictures.recurrent.sequence_runs import USES, Course, Setup, trained
 from normgeo.pictures.recurrent.sequence_runs import cost as cost_of_runs
 from normgeo.sequences.tasks import TASKS, Sequences
 from normgeo.sequences.training import TESTED, SequenceHistory
@@ -29,10 +29,19 @@ STRETCH = 4  # letters that a point averages
 
 
 class Read(NamedTuple):
-    """What one method says: its loss at each length, nats per class, (seeds, K), or why none."""
+    """What one method says.
+
+    Attributes:
+        normalizer: the method. after: steps of its training.
+        losses: at each length, nats per class, (seeds, K). seeds: of the runs, (seeds,).
+        reason: why a run is missing, or "".
+
+    """
 
     normalizer: Normalizer
+    after: int
     losses: Array
+    seeds: tuple[int, ...]
     reason: str
 
 
@@ -42,7 +51,7 @@ class Longer(NamedTuple):
     Attributes:
         methods: in their order. steps: that were read, (K,). trained: T of the training.
         every_step: whether a loss is that of the steps up to there, since the last point.
-        setup: what was trained.
+        setup: what was trained. course: the runs, to go on with.
 
     """
 
@@ -51,12 +60,18 @@ class Longer(NamedTuple):
     trained: int
     every_step: bool
     setup: Setup
+    course: Course
+
+    @property
+    def compared(self) -> tuple[Read, ...]:
+        """The methods whose training came farthest."""
+        known = [one for one in self.methods if len(one.losses)]
+        return tuple(one for one in known if one.after == max(each.after for each in known))
 
     @property
     def said(self) -> tuple[str, ...]:
         """By what factor the loss of each method is another at the end than where training was."""
-        known = [one for one in self.methods if len(one.losses)]
-        if not known:
+        if not self.compared:
             return ()
         trained = int(np.flatnonzero(self.steps <= self.trained)[-1])
         factors = listed(
@@ -65,7 +80,7 @@ class Longer(NamedTuple):
                 factor=number(float(one.losses[:, -1].mean() / one.losses[:, trained].mean()), 3),
                 method=one.normalizer.title,
             )
-            for one in known
+            for one in self.compared
         )
         return (
             text(
@@ -78,17 +93,28 @@ class Longer(NamedTuple):
 
 def compute(settings: Settings, progress: Progress) -> Longer:
     """Train every method from every seed, and let it read on; a stop keeps the runs that ended."""
+    return _of(settings, trained(settings, progress))
+
+
+def go_on(settings: Settings, before: Longer, progress: Progress) -> Longer:
+    """Train on where runs were, and let them read anew."""
+    return _of(settings, trained(settings, progress, before.course))
+
+
+def _of(settings: Settings, course: Course) -> Longer:
     setup = Setup.of(settings)
     T, times = TASKS[setup.task].steps, TIMES[setup.task]
     every_step = setup.data(0).every_step
     steps = np.arange(STRETCH, T * times[-1] + 1, STRETCH) if every_step else T * np.array(times)
     methods = []
-    for found in runs(settings, progress):
-        _, ended = found.compared(setup.steps)
-        losses = [_read(history, setup, place) for place, history in ended.items()]
+    for found in course.runs:
+        after, ended = found.compared(setup.steps)
+        whole = {place: run for place, run in ended.items() if run.steps == after}
+        losses = [_read(run, setup, place) for place, run in whole.items()]
         kept = np.reshape(losses, (len(losses), len(steps)))
-        methods.append(Read(found.normalizer, kept, found.reason))
-    return Longer(tuple(methods), steps, T, every_step, setup)
+        seeds = tuple(setup.seed + place for place in whole)
+        methods.append(Read(found.normalizer, after, kept, seeds, found.reason))
+    return Longer(tuple(methods), steps, T, every_step, setup, course)
 
 
 def _read(history: SequenceHistory, setup: Setup, place: int) -> Array:
@@ -113,9 +139,9 @@ def _of_training(data: Sequences) -> Sequences:
 
 def _table(result: Longer) -> Table:
     rows = [
-        (one.normalizer.title, result.setup.seed + place, int(step), float(loss))
-        for one in result.methods
-        for place, losses in enumerate(one.losses)
+        (one.normalizer.title, seed, int(step), float(loss))
+        for one in result.compared
+        for seed, losses in zip(one.seeds, one.losses, strict=True)
         for step, loss in zip(result.steps, losses, strict=True)
     ]
     notes = tuple(f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason)
@@ -135,8 +161,7 @@ def _observed(result: Longer) -> str:
             last=int(result.steps[-1]),
             end=number(float(one.losses[:, -1].mean())),
         )
-        for one in result.methods
-        if len(one.losses)
+        for one in result.compared
     )
 
 
@@ -151,6 +176,7 @@ STUDY = Study(
     title=text("Sequences longer than trained on"),
     source=text("sections 1, 3.1 and 7"),
     begins=text("Train, then read on"),
+    go_on=go_on,
     alt=text(
         "Loss of a trained recurrent cell with each method against the number of steps that it has "
         "read, up to several times as many as in training, which an upright line marks."

@@ -11,7 +11,7 @@ from normgeo.pictures.recurrent.longer import Longer
 
 def figure(result: Longer, theme: str) -> go.Figure:
     """Draw a line for each method, and an upright one where training ended."""
-    known = [one for one in result.methods if len(one.losses)]
+    known = result.compared
     panel = Panel(
         text("trained on {T} steps, the dotted line", T=result.trained),
         text("steps read"),
@@ -24,6 +24,11 @@ def figure(result: Longer, theme: str) -> go.Figure:
         if result.every_step
         else text("Digits that were held out; in longer sequences each step is read several times.")
     )
+    if known:
+        after = text("Trained with {steps} batches.", steps=known[0].after)
+        less = [one.normalizer.title for one in result.methods if 0 < one.after < known[0].after]
+        behind = text(" Not yet as far: {methods}.", methods=", ".join(less)) if less else ""
+        told = f"{told} {after}{behind}"
     missing = [f"{one.normalizer.title}: {one.reason}" for one in result.methods if one.reason]
     if not known and not missing:
         missing = [text("Stopped before a run came to its end.")]

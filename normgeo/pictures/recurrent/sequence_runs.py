@@ -159,17 +159,16 @@ def methods(settings: Settings) -> dict[str, Normalizer]:
 
 
 def runs(
-    settings: Settings, progress: Progress, goal: int = 0, before: Sequence[Runs] = ()
+    settings: Settings, progress: Progress, goal: int, before: Sequence[Runs]
 ) -> Iterator[Runs]:
     """Train every method from every seed; a stop ends with the runs as far as they came.
 
     Args:
-        settings, progress: of the runs. goal: steps that each is to have, 0 for its first ones.
+        settings, progress: of the runs. goal: steps that each is to have.
         before: runs to go on with, of the first methods or of all.
 
     """
     setup = Setup.of(settings)
-    goal = goal or setup.steps
     known = [Runs(normalizer, {}, "") for normalizer in methods(settings).values()]
     known[: len(before)] = before
     total = sum(found.missing(place, goal) for found in known for place in range(SEEDS))
@@ -195,6 +194,34 @@ def runs(
         yield Runs(found.normalizer, histories, reason)
         if progress.stopped:
             return
+
+
+class Course(NamedTuple):
+    """The runs of all methods, to go on with.
+
+    Attributes:
+        runs: of each method. goal: the steps that each was to have.
+        paused: whether some have fewer.
+
+    """
+
+    runs: tuple[Runs, ...]
+    goal: int
+    paused: bool
+
+
+def trained(settings: Settings, progress: Progress, before: Course | None = None) -> Course:
+    """Train every method from every seed, or go on: to the goal, or as many steps again after it.
+
+    A stop keeps the runs as far as they came.
+    """
+    setup = Setup.of(settings)
+    known = before.runs if before else ()
+    goal = before.goal if before else 0
+    if before is None or not before.paused:
+        goal += setup.steps
+    found = tuple(runs(settings, progress, goal, known))
+    return Course(found + known[len(found) :], goal, progress.stopped)
 
 
 def cost(settings: Settings, read: float = 0.0) -> Cost:
