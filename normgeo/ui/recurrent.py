@@ -184,7 +184,7 @@ def longer(settings: Settings, drawn: Any) -> None:
     )
     st.markdown(
         text(
-            "Continue trains on from where a training was stopped, or as many steps again, and lets "
+            "Continue trains on from where a training was stopped, or as many steps again; then "
             "the cells read anew."
         )
     )
