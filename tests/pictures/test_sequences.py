@@ -240,6 +240,16 @@ def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, 
     assert len(more.compared) == 3
 
 
+def test_each_method_reads_before_the_next_is_trained(monkeypatch):
+    """All of them take seconds, in which the bar would stand at its end."""
+    told, shares = [], []
+    read = longer._read
+    monkeypatch.setattr(longer, "_read", lambda *given: shares.append(told[-1]) or read(*given))
+    PICTURES["longer"].compute(QUICK, lambda done, steps: told.append(done / steps))
+    assert len(shares) == 3 * SEEDS
+    np.testing.assert_allclose(shares[::SEEDS], [1 / 3, 2 / 3, 1], atol=0.01)
+
+
 def test_letters_are_told_step_by_step_eight_times_as_far(monkeypatch):
     monkeypatch.setattr(sequence_runs, "SEEDS", 1)
     monkeypatch.setitem(sequence_runs.STEPS, "letters", 3)

@@ -79,19 +79,18 @@ class Learning(NamedTuple):
         return (text(words, steps=last, method=method, losses=losses),)
 
 
-def compute(settings: Settings, progress: Progress) -> Learning:
+def compute(settings: Settings, progress: Progress, before: Learning | None = None) -> Learning:
     """Train every method from every seed; a stop keeps the runs, of which whole ones are drawn."""
-    return _of(settings, trained(settings, progress))
+    setup = Setup.of(settings)
+    curves, course = trained(
+        settings, progress, lambda found: _learned(found, setup), before and before.course
+    )
+    return Learning(curves, setup, course)
 
 
 def go_on(settings: Settings, before: Learning, progress: Progress) -> Learning:
     """Go on where runs were."""
-    return _of(settings, trained(settings, progress, before.course))
-
-
-def _of(settings: Settings, course: Course) -> Learning:
-    setup = Setup.of(settings)
-    return Learning(tuple(_learned(one, setup) for one in course.runs), setup, course)
+    return compute(settings, progress, before)
 
 
 def _learned(found: Runs, setup: Setup) -> Learned:

@@ -15,7 +15,7 @@ from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
-from normgeo.pictures.recurrent.sequence_runs import USES, Course, Setup, trained
+from normgeo.pictures.recurrent.sequence_runs import USES, Course, Runs, Setup, trained
 from normgeo.pictures.recurrent.sequence_runs import cost as cost_of_runs
 from normgeo.sequences.tasks import TASKS, Sequences
 from normgeo.sequences.training import TESTED, SequenceHistory
@@ -66,7 +66,8 @@ class Longer(NamedTuple):
     def compared(self) -> tuple[Read, ...]:
         """The methods whose training came farthest."""
         known = [one for one in self.methods if len(one.losses)]
-        return tuple(one for one in known if one.after == max(each.after for each in known))
+        farthest = max((one.after for one in known), default=0)
+        return tuple(one for one in known if one.after == farthest)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -91,30 +92,28 @@ class Longer(NamedTuple):
         )
 
 
-def compute(settings: Settings, progress: Progress) -> Longer:
+def compute(settings: Settings, progress: Progress, before: Longer | None = None) -> Longer:
     """Train every method from every seed, and let it read on; a stop keeps the runs that ended."""
-    return _of(settings, trained(settings, progress))
-
-
-def go_on(settings: Settings, before: Longer, progress: Progress) -> Longer:
-    """Train on where runs were, and let them read anew."""
-    return _of(settings, trained(settings, progress, before.course))
-
-
-def _of(settings: Settings, course: Course) -> Longer:
     setup = Setup.of(settings)
     T, times = TASKS[setup.task].steps, TIMES[setup.task]
     every_step = setup.data(0).every_step
     steps = np.arange(STRETCH, T * times[-1] + 1, STRETCH) if every_step else T * np.array(times)
-    methods = []
-    for found in course.runs:
+
+    def read(found: Runs) -> Read:
         after, ended = found.compared(setup.steps)
         whole = {place: run for place, run in ended.items() if run.steps == after}
         losses = [_read(run, setup, place) for place, run in whole.items()]
         kept = np.reshape(losses, (len(losses), len(steps)))
         seeds = tuple(setup.seed + place for place in whole)
-        methods.append(Read(found.normalizer, after, kept, seeds, found.reason))
-    return Longer(tuple(methods), steps, T, every_step, setup, course)
+        return Read(found.normalizer, after, kept, seeds, found.reason)
+
+    methods, course = trained(settings, progress, read, before and before.course)
+    return Longer(methods, steps, T, every_step, setup, course)
+
+
+def go_on(settings: Settings, before: Longer, progress: Progress) -> Longer:
+    """Train on where runs were, and let them read anew."""
+    return compute(settings, progress, before)
 
 
 def _read(history: SequenceHistory, setup: Setup, place: int) -> Array:

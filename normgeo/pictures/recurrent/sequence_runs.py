@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ USES = ("task", "rnn", "sequences", "first_gain", "method", "neurons", "rate", "
 # Seconds of a step of a sequence, there and back, by product: of calls and of each entry.
 STEP_CALLS, STEP_ENTRY = 8e-5, 5e-8
 HELD = 6  # arrays of a product that a run keeps
+
+
+Seen = TypeVar("Seen")
 
 
 class Setup(NamedTuple):
@@ -210,18 +213,26 @@ class Course(NamedTuple):
     paused: bool
 
 
-def trained(settings: Settings, progress: Progress, before: Course | None = None) -> Course:
+def trained(
+    settings: Settings,
+    progress: Progress,
+    look: Callable[[Runs], Seen],
+    before: Course | None = None,
+) -> tuple[tuple[Seen, ...], Course]:
     """Train every method from every seed, or go on: to the goal, or as many steps again after it.
 
-    A stop keeps the runs as far as they came.
+    A stop keeps the runs as far as they came. Each method is looked at as soon as its runs are
+    there, so that the bar does not stand at its end while all are.
     """
     setup = Setup.of(settings)
     known = before.runs if before else ()
     goal = before.goal if before else 0
     if before is None or not before.paused:
         goal += setup.steps
-    found = tuple(runs(settings, progress, goal, known))
-    return Course(found + known[len(found) :], goal, progress.stopped)
+    found = [(one, look(one)) for one in runs(settings, progress, goal, known)]
+    found += [(one, look(one)) for one in known[len(found) :]]
+    course = Course(tuple(one for one, _ in found), goal, progress.stopped)
+    return tuple(seen for _, seen in found), course
 
 
 def cost(settings: Settings, read: float = 0.0) -> Cost:
