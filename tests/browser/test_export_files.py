@@ -18,6 +18,7 @@ from normgeo.pictures.style import export, static
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.pictures.style.player import STRIP
 from normgeo.settings import Settings
+from tests.quick import QUICK
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -138,7 +139,7 @@ def test_every_exported_page_is_drawn_offline(
     name: str, open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
     picture = PICTURES[name]
-    figure = picture.figure(picture.compute(Settings()), "dark")
+    figure = picture.figure(picture.compute(Settings(**QUICK.get(name, {}))), "dark")
     write(figure, tmp_path / "a.html", title=picture.title, alt=picture.alt)
     page = open_file(tmp_path / "a.html")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()

@@ -13,6 +13,7 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
+from tests.quick import QUICK
 
 # Other data, methods and units have longer labels.
 STATES: tuple[dict[str, Any], ...] = (
@@ -20,12 +21,6 @@ STATES: tuple[dict[str, Any], ...] = (
     {"dataset": "breast_cancer", "neurons": 8, "method": "weight"},
     {"method": "layer", "eps": 1.0, "dataset": "wine"},
 )
-SLOW: dict[str, dict[str, Any]] = {
-    "training": {"epochs": 1, "dataset": "iris"},
-    "descent": {"steps": 50},
-    "learning": {"task": "rows", "rnn": "tanh", "sequences": 4},
-    "longer": {"task": "rows", "rnn": "tanh", "sequences": 4},
-}
 WIDTHS = (1216, 358)
 
 # Draws a figure as pages do, and lists what is written beyond its edges or over the title of an
@@ -110,7 +105,7 @@ def plain(figure: Any, key: str) -> dict[str, Any]:
 def test_labels_have_room(name: str, page: Page) -> None:
     picture, found, drawn = PICTURES[name], {}, 0
     for state in STATES:
-        given = {**state, **SLOW.get(name, {})}
+        given = {**state, **QUICK.get(name, {})}
         used = {key: value for key, value in given.items() if key in picture.uses}
         try:
             made = picture.figure(picture.compute(Settings(**used)), "light")

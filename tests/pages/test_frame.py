@@ -6,7 +6,8 @@ from normgeo.ui.frame import PAGES
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_opens_with_one_question_as_its_heading(shown, page):
+def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, page):
+    keep_audit()
     found = shown(page)
     (heading,) = found.app.title
     assert heading.value.endswith("?")

@@ -13,6 +13,7 @@ from normgeo.claims import CLAIMS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import frame
+from tests.quick import QUICK
 
 WIDE = {ord(c): ord(c) + 0xFEE0 for c in map(chr, range(ord("!"), ord("~"))) if c.isalpha()}
 MARKUP = re.compile(
@@ -119,7 +120,8 @@ def test_complaint_is_in_the_language_in_use(shown):
 @pytest.mark.parametrize("name", PICTURES)
 def test_figure_is_in_the_language_in_use(name):
     picture = PICTURES[name]
-    result = picture.compute(Settings(dataset="wine", steps=8, length=8, activation="tanh"))
+    given = {"dataset": "wine", "steps": 8, "length": 8, "activation": "tanh"}
+    result = picture.compute(Settings(**(given | QUICK.get(name, {}))))
     with translated(wide):
         figure = json.loads(picture.figure(result, "light").to_json())
         words = [picture.title, picture.description(result), *figure_words(figure)]

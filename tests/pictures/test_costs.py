@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
-from functools import cache
 from time import process_time
 
 import numpy as np
@@ -55,9 +54,8 @@ def settings_of(name: str) -> Settings:
     return Settings(**HARD.get(name, {"dataset": "wine", "neurons": 12}))
 
 
-@cache
 def faster() -> float:
-    """How much faster this machine is than that one, at least 1: estimates know no machine."""
+    """How much faster this machine is than that one now, at least 1: estimates know no machine."""
     model = NormalizedGLM.random(NORMALIZERS["layer"], "gaussian", 16, 64, np.random.default_rng(0))
     X = np.random.default_rng(1).standard_normal((1000, 64))
 
@@ -87,12 +85,15 @@ def test_a_picture_takes_about_what_it_says(name: str) -> None:
     tracemalloc.stop()
     assert peak < said.bytes < 10 * peak + 40e6
     with threadpool_limits(1):
-        took, most = float("inf"), faster()
+        took, longest, most = float("inf"), 2 * said.seconds + 0.1, faster()
         for seed in (1, 2):  # another each time, of which nothing is kept
+            if took < longest:
+                break
             started = process_time()
             result = picture.compute(replace(settings, seed=seed))
             took = min(took, process_time() - started)
-    assert took < 2 * said.seconds + 0.1
+        most = max(most, faster())  # its speed is not the same from one second to the next
+    assert took < longest
     assert said.seconds < 3 * took * most + 0.3
     assert size_of(result) < 20e6
 

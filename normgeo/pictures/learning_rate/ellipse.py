@@ -93,12 +93,12 @@ def _observed(result: Ellipse) -> str:
 
 
 def _cost(settings: Settings) -> Cost:
-    """Some four values of the KL on each ray, at both norms."""
+    """Some three values of the KL on each ray, at both norms."""
     sizes = sizes_of_block(settings)
     # Where outputs do not meet, only that of the block moves.
     every = sizes.coupled or settings.normalizer.shared_by_neurons
     held = Cost(32 * sizes.N * sizes.H)
-    return weights(settings, sizes) + held + sizes.evaluations(500 if every else 150)
+    return weights(settings, sizes) + held + sizes.evaluations(330 if every else 100)
 
 
 STUDY = Study(

@@ -31,8 +31,9 @@ RATE, EPS = 0.02, 1e-5
 TESTS = 4
 USES = ("task", "rnn", "sequences", "first_gain", "method", "neurons", "rate", "seed")
 
-# Seconds of a step of a sequence, there and back, by product: of calls and of each entry.
-STEP_CALLS, STEP_ENTRY = 8e-5, 5e-8
+# Seconds of an update, and of a step of a sequence, there and back, by product: of calls and of
+# each entry.
+UPDATE_CALLS, STEP_CALLS, STEP_ENTRY = 2.1e-3, 3.2e-5, 4.2e-8
 HELD = 6  # arrays of a product that a run keeps
 
 
@@ -242,7 +243,8 @@ def cost(settings: Settings, read: float = 0.0) -> Cost:
     products = setup.cell.products
     width = H * sum(product.gates for product in products)
     trained = setup.steps * T
-    seconds = trained * (STEP_CALLS * len(products) + STEP_ENTRY * setup.size * width)
+    seconds = setup.steps * UPDATE_CALLS
+    seconds += trained * (STEP_CALLS * len(products) + STEP_ENTRY * setup.size * width)
     told = TESTS * T + read
     seconds += told * (STEP_CALLS * len(products) + STEP_ENTRY * TESTED * width) / 2
     held = 8 * HELD * width * max(2 * T * setup.size + T * TESTED, read / 2 * TESTED)
