@@ -32,7 +32,7 @@ def why_not(picture: Judge, settings: Settings, name: str, value: Any) -> str:
         if callable(picture):
             picture(changed)
         else:
-            PAGES.require(PICTURES[picture].cost(changed), PICTURES[picture].title)
+            PAGES.require(PICTURES[picture].study.cost(changed), PICTURES[picture].title)
     except Refusal as refusal:
         return str(refusal)
     return ""

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from time import monotonic, sleep
 from urllib.parse import urlsplit
 
 import psutil
@@ -20,6 +21,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from normgeo.base.writing import write_bytes
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.ui.frame import PAGES
@@ -92,9 +94,42 @@ def running(serve: Callable[..., AbstractContextManager[str]], log: Path) -> Ite
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of the application, without a slash at its end."""
-    with running(serving, tmp_path_factory.mktemp("server") / "log.txt") as url:
+def server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """The URL of the application, without a slash at its end.
+
+    The first worker that asks starts it for all of them: what it has computed is there for each.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = (own if worker_id == "master" else own.parent) / "server"
+    address, guest = shared / "address", shared / f"{worker_id}.guest"
+    try:
+        shared.mkdir()
+    except FileExistsError:
+        guest.touch()
+        wait_until(address.exists)
+        with nullcontext(address.read_text()) if address.stat().st_size else alone(own) as url:
+            yield url
+        guest.unlink()
+        return
+    with alone(shared) as url:
+        write_bytes(url.encode(), address)
+        yield url
+        write_bytes(b"", address)  # who comes now starts another
+        wait_until(lambda: not [*shared.glob("*.guest")])
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Look again and again, for as long as a worker may need for its last tests."""
+    deadline = monotonic() + 1800
+    while not true():
+        assert monotonic() < deadline, "another worker of this run did not start or end its part"
+        sleep(0.1)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[str]:
+    """Serve the application, whose processes end with it."""
+    with running(serving, folder / "log.txt") as url:
         yield url
         # Not those of this process, which shows pages as well.
         servers = [one for one in psutil.Process().children() if "streamlit" in one.cmdline()]
@@ -308,23 +343,39 @@ def fresh_server(tmp_path: Path, pages: Pages, port: int) -> Iterator[str]:
         pages.close()
 
 
+@pytest.fixture(scope="session")
+def offline(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser without a network."""
+    context = browser.new_context(offline=True)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_file(browser: Browser) -> Iterator[Callable[[Path], Page]]:
+def open_file(offline: BrowserContext) -> Iterator[Callable[[Path], Page]]:
     """Opens a file without a network; the test fails where its page asks for more or complains."""
     complaints: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+    asked: list[str] = []
+    answers: dict[str, Callable[..., None]] = {
+        "console": lambda m: complaints.append(m.text) if m.type == "error" else None,
+        "pageerror": lambda error: complaints.append(str(error)),
+        "request": lambda request: asked.append(request.url),
+    }
+    page = offline.pages[0] if offline.pages else offline.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for event, answer in answers.items():
+        page.on(event, answer)
+    opened: list[str] = []
 
     def opener(file: Path) -> Page:
-        page = context.new_page()
-        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda r: None if r.url == file.as_uri() else complaints.append(r.url))
+        opened.append(file.as_uri())
         page.goto(file.as_uri())
         return page
 
     yield opener
-    context.close()
-    assert complaints == []
+    for event, answer in answers.items():
+        page.remove_listener(event, answer)
+    assert (complaints, asked) == ([], opened)
 
 
 @pytest.fixture(scope="session")

@@ -158,7 +158,6 @@ def test_from_each_frame_to_each_other_a_fresh_drawing_is_shown(
         moves, different = page.evaluate(WALK, places)
         assert different > 1, f"the frames of {name} look alike"
         wrong |= {name: moves} if moves else {}
-        page.close()
     assert wrong == {}
 
 
