@@ -18,7 +18,7 @@ run: app-environment
 	$(VENV)python -m streamlit run app.py --server.fileWatcherType=auto
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
-# share a server and a browser, stay in one.
+# share a browser, stay in one until the others are done.
 test: browser
 	$(VENV)python -m pytest -n auto --dist worksteal
 
