@@ -18,9 +18,11 @@ run: app-environment
 	$(VENV)python -m streamlit run app.py --server.fileWatcherType=auto
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
-# share a browser, stay in one until the others are done.
+# share a browser, stay in one until the others are done. It waits for its browser as often as it
+# computes, so that there is room for one worker more than there are processors.
+WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 test: browser
-	$(VENV)python -m pytest -n auto --dist worksteal
+	$(VENV)python -m pytest -n $(WORKERS) --dist worksteal
 
 # For daily work: everything that needs no browser and no page.
 check: lint types core
