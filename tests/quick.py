@@ -5,7 +5,6 @@ from typing import Any
 QUICK: dict[str, dict[str, Any]] = {
     "training": {"epochs": 1, "dataset": "iris"},
     "descent": {"steps": 50},
-    "images": {"epochs": 1},
     "learning": {"task": "rows", "rnn": "tanh", "sequences": 4},
     "longer": {"task": "rows", "rnn": "tanh", "sequences": 4},
 }

@@ -106,10 +106,12 @@ def server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
         shared.mkdir()
     except FileExistsError:
         guest.touch()
-        wait_until(address.exists)
-        with nullcontext(address.read_text()) if address.stat().st_size else alone(own) as url:
-            yield url
-        guest.unlink()
+        try:
+            wait_until(address.exists)
+            with nullcontext(address.read_text()) if address.stat().st_size else alone(own) as url:
+                yield url
+        finally:
+            guest.unlink()
         return
     with alone(shared) as url:
         write_bytes(url.encode(), address)

@@ -121,7 +121,7 @@ def test_complaint_is_in_the_language_in_use(shown):
 def test_figure_is_in_the_language_in_use(name):
     picture = PICTURES[name]
     given = {"dataset": "wine", "steps": 8, "length": 8, "activation": "tanh"}
-    result = picture.compute(Settings(**(given | QUICK.get(name, {}))))
+    result = picture.compute(Settings(**(QUICK.get(name, {}) | given)))
     with translated(wide):
         figure = json.loads(picture.figure(result, "light").to_json())
         words = [picture.title, picture.description(result), *figure_words(figure)]
