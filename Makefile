@@ -10,26 +10,32 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 # Parallel test workers share the cores already.
-test core: export OPENBLAS_NUM_THREADS ?= 1
+test exhaustive core: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test check core lint format types docs bench lock app-environment dev-environment browser clean
+.PHONY: run test exhaustive check core lint format types docs bench lock app-environment dev-environment browser clean
 
 run: app-environment
+	@echo "Starting the application: the first time after an installation takes longer."
 	$(VENV)python -m streamlit run app.py --server.fileWatcherType=auto
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
 # share a browser, stay in one until the others are done. It waits for its browser as often as it
 # computes, so that there is room for one worker more than there are processors.
 WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+PYTEST = $(VENV)python -m pytest --dist worksteal
 test: browser
-	$(VENV)python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) -n $(WORKERS) -m "not exhaustive"
 
-# For daily work: everything that needs no browser and no page.
+# What `make test` leaves out.
+exhaustive: browser
+	$(PYTEST) -n $(WORKERS) -m exhaustive
+
+# For daily work: the whole library without its pages.
 check: lint types core
 
-CORE := $(addprefix tests/,base datasets normalizers invariance models fisher symmetry dynamics recordings claims layers tables)
+PAGES := $(addprefix --ignore=tests/,browser pages pictures cli docs contributing test_packaging.py)
 core: dev-environment
-	$(VENV)python -m pytest -n auto --dist worksteal normgeo $(CORE) tests/test_architecture.py
+	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
 
 lint: dev-environment
 	$(VENV)python -m ruff check .

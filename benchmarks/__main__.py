@@ -14,6 +14,7 @@ BENCHMARKS = (
     "spectra",
     "peers",
     "rows",
+    "ranks",
     "workers",
     "descent",
     "sequences",
@@ -29,15 +30,25 @@ def main(names: list[str]) -> None:
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
         sys.exit(f"Benchmarks are {', '.join(BENCHMARKS)}; got {', '.join(unknown)}.")
+    failed = []
     for name in names or BENCHMARKS:
         benchmark = import_module(f"benchmarks.{name}")
         print(f"{benchmark.TITLE} …", flush=True)
-        rows = []
-        for row in benchmark.rows():
-            rows.append(row)
-            print(f"  {row.what}: {row.ratio} {row.aim and f'(aim {row.aim})'}", flush=True)
+        rows, why = [], "There is nothing to compare with."
+        try:
+            for row in benchmark.rows():
+                rows.append(row)
+                print(f"  {row.what}: {row.ratio} {row.aim and f'(aim {row.aim})'}", flush=True)
+        except Exception as error:  # whatever one meets, the others run
+            rows, why = [], str(error).strip().partition("\n")[0] or type(error).__name__
+        if not rows:
+            print(f"  {why} Its table stays as it was.", flush=True)
+            failed.append(name)
+            continue
         section = f"### {benchmark.TITLE}\n\n{machine()}\n\n{table(rows)}"
         README.write_text(with_section(README.read_text("utf-8"), name, section), "utf-8")
+    if failed:
+        sys.exit(f"No figures came of {', '.join(failed)}: the sentences above say why.")
 
 
 def with_section(text: str, name: str, section: str) -> str:

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.pages import APP, opened, settle
+from benchmarks.pages import APP, chromium, opened, settle
 from benchmarks.timing import Row
 from tools.server import serving
 
@@ -89,10 +89,14 @@ MEASURE = """async (name) => {
 
 
 def rows() -> Iterator[Row]:
-    with TemporaryDirectory() as folder, serving(APP, Path(folder) / "app.log") as url:
+    with (
+        TemporaryDirectory() as folder,
+        serving(APP, Path(folder) / "app.log") as url,
+        chromium() as browser,
+    ):
         for name, path in FIGURES.items():
-            with opened(f"{url}/{path}") as (page, _):
-                page.locator(f".st-key-figure_{name} .frames input").wait_for(timeout=120_000)
+            with opened(browser, f"{url}/{path}") as (page, _):
+                page.locator(f".st-key-figure_{name} .frames input").wait_for()
                 settle(page)
                 yield from measured(name, page.evaluate(MEASURE, name))
 

@@ -3,7 +3,7 @@
 The server has had a visitor and has computed ahead what it computes for all. A page is timed from a
 state that nobody has asked for, so its pictures are computed; from one that was computed ahead; and
 from one that this visitor has seen. The floor of a page is one with nothing but a slider, a text
-and as many charts of three traces as the page has.
+and as many charts of three traces as the page has; it and the page change in turn.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from time import monotonic
 
-from playwright.sync_api import Page, WebSocket, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, WebSocket, sync_playwright
 
 from benchmarks.session import opened_and_at_rest
 from benchmarks.timing import Row
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from tools.server import serving
+from tools.settled import settled
 
 TITLE = "Key press to painted, in Chromium at 1280 × 720"
 APP = Path(__file__).parents[1] / "app.py"
 FLOOR = """
 import streamlit as st, plotly.graph_objects as go
+st.title("Floor")
 value = st.slider("value", 0, 100, 50, key="value")
 st.text(value)
 for i in range(int(st.query_params.get("charts", 0))):
@@ -36,13 +39,15 @@ for i in range(int(st.query_params.get("charts", 0))):
 CHART = ".js-plotly-plot"
 # Two options that were not shown before, then back and forth among the same.
 KEYS = ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown")
-REPETITIONS = 7
 SEED = 101  # of states that nobody has asked for
+LONGEST = 120_000  # milliseconds for a page to come to rest
 
-# Resolves with the milliseconds from the next key press to the last change of the page, once
-# nothing has changed for half a second and no script runs. What stands inside a canvas is a table's
-# text for screen readers, which follows what is painted by 0.2 s.
-WATCH = """() => { window.painted = new Promise(resolve => {
+# Leaves in `window.painted` the milliseconds from the next key press to the last change of a page,
+# once the server has answered and nothing has changed for half a second. What stands inside a
+# canvas is a table's text for screen readers, which follows what is painted by 0.2 s.
+WATCH = """() => {
+    window.painted = null;
+    window.answered = false;
     let pressed = null, last = null;
     document.addEventListener('keydown', () => { pressed = performance.now(); },
                               {capture: true, once: true});
@@ -55,14 +60,15 @@ WATCH = """() => { window.painted = new Promise(resolve => {
                      {subtree: true, childList: true, attributes: true, characterData: true});
     const app = document.querySelector('[data-testid=stApp]');
     const look = () => {
-        const calm = last !== null && performance.now() - last > 500
-            && app.dataset.testScriptState === 'notRunning';
-        if (!calm) return requestAnimationFrame(look);
+        const calm = window.answered && last !== null && performance.now() - last > 500
+            && app.dataset.testScriptState === 'notRunning'
+            && document.querySelector('[data-testid=stSkeleton], [data-stale=true]') === null;
+        if (!calm) return setTimeout(look, 50);
         observer.disconnect();
-        resolve(last - pressed);
+        window.painted = last - pressed;
     };
     look();
-}); }"""
+}"""
 
 
 @dataclass
@@ -82,33 +88,70 @@ class Traffic:
         return received
 
 
-def press(page: Page, key: str) -> float:
-    """Press a key and return the seconds until the last change on the page."""
+def press(page: Page, traffic: Traffic, key: str) -> tuple[float, int]:
+    """Press a key that makes a change.
+
+    Returns: the seconds until the last change on the page, and the bytes that the server sent.
+
+    Raises:
+        RuntimeError: the server does not answer, or the page does not come to rest.
+
+    """
+    traffic.take()
     page.evaluate(WATCH)
     page.keyboard.press(key)
-    return float(page.evaluate("window.painted")) / 1e3
+    last = monotonic() + LONGEST / 1e3
+    while not traffic.received:
+        if monotonic() > last:
+            raise RuntimeError(f"The key press changed nothing at {page.url}.")
+        page.wait_for_timeout(20)
+    page.evaluate("window.answered = true")
+    with resting(page):
+        painted = page.wait_for_function("() => window.painted", polling=50).json_value()
+    return float(painted) / 1e3, traffic.take()
 
 
 @contextmanager
-def opened(url: str) -> Iterator[tuple[Page, Traffic]]:
-    traffic = Traffic()
+def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         path = find_browser() or ""
         browser = playwright.chromium.launch(
             executable_path=path, chromium_sandbox=in_sandbox(path)
         )
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
-        page.on("websocket", traffic.watch)
-        page.goto(url)
-        settle(page)
-        yield page, traffic
+        yield browser
         browser.close()
 
 
+@contextmanager
+def opened(browser: Browser, url: str) -> Iterator[tuple[Page, Traffic]]:
+    """A visitor of its own at an address, whose page is at rest."""
+    traffic, page = Traffic(), browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(LONGEST)
+    page.on("websocket", traffic.watch)
+    page.goto(url)
+    settle(page)
+    yield page, traffic
+    page.close()
+
+
 def settle(page: Page) -> None:
-    page.wait_for_selector("[data-test-script-state=notRunning]")
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(1500)
+    """Wait until a page is at rest.
+
+    Raises:
+        RuntimeError: it does not come to rest.
+
+    """
+    with resting(page):
+        settled(page)
+
+
+@contextmanager
+def resting(page: Page) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        seconds = LONGEST // 1000
+        raise RuntimeError(f"The page {page.url} is not at rest after {seconds} s.") from error
 
 
 def rows() -> Iterator[Row]:
@@ -120,73 +163,77 @@ def rows() -> Iterator[Row]:
         with (
             serving(script, Path(directory) / "floor.log") as floor_url,
             serving(APP, Path(directory) / "app.log") as url,
+            chromium() as browser,
         ):
             opened_and_at_rest(url)
-            floors: dict[int, float] = {}
             for place, (name, title) in enumerate(PAGES.items()):
                 path = name if place else ""
-                yield from measured(f"{url}/{path}", str(title), floor_url, floors)
-
-
-def floor_of(url: str, charts: int) -> float:
-    with opened(f"{url}/?charts={charts}") as (page, _):
-        page.get_by_role("slider").focus()
-        return median([press(page, "ArrowRight") for _ in range(REPETITIONS + 1)][1:])
+                yield from measured(browser, f"{url}/{path}", str(title), floor_url)
 
 
 def aim(page: Page, key: str) -> None:
-    """Bring the keyboard to where Enter makes a change: another data set, or another option."""
-    boxes, options = page.get_by_role("combobox"), page.get_by_role("radio")
+    """Bring the keyboard to where Enter makes a change: another data set, or another option.
+
+    Raises:
+        RuntimeError: the page has neither.
+
+    """
+    boxes = page.get_by_role("combobox")
     if boxes.count():
         data = page.get_by_role("combobox", name="data")
         (data if data.count() else boxes).first.focus()
         page.keyboard.press("Enter")
-        page.keyboard.press(key)
+        page.keyboard.press(key)  # opens the list, at the option beside the one that is chosen
+        page.locator("[role=combobox][aria-activedescendant]").wait_for()
         return
-    checked = [option.get_attribute("aria-checked") for option in options.all()].index("true")
-    options.nth(checked + (1 if key == "ArrowDown" else -1)).focus()
+    chosen = page.get_by_role("radio", checked=True)
+    if not chosen.count():
+        raise RuntimeError(f"The page {page.url} has nothing to choose: no list, no chosen option.")
+    beside = "following" if key == "ArrowDown" else "preceding"
+    chosen.first.locator(f"xpath={beside}::*[@role='radio'][1]").focus()
 
 
-def pressed(url: str, keys: Sequence[str]) -> tuple[int, list[float], list[int], int]:
-    """Change the data set, or the first control, by keyboard.
+def beside_floor(
+    browser: Browser, url: str, floor_url: str, keys: Sequence[str]
+) -> tuple[int, list[tuple[float, float]], list[int], int]:
+    """Change the data set, or the first control, by keyboard, in turn with the floor's slider.
 
-    Returns: the charts of the page; the seconds and the bytes of each change; the bytes before.
+    Returns: the charts of the page; the seconds of each change and of the floor's beside it; the
+    bytes of each change; the bytes before.
     """
-    with opened(url) as (page, traffic):
+    times, payloads = [], []
+    with opened(browser, url) as (page, traffic):
         sent, charts = traffic.take(), page.locator(CHART).count()
-        times, payloads = [], []
-        for key in keys:
-            aim(page, key)
-            page.wait_for_timeout(300)
-            traffic.take()
-            times.append(press(page, "Enter"))
-            payloads.append(traffic.take())
-            if not payloads[-1]:
-                raise RuntimeError(f"The key press changed nothing at {url}.")
+        with opened(browser, f"{floor_url}/?charts={charts}") as (floor, answers):
+            floor.get_by_role("slider").focus()
+            press(floor, answers, "ArrowRight")  # the first one does not count
+            for key in keys:
+                page.bring_to_front()
+                aim(page, key)
+                settle(page)
+                seconds, received = press(page, traffic, "Enter")
+                payloads.append(received)
+                settle(page)
+                floor.bring_to_front()
+                times.append((seconds, press(floor, answers, "ArrowRight")[0]))
     return charts, times, payloads, sent
 
 
-def measured(url: str, title: str, floor_url: str, floors: dict[int, float]) -> Iterator[Row]:
-    """Time a page in its three states.
-
-    `floors` keeps the times of the floors, by their number of charts.
-    """
-    _, unseen, _, _ = pressed(f"{url}?seed={SEED}", KEYS[:2])
-    charts, times, payloads, sent = pressed(url, KEYS)
-    if charts not in floors:
-        floors[charts] = floor_of(floor_url, charts)
-    floor = floors[charts]
+def measured(browser: Browser, url: str, title: str, floor_url: str) -> Iterator[Row]:
+    """Time a page in its three states."""
+    _, unseen, _, _ = beside_floor(browser, f"{url}?seed={SEED}", floor_url, KEYS[:2])
+    charts, times, payloads, sent = beside_floor(browser, url, floor_url, KEYS)
     what = f"slider, text, {charts} chart{'s' * (charts != 1)}" if charts else "slider and text"
     for state, some in (
         ("first time", unseen),
         ("first time, computed ahead", times[:2]),
         ("again", times[2:]),
     ):
-        seconds = median(some)
+        seconds, floors = zip(*some, strict=True)
         yield Row(
             f"{title}, {state}, {median(payloads) / 1e3:.0f} kB (page: {sent / 1e3:.0f} kB)",
-            seconds,
+            median(seconds),
             what,
-            floor,
-            f"{seconds / floor:.1f} ×",
+            median(floors),
+            f"{median(page / floor for page, floor in some):.1f} ×",
         )

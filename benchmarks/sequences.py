@@ -35,13 +35,15 @@ def step(cell: str, method: str, threads: int | None, aim: str = "") -> Row:
     layer = CellLayer.random(cell, normalizer, H, F, rng)
     X, U = rng.standard_normal((S, T, F)), rng.standard_normal((T, S, H)) / (S * T)
     theta, run = layer.pack(), None
-    update, rates = Adam().start(np.zeros_like(theta)), np.full_like(theta, 1e-3)
+    rule, rates, decays = Adam(), np.full_like(theta, 1e-3), np.zeros_like(theta)
+    memory = rule.init(theta)
     states, sums, inputs = (rng.standard_normal((T, S, size)) for size in (H, 4 * H, F))
 
     def trained() -> None:
-        nonlocal theta, layer, run
+        nonlocal theta, layer, run, memory
         run = run_cell(layer, X)  # the last one stays until then, so its memory is not given back
-        theta = update(theta, run.vjp(U), rates)
+        step, memory = rule.update(memory, theta, run.vjp(U), rates, decays)
+        theta = theta + step
         layer = layer.unpack(theta)
 
     def products() -> None:

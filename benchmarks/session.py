@@ -17,6 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
 SECONDS = 300.0  # for an answer
+LONGEST = 3600.0  # for a server to come to rest, on a machine with other work as well
 REST = 3  # seconds in a row in which a server at rest uses less than a tenth of a processor
 
 
@@ -80,11 +81,18 @@ def visiting(url: str, page: str) -> Iterator[Session]:
 
 
 def opened_and_at_rest(url: str) -> None:
-    """Visit a server, and wait until it has computed ahead what it computes for all."""
+    """Visit a server, and wait until it has computed ahead what it computes for all.
+
+    Raises:
+        RuntimeError: it has not come to rest after an hour.
+
+    """
     with visiting(url, "home") as visitor:
         visitor.show()
-    quiet = 0
+    quiet, last = 0, perf_counter() + LONGEST
     while quiet < REST:
+        if perf_counter() > last:
+            raise RuntimeError(f"The server is not at rest after {LONGEST:g} s.")
         before = _used()
         sleep(1)
         quiet = quiet + 1 if _used() - before < 0.1 else 0

@@ -17,13 +17,14 @@ from normgeo.datasets.rows import Rows
 from normgeo.depth.attention import AttentionHead
 from normgeo.depth.attention_ignored import attention_ignored
 from normgeo.depth.convolution import ConvolutionalNetwork, image_windows
-from normgeo.depth.ignored import Ignored, residual_ignored
+from normgeo.depth.ignored import residual_ignored
 from normgeo.depth.image_norm import ImageNorm
 from normgeo.depth.images import Images
 from normgeo.depth.place_statistics import PlaceStatistics, place_statistics
 from normgeo.depth.residual import ResidualNetwork
 from normgeo.depth.signals import Signals, signals
 from normgeo.depth.training import ConvolutionHistory, train_convolution
+from normgeo.depth.verdict import Ignored
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.pairwise import pytest_generate_tests  # noqa: F401 - a hook
 from tools import kernels
 
 # The shared machine of a continuous integration run is no clock, and its failures must come back.

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -84,8 +85,13 @@ def package_of(module: str) -> str | None:
     return None
 
 
-def imports(source: str, module: str, is_package: bool = False) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(source: str, module: str, is_package: bool = False) -> tuple[tuple[str, bool], ...]:
     """Every imported module, absolute, with whether the import is inside a function."""
+    return tuple(_imports(source, module, is_package))
+
+
+def _imports(source: str, module: str, is_package: bool) -> Iterator[tuple[str, bool]]:
     tree = ast.parse(source)
     inside = {
         id(node)
@@ -175,10 +181,12 @@ def graph_of_files() -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("module", sorted(FILES))
-def test_imports_point_downward(module: str) -> None:
-    file = FILES[module]
-    assert violations(file.read_text("utf-8"), module, file.name == "__init__.py") == []
+def test_imports_point_downward() -> None:
+    assert [
+        broken
+        for module, file in FILES.items()
+        for broken in violations(file.read_text("utf-8"), module, file.name == "__init__.py")
+    ] == []
 
 
 def test_files_form_no_circle() -> None:
@@ -197,9 +205,9 @@ def test_every_package_exists_and_holds_what_a_reader_can_survey() -> None:
     assert crowded == {}
 
 
-@pytest.mark.parametrize(
-    ("module", "source", "complaint"),
-    [
+def test_checker_finds_a_planted_mistake(subtests: pytest.Subtests) -> None:
+    """Negative control: each of these must be found."""
+    for module, source, complaint in [
         ("normgeo.models.glm", "from normgeo.fisher.operator import fisher", "above"),
         ("normgeo.models.glm", "import normgeo.pictures", "above"),
         ("normgeo.models.glm", "from ..fisher import operator", "above"),
@@ -226,12 +234,10 @@ def test_every_package_exists_and_holds_what_a_reader_can_survey() -> None:
             "the figure",
         ),
         ("normgeo.ui.home", "import normgeo.pictures.home.averages_figure", "the figure"),
-    ],
-)
-def test_checker_finds_a_planted_mistake(module: str, source: str, complaint: str) -> None:
-    """Negative control: each of these must be found."""
-    (found,) = violations(source, module)
-    assert complaint in found
+    ]:
+        with subtests.test(complaint):
+            (found,) = violations(source, module)
+            assert complaint in found
 
 
 def test_checker_finds_a_planted_circle() -> None:
@@ -239,9 +245,8 @@ def test_checker_finds_a_planted_circle() -> None:
     assert circles(graph) == [["a", "b", "c", "a"]]
 
 
-@pytest.mark.parametrize(
-    ("module", "source", "is_package"),
-    [
+def test_checker_allows_what_the_house_allows(subtests: pytest.Subtests) -> None:
+    for module, source, is_package in [
         ("normgeo.models.glm", "import numpy\nfrom normgeo.base.arrays import Array", False),
         ("normgeo.fisher.operator", "from . import structure\nfrom .storage import pack", False),
         ("normgeo.fisher.operator", "from normgeo.fisher.structure import Coupled", False),
@@ -253,10 +258,9 @@ def test_checker_finds_a_planted_circle() -> None:
         ("normgeo.tables.report", "from normgeo import __version__", False),
         ("normgeo.ui.frame", "import streamlit\nfrom normgeo.ui.controls import menu", False),
         ("pages.home", "import streamlit\nfrom normgeo.ui import frame", False),
-    ],
-)
-def test_checker_allows_what_the_house_allows(module: str, source: str, is_package: bool) -> None:
-    assert violations(source, module, is_package) == []
+    ]:
+        with subtests.test(module=module):
+            assert violations(source, module, is_package) == []
 
 
 def test_importing_normgeo_loads_no_heavy_library() -> None:

@@ -6,7 +6,6 @@ Each gave NaN, zeros, nonsense, an inner exception or no end at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,8 @@ def descended(**options: Any) -> Any:
     return ng.descend(MODEL, X, Y, **{"steps": 2, **options})
 
 
-@pytest.mark.parametrize(
-    ("ask", "sentence"),
-    [
+def test_value_without_a_meaning_is_refused(subtests: pytest.Subtests) -> None:
+    for ask, sentence in [
         (lambda: ng.hold_out(load("linnerud"), test_share=np.nan), "`test_share` must be a finite"),
         (lambda: ng.fisher(MODEL, X).solve(np.ones(20), 1, max_iterations=0), "`max_iterations` "),
         (
@@ -66,11 +64,10 @@ def descended(**options: Any) -> Any:
         (lambda: ng.fit(MODEL, X, np.ma.masked_array(Y)), "`y` must hold plain numbers; got a mas"),
         (lambda: ng.fit("layer", X, Y), "`start` must be of type NormalizedGLM; got 'layer'."),
         (lambda: ng.fit(MODEL, X, Y, progress=3), "`progress` must be a function of "),
-    ],
-)
-def test_value_without_a_meaning_is_refused(ask: Callable[[], Any], sentence: str) -> None:
-    with pytest.raises(Refusal, match=f"^{re.escape(sentence)}"):
-        ask()
+    ]:
+        refused = pytest.raises(Refusal, match=f"^{re.escape(sentence)}")
+        with subtests.test(sentence), refused:
+            ask()
 
 
 @pytest.mark.parametrize("norm", [1e-160, 1e-300])
@@ -97,13 +94,16 @@ def test_simulation_that_leaves_floating_point_says_where() -> None:
         ng.simulate_balance(norm=1e-300, rate=1e10, decay=1e-12, gradient_norm=1e10)
 
 
-@pytest.mark.parametrize("exponent", [-1000, -560, -540, -512, 0, 511, 540, 1000])
-def test_lengths_and_angles_of_vectors_whose_squares_are_no_floats(exponent: int) -> None:
-    u, v = np.array([3.0, 4.0]), np.array([-4.0, 3.0])
-    scale = 2.0**exponent
-    assert lengths(scale * u) == 5 * scale
-    assert cosines(scale * u, u) == pytest.approx(1, rel=1e-15)
-    assert angles_turned(scale * u, scale * v) == pytest.approx(np.pi / 4, rel=1e-15)
+def test_lengths_and_angles_of_vectors_whose_squares_are_no_floats(
+    subtests: pytest.Subtests,
+) -> None:
+    for exponent in [-1000, -560, -540, -512, 0, 511, 540, 1000]:
+        with subtests.test(exponent=exponent):
+            u, v = np.array([3.0, 4.0]), np.array([-4.0, 3.0])
+            scale = 2.0**exponent
+            assert lengths(scale * u) == 5 * scale
+            assert cosines(scale * u, u) == pytest.approx(1, rel=1e-15)
+            assert angles_turned(scale * u, scale * v) == pytest.approx(np.pi / 4, rel=1e-15)
 
 
 def test_ratio_of_a_metric_that_is_zero_is_no_number() -> None:
@@ -114,8 +114,8 @@ def test_ratio_of_a_metric_that_is_zero_is_no_number() -> None:
     assert np.isnan(found.ratio).all()
 
 
-@pytest.mark.parametrize("eps", [1e-5, 0.1])
-@pytest.mark.parametrize("normalizer", [("none", "batch"), ("batch", "batch"), ("none", "layer")])
+@pytest.mark.pairwise("eps", [1e-5, 0.1])
+@pytest.mark.pairwise("normalizer", [("none", "batch"), ("batch", "batch"), ("none", "layer")])
 def test_doubling_of_one_weight_says_that_nothing_turns(
     normalizer: tuple[str, str], eps: float
 ) -> None:
@@ -131,18 +131,15 @@ def test_doubling_of_one_weight_says_that_nothing_turns(
     assert by_name["output s"].measured == pytest.approx(1, abs=eps)
 
 
-@pytest.mark.parametrize("exponent", range(-30, 31))
-def test_round_number_is_the_nearest_below_also_at_powers_of_ten(exponent: int) -> None:
-    one, two, five, ten = (float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10))
-    assert [round_number(value) for value in (one, two, five, ten)] == [one, two, five, ten]
-    assert [round_number(1.9 * one), round_number(4.9 * one), round_number(9.9 * one)] == [
-        one,
-        two,
-        five,
-    ]
-    # What rounding has taken from a power of ten.
-    assert round_number(one * (1 - 1e-12)) == one
-    assert round_number(one * (1 - 1e-3)) == float(f"5e{exponent - 1}")
+def test_round_number_is_the_nearest_below_also_at_powers_of_ten() -> None:
+    for exponent in range(-30, 31):
+        steps = one, two, five, _ = [float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10)]
+        assert [*map(round_number, steps)] == steps
+        below = [round_number(digit * one) for digit in (1.9, 4.9, 9.9)]
+        assert below == [one, two, five]
+        # What rounding has taken from a power of ten.
+        assert round_number(one * (1 - 1e-12)) == one
+        assert round_number(one * (1 - 1e-3)) == float(f"5e{exponent - 1}")
 
 
 def test_change_of_weights_that_are_zero_moves_nothing() -> None:

@@ -28,30 +28,33 @@ def requirements(name: str) -> list[Requirement]:
     return [Requirement(line) for line in wanted if re.match(r"[a-z0-9]", line)]
 
 
-@pytest.mark.parametrize(("source", "lock"), LOCKS.items())
-def test_lock_pins_what_the_requirements_allow(source: str, lock: str) -> None:
-    pins = requirements(lock)
-    for wanted in requirements(source):
-        # One for each range of Python versions.
-        exact = [next(iter(pin.specifier)) for pin in pins if pin.name == wanted.name]
-        assert exact, wanted
-        assert {pin.operator for pin in exact} == {"=="}
-        assert all(wanted.specifier.contains(pin.version) for pin in exact)
+def test_lock_pins_what_the_requirements_allow(subtests: pytest.Subtests) -> None:
+    for source, lock in LOCKS.items():
+        with subtests.test(source=source, lock=lock):
+            pins = requirements(lock)
+            for wanted in requirements(source):
+                # One for each range of Python versions.
+                exact = [next(iter(pin.specifier)) for pin in pins if pin.name == wanted.name]
+                assert exact, wanted
+                assert {pin.operator for pin in exact} == {"=="}
+                assert all(wanted.specifier.contains(pin.version) for pin in exact)
 
 
 def test_tests_run_on_the_versions_of_the_application() -> None:
     assert set(requirements("requirements.lock")) <= set(requirements("requirements-dev.lock"))
 
 
-@pytest.mark.parametrize("name", [*LOCKS, *LOCKS.values()])
-def test_requirements_name_no_host(name: str) -> None:
-    assert not re.search(r"://|index-url|find-links", (ROOT / name).read_text("utf-8"))
+def test_requirements_name_no_host(subtests: pytest.Subtests) -> None:
+    for name in [*LOCKS, *LOCKS.values()]:
+        with subtests.test(name=name):
+            assert not re.search(r"://|index-url|find-links", (ROOT / name).read_text("utf-8"))
 
 
-@pytest.mark.parametrize("lock", LOCKS.values())
-def test_every_pin_has_a_hash(lock: str) -> None:
-    entries = re.split(r"\n(?=[a-z0-9])", (ROOT / lock).read_text("utf-8"))
-    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
+    for lock in LOCKS.values():
+        with subtests.test(lock=lock):
+            entries = re.split(r"\n(?=[a-z0-9])", (ROOT / lock).read_text("utf-8"))
+            assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 
 # What the name of a module does not say, and what comes with a library that is required.

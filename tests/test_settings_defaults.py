@@ -1,13 +1,10 @@
 """A default is a value as its rule leaves it: settings are made without parsing it again."""
 
-import pytest
-
 from normgeo.settings import SETTINGS
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_default_is_what_its_rule_makes_of_it(name):
-    setting = SETTINGS[name]
-    parsed = setting.rule.parse(setting.default)
-    assert parsed == setting.default
-    assert type(parsed) is type(setting.default)
+def test_default_is_what_its_rule_makes_of_it():
+    for name, setting in SETTINGS.items():
+        parsed = setting.rule.parse(setting.default)
+        assert parsed == setting.default, name
+        assert type(parsed) is type(setting.default), name

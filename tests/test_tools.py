@@ -69,6 +69,45 @@ def test_missing_venv_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.parametrize(("terminal", "quiet"), [(True, []), (False, ["--quiet"])])
+def test_each_step_is_told_and_pip_draws_its_bar_on_a_terminal(
+    terminal: bool,
+    quiet: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lock, commands = tmp_path / "requirements.lock", list[list[str]]()
+    lock.write_text(
+        "numpy==2.4.6 ; python_full_version < '3.12' \\\n    --hash=sha256:0\n"
+        "numpy==2.5.5 ; python_full_version >= '3.12' \\\n    --hash=sha256:0\n"
+        "colorama==0.4.6 ; sys_platform == 'win32' \\\n"
+    )
+    monkeypatch.setattr(venv, "ROOT", str(tmp_path))
+    monkeypatch.setattr(venv, "VENV", str(tmp_path))
+    monkeypatch.setattr(venv, "PYTHON", "new python")
+    monkeypatch.setattr(venv, "works", lambda: False)
+    monkeypatch.setattr(venv.shutil, "which", lambda name: None)
+    monkeypatch.setattr(venv.shutil, "copyfile", lambda lock, stamp: None)
+    monkeypatch.setattr(sys, "executable", "python")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    for call in ("call", "check_call"):
+        monkeypatch.setattr(venv.subprocess, call, lambda command: commands.append(command) or 0)
+    venv.main("requirements.lock")
+    assert capsys.readouterr().out == (
+        "Making the environment .venv.\n"
+        "Installing up to 2 packages of requirements.lock into .venv, once until it changes.\n"
+    )
+    assert commands == [
+        ["python", "-m", "venv", "--clear", str(tmp_path)],
+        [
+            *("new python", "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"),
+            *quiet,
+            *("--no-deps", "--require-hashes", "-r", str(lock)),
+        ],
+    ]
+
+
 def test_other_kernels_are_those_the_processor_runs_and_does_not_choose() -> None:
     assert kernels.others({"avx", "avx2"}, "Haswell") == ["Sandybridge", "Zen"]
     assert kernels.others({"avx", "avx2", "avx512f"}, "Sandybridge") == ["Zen", "Haswell"]

@@ -101,23 +101,23 @@ def pre_norm(data: Split, example: Example) -> dict[str, Array]:
     block = Block.random(np.random.default_rng(2), data.X_train.shape[1])
     rule = OPTIMIZERS[example.optimizer]
     theta = block.pack()
-    update = rule.start(example.decay * block.is_weight)
+    memory, decays = rule.init(theta), example.decay * block.is_weight
     rates = np.full(theta.shape, example.rate)
     targets = family_of("categorical").encode(data.y_train, 10)
     for cases in _batches(data, example, epochs=40):
-        theta = update(
-            theta, block.unpack(theta).gradient(data.X_train[cases], targets[cases]), rates
-        )
+        gradient = block.unpack(theta).gradient(data.X_train[cases], targets[cases])
+        step, memory = rule.update(memory, theta, gradient, rates, decays)
+        theta = theta + step
     block = block.unpack(theta)
     gradients = [
         block.unpack(block.gradient(data.X_train[cases], targets[cases])).W
         for cases in islice(_batches(data, example, 1), BATCHES)
     ]
     return {
-        "block.norm2.weight": block.g,
-        "block.norm2.bias": block.beta,
-        "block.mlp.fc1.weight": block.W,
-        "block.mlp.fc1.bias": block.b,
+        "block.mlp.0.weight": block.g,
+        "block.mlp.0.bias": block.beta,
+        "block.mlp.1.weight": block.W,
+        "block.mlp.1.bias": block.b,
         "X": data.X_train[:CASES],
         "gradient": np.stack(gradients),
     }

@@ -45,8 +45,8 @@ def record(data: Split) -> Network:
     """Train from the start, write the recording, and return the network at the end."""
     network = start(data)
     theta, layout = network.pack(), network.hidden[0].units.layout
-    update = OPTIMIZERS[EXAMPLE.optimizer].start(EXAMPLE.decay * network.is_weight)
-    rates = np.full(theta.shape, EXAMPLE.rate)
+    rule, decays = OPTIMIZERS[EXAMPLE.optimizer], EXAMPLE.decay * network.is_weight
+    memory, rates = rule.init(theta), np.full(theta.shape, EXAMPLE.rate)
     plan = MiniBatches.of(len(data.X_train), EXAMPLE.batch_size)
     batches = plan.draw(0)
     with Recorder(EXAMPLE.path, {NAME: NORM}, optimizer=EXAMPLE.optimizer) as recorder:
@@ -57,7 +57,8 @@ def record(data: Split) -> Network:
             cases = next(batches)
             _, gradient = network.loss_and_gradient(data.X_train[cases], data.y_train[cases])
             gradients = {NAME: layout.split(gradient[: layout.size])[0]}
-            theta = update(theta, gradient, rates)
+            step, memory = rule.update(memory, theta, gradient, rates, decays)
+            theta = theta + step
             network = network.unpack(theta)
         weights = {NAME: network.hidden[0].units.W}
         recorder.step(weights, EXAMPLE.rate, decay=EXAMPLE.decay, gradients=gradients)

@@ -1,162 +1,161 @@
 """Break one place after another, and see whether a test notices (needs cosmic-ray and coverage).
 
-python -m tools.mutants cover PACKAGE FOLDER     which test of the package executes which line
+python -m tools.mutants cover PATH FOLDER        which of the tests of a path executes which line
 python -m tools.mutants draw COUNT SEED FOLDER   a random sample of cosmic-ray's mutants
-python -m tools.mutants run SECONDS FOLDER       try those not yet tried; names those not noticed
+python -m tools.mutants run SECONDS FOLDER       try those not yet tried; which run notices which
 
 Mutants are written into the tree where this runs: take a copy.
 """
 
-import ast
 import json
 import os
 import random
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
 
-PACKAGES = ("normalizers", "invariance", "models", "fisher", "symmetry", "dynamics")
 # On floats these raise at once: they would count as noticed, and say nothing of any test.
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}
-# Seconds: beyond five times what a test took, it does not end; of tests elsewhere so many are run.
-PATIENCE, ELSEWHERE, FIRST = 6.0, 20.0, 20
+TYPES = "BitOr"  # it joins types nearly everywhere, and no test can tell annotations apart
+LEAST = 7  # mutants of a package, however small it is
+# Seconds: beyond five times what a test took, it does not end; so long are tests tried on a mutant.
+PATIENCE, ENOUGH, FIRST = 6.0, 60.0, 12
+RUNS = {"make test": "not exhaustive", "make exhaustive": "exhaustive", "none": ""}
 QUIET = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
 
-class Plugin:
-    """Functions that pytest calls by their names."""
-
-    def __init__(self, **functions: Any) -> None:
-        vars(self).update(functions)
-
-
-def executed(source: str) -> str:
-    """A module as words, without annotations and unions of types, which no test can tell apart."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        match node:
-            case ast.arg() | ast.AnnAssign():
-                node.annotation = ast.Name("")
-            case ast.FunctionDef():
-                node.returns = None
-            case ast.Assign(value=ast.BinOp(op=ast.BitOr())) if node in tree.body:
-                node.value = ast.Name("")
-    return ast.dump(tree)
+def package(path: str) -> str:
+    """The folder in normgeo, which is that of its tests."""
+    return (*Path(path).parts[1:-1], "normgeo")[0]
 
 
 def draw(count: str, seed: str, folder: Path) -> None:
+    """LEAST of each package, then of all together."""
     import parso  # noqa: F401 - cosmic-ray needs it to be imported first
     from cosmic_ray import ast as trees
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
-    every, drawn = [], list[str]()
-    for path in sorted(path for name in PACKAGES for path in Path("normgeo", name).glob("*.py")):
-        nodes = list(trees.ast_nodes(trees.get_ast_from_path(path)))
+    every, drawn, of = list[Any](), dict[str, dict[str, Any]](), Counter[str]()
+    for path in sorted(map(str, Path("normgeo").rglob("*.py"))):
+        nodes = list(trees.ast_nodes(trees.get_ast_from_path(Path(path))))
         for name in sorted(operator_names()):
             kind, (_, old, new) = get_operator(name), (name + "__").split("_")[:3]
-            if not kind.arguments() and ("Binary" not in name or new not in BITS or old in BITS):
+            makes_sense = old != TYPES and (new not in BITS or old in BITS)
+            if not kind.arguments() and ("Binary" not in name or makes_sense):
                 places = [at for node in nodes for at in kind().mutation_positions(node)]
                 every += [(path, name, nth, at[0][0]) for nth, at in enumerate(places)]
     random.Random(int(seed)).shuffle(every)
-    for path, name, nth, line in every:
-        mutant = mutate_code(source := path.read_text(encoding="utf-8"), get_operator(name)(), nth)
-        with suppress(SyntaxError):
-            if executed(mutant) != executed(source):
-                known = {"id": f"{path}:{name[5:]}:{nth}", "file": str(path), "line": line}
-                drawn.append(json.dumps({**known, "source": mutant}) + "\n")
-        if len(drawn) == int(count):
-            break
-    (folder / "mutants.jsonl").write_text("".join(drawn), encoding="utf-8")
+    warnings.simplefilter("error", SyntaxWarning)  # `is "word"` is `== "word"`, nearly always
+    for most in (LEAST, int(count)):
+        for path, name, nth, line in every:
+            known = f"{path}:{name[5:]}:{nth}"
+            if len(drawn) < int(count) and of[package(path)] < most and known not in drawn:
+                source = Path(path).read_text(encoding="utf-8")
+                mutant = mutate_code(source, get_operator(name)(), nth)
+                with suppress(SyntaxError):
+                    compile(mutant, path, "exec")
+                    of[package(path)] += 1
+                    drawn[known] = {"id": known, "file": path, "line": line, "source": mutant}
+    lines = (json.dumps(mutant) + "\n" for mutant in drawn.values())
+    (folder / "mutants.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def cover(package: str, folder: Path) -> None:
+def cover(path: str, folder: Path) -> None:
     import coverage
 
-    measure, lines = coverage.Coverage(data_file=None, include=["normgeo/*"]), dict[str, Any]()
-    seconds = Counter[str]()
+    name, tests, failed = path.replace("/", "."), dict[str, tuple[float, bool]](), set[str]()
+    measure = coverage.Coverage(folder / f"{name}.cover", include=["normgeo/*"], config_file=False)
+    measure.set_option("run:relative_files", True)
 
     def start(nodeid: str) -> None:
         measure.switch_context(nodeid)
 
     def end(report: Any) -> None:
-        seconds[report.nodeid] += report.duration
+        seconds, _ = tests.get(report.nodeid, (0.0, False))
+        tests[report.nodeid] = (seconds + report.duration, "exhaustive" in report.keywords)
+        if report.failed:  # it would notice every mutant
+            failed.add(report.nodeid)
 
-    watch = Plugin(pytest_runtest_logstart=start, pytest_runtest_logreport=end)
     with measure.collect():
-        pytest.main([*QUIET, f"tests/{package}", f"normgeo/{package}"], [watch])
-    places = {name: place for place, name in enumerate(seconds)}
-    for path in measure.get_data().measured_files():
-        found = measure.get_data().contexts_by_lineno(path).items()
-        lines[os.path.relpath(path)] = {n: [places[test] for test in t if test] for n, t in found}
-    words = json.dumps({"tests": [*seconds.items()], "lines": lines})
-    (folder / f"cover_{package}.json").write_text(words, encoding="utf-8")
+        hooks = {"pytest_runtest_logstart": start, "pytest_runtest_logreport": end}
+        pytest.main([*QUIET, path], [type("Plugin", (), hooks)])
+    measure.save()
+    passed = {test: told for test, told in tests.items() if test not in failed}
+    (folder / f"{name}.tests").write_text(json.dumps(passed), encoding="utf-8")
 
 
-def tests_of(path: str, line: int, maps: dict[str, Any]) -> dict[str, float]:
-    """Tests that execute the line, and their seconds, or all that execute anything of the module.
+def tests_of(path: str, line: int, exhaustive: bool, folder: Path) -> dict[str, float]:
+    """Tests of a run and their seconds: those that execute the line first, then what is near it.
 
-    One case of each function, the fastest first, then a second case of each; elsewhere only one.
+    Of these one case of each function, the fastest first, then another of each.
     """
-    found = list[tuple[bool, int, float, str]]()
-    for lines in ((line,), range(10**4)):
-        for package, it in maps.items():
-            seen, by_line = Counter[str](), it["lines"].get(path, {})
-            places = {place for number in lines for place in by_line.get(str(number), ())}
-            for seconds, name in sorted(it["tests"][place][::-1] for place in places):
-                turn = seen[name.split("[")[0]]
-                found.append((f"/{package}/" not in path, turn, seconds, name))
-                seen[name.split("[")[0]] += 1
-        if found:
-            break
-    left, chosen = ELSEWHERE, dict[str, float]()
-    for elsewhere, turn, seconds, name in sorted(found):
-        left -= seconds * elsewhere
-        if not elsewhere or (turn == 0 and left > 0):
+    from coverage import CoverageData
+
+    found, cases, near = list[tuple[int, int, float, str]](), Counter[str](), dict[str, int]()
+    for file in folder.glob("*.tests"):
+        (data := CoverageData(str(file.with_suffix(".cover")))).read()
+        for at, names in data.contexts_by_lineno(path).items():
+            for name in names:
+                near[name] = min(abs(at - line), near.get(name, at + line))
+        tests = json.loads(file.read_bytes()).items()
+        for seconds, name in sorted((it[0], name) for name, it in tests if it[1] == exhaustive):
+            if name in near:
+                case = name.split("[")[0]
+                found.append((near[name], cases[case], seconds, name))
+                cases[case] += 1
+    left, chosen = ENOUGH, dict[str, float]()
+    for *_, seconds, name in sorted(found):
+        if seconds < left:
+            left -= seconds
             chosen[name] = seconds
     return chosen
 
 
-def attempt(path: Path, mutant: str, tests: dict[str, float], log: Path) -> int:
-    """Run the tests on a mutant in a process of its own, until one fails; its exit code."""
+def attempt(mutant: dict[str, Any], tests: dict[str, float], mark: str, folder: Path) -> str:
+    """Run tests on a mutant in a process of its own: the one that fails first, or nothing."""
 
-    def choose(items: list[Any]) -> None:
+    def select(items: list[Any]) -> None:
         phases = (Phase.explicit, Phase.generate)
         settings.register_profile("few", max_examples=15, derandomize=True, phases=phases)
         settings.load_profile("few")
-        order = {name: place for place, name in enumerate(tests)}
-        chosen = [item for item in items if item.nodeid in order]
-        items[:] = sorted(chosen, key=lambda item: order[item.nodeid])
+        by_name = {item.nodeid: item for item in items}
+        items[:] = [by_name[name] for name in tests if name in by_name]
 
     def start(nodeid: str) -> None:
+        now.write_text(nodeid, encoding="utf-8")
         signal.setitimer(signal.ITIMER_PROF, PATIENCE + 5 * tests[nodeid])
 
-    chosen = Plugin(pytest_collection_modifyitems=choose, pytest_runtest_logstart=start)
+    hooks = {"pytest_collection_modifyitems": select, "pytest_runtest_logstart": start}
+    (now := folder / "now").write_text("import", encoding="utf-8")
+    path = Path(mutant["file"])
     kept, times = path.read_bytes(), path.stat()
-    path.write_text(mutant, encoding="utf-8")
+    path.write_text(mutant["source"], encoding="utf-8")
     try:
         if not (child := os.fork()):
             os.setsid()
             for stream in (1, 2):
-                os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+                os.dup2(os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
             signal.setitimer(signal.ITIMER_PROF, 5 * PATIENCE)
             signal.alarm(1200)  # a child that waits uses no time of the processor
             files = dict.fromkeys(name.split("::")[0] for name in tests)
-            os._exit(pytest.main([*QUIET, "-x", *files], [chosen]))
+            os._exit(pytest.main([*QUIET, "-x", "-m", mark, *files], [type("Plugin", (), hooks)]))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code in {3, 4}:  # else a mistake of ours would count as noticed
-            raise SystemExit(f"pytest itself failed; it says why in {log}.")
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # what its tests started
-        return 0 if code == 5 else code  # 5: none of them is there any more
+        if code == 3:  # else a mistake of ours would count as noticed
+            raise SystemExit(f"pytest itself failed; it says why in {folder / 'log'}.")
+        return now.read_text(encoding="utf-8") if code not in {0, 5} else ""  # 5: it has no tests
     finally:
         path.write_bytes(kept)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -165,27 +164,30 @@ def attempt(path: Path, mutant: str, tests: dict[str, float], log: Path) -> int:
 def run(seconds: str, folder: Path) -> None:
     os.environ.update(PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1")
     sys.dont_write_bytecode = True
-    end, results, log = time.monotonic() + float(seconds), folder / "results.jsonl", folder / "log"
-    maps = {f.stem[6:]: json.loads(f.read_bytes()) for f in sorted(folder.glob("cover_*.json"))}
-    if missing := {*PACKAGES} - {*maps}:
-        raise SystemExit(
-            f"`cover` first tells which tests of {', '.join(sorted(missing))} run what."
-        )
+    for name in ("scipy.stats", "sklearn", "plotly.graph_objects", "streamlit"):
+        import_module(name)  # once, instead of for each mutant
+    end, results = time.monotonic() + float(seconds), folder / "results.jsonl"
     results.touch()
-    told = [json.loads(line) for line in results.open(encoding="utf-8")]
-    for line in (folder / "mutants.jsonl").open(encoding="utf-8"):
-        it = json.loads(line)
-        if time.monotonic() < end and all(it["id"] != other["id"] for other in told):
-            path, tests = Path(it["file"]), tests_of(it["file"], it["line"], maps)
+    told = {it["id"]: it for it in map(json.loads, results.open(encoding="utf-8"))}
+    for it in map(json.loads, (folder / "mutants.jsonl").open(encoding="utf-8")):
+        for by, mark in RUNS.items() if time.monotonic() < end and it["id"] not in told else ():
+            tests = tests_of(it["file"], it["line"], mark == "exhaustive", folder)
             first = dict([*tests.items()][:FIRST])  # most mutants need no more
-            runs = (attempt(path, it["source"], some, log) for some in (first, tests) if some)
-            told.append({"id": it["id"], "code": next(filter(None, runs), 0), "tests": len(tests)})
-            with results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(told[-1]) + "\n")
-    for name in PACKAGES:
-        codes = [it["code"] for it in told if it["id"].startswith(f"normgeo/{name}/")]
-        print(f"{name}: {len(codes)} mutants, {codes.count(0)} not noticed")
-    print(*(it["id"] for it in told if it["code"] == 0), sep="\n")
+            tries = (attempt(it, some, mark, folder) for some in (first, tests) if some and mark)
+            if (test := next(filter(None, tries), "")) or not mark:
+                told[it["id"]] = {"id": it["id"], "by": by, "test": test}
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(told[it["id"]]) + "\n")
+                break
+    counts = Counter((package(it["id"].split(":")[0]), it["by"]) for it in told.values())
+    print("| package |", *(f"{by} |" for by in RUNS))
+    for name in sorted({name for name, _ in counts}):
+        print(f"| {name} |", *(f"{counts[name, by]} |" for by in RUNS))
+    print(*(it["id"] for it in told.values() if it["by"] == "none"), sep="\n")
+    unchanged = {"file": __file__, "source": Path(__file__).read_text(encoding="utf-8")}
+    trusted = {it["test"]: ENOUGH for it in told.values() if "::" in it["test"]}
+    if failed := attempt(unchanged, trusted, "", folder):
+        raise SystemExit(f"{failed} fails without a mutant, too: {folder / 'log'} says why.")
 
 
 if __name__ == "__main__":

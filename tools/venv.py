@@ -5,6 +5,7 @@ Does nothing when it already does. Python 3.6 can read this file: an old one get
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,25 +29,35 @@ def works() -> bool:
     return subprocess.call([PYTHON, "-c", probe], stderr=subprocess.DEVNULL) == 0
 
 
+def say(step: str) -> None:
+    print(step, flush=True)
+
+
 def create() -> None:
     if importlib.util.find_spec("ensurepip") is None:
         sys.exit(
             "This Python cannot make virtual environments: install its venv module "
             "(Debian and Ubuntu call the package python3-venv) and try again."
         )
+    say("Making the environment .venv.")
     subprocess.check_call([sys.executable, "-m", "venv", "--clear", VENV])
 
 
 def install(lock: str) -> None:
-    uv = shutil.which("uv")
+    uv, name = shutil.which("uv"), os.path.basename(lock)
     if uv:
         command = [uv, "pip", "install", "--python", PYTHON]
     else:
         # Bytecode can wait for the first import: that halves the time.
         command = [PYTHON, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+    # Both draw bars on a terminal; what they write into a file is of use to nobody.
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    # One has several versions where Pythons differ, and some are for other systems alone.
+    most = len(set(re.findall(rb"^(\w[\w.-]*)==", read(lock), re.MULTILINE)))
+    say(f"Installing up to {most} packages of {name} into .venv, once until it changes.")
     # The lock is complete: there is nothing to resolve.
-    if subprocess.call([*command, "--quiet", "--no-deps", "--require-hashes", "-r", lock]) != 0:
-        sys.exit(f"{os.path.basename(lock)} could not be installed: the message above says why.")
+    if subprocess.call([*command, *quiet, "--no-deps", "--require-hashes", "-r", lock]) != 0:
+        sys.exit(f"{name} could not be installed: the message above says why.")
 
 
 def main(name: str) -> None:
@@ -60,7 +71,6 @@ def main(name: str) -> None:
     usable = works()
     if usable and os.path.exists(stamp) and read(stamp) == read(lock):
         return
-    print(f"Installing {name} into .venv, once until it changes.", flush=True)
     if not usable:
         create()
     install(lock)

@@ -7,24 +7,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from math import isfinite, log10
 from numbers import Integral, Real
 from pathlib import Path
 from reprlib import Repr
-from typing import SupportsInt, TypeGuard, TypeVar
+from typing import Any, SupportsInt, TypeGuard, TypeVar
 
 import numpy as np
 
 from normgeo.base.numbers import power
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import printable, text
 
 T = TypeVar("T")
 
 LARGEST_COUNT = 10**9
 """No machine takes so many steps, draws or cases in the time that somebody waits for them."""
 
+LARGEST_LIST = 10**6
+"""Sizes, widths or steps that a list may name, each of which is computed for."""
+
 LARGEST_SEED = 2**64 - 1
+
+LONGEST_PATH = 4096
+"""Bytes of the longest path that Linux takes; other systems take less, or hardly more."""
+
+_WORDS = (str, bytes, bytearray, memoryview)  # whose entries are characters or bytes
+_NO_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy count them among the integers
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -115,14 +125,42 @@ def whole_numbers(
     (8, 4)
 
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise _refusal(name, text("a list of whole numbers"), values)
-    return tuple(whole_number(name, value, least, most) for value in values)
+    found = entries(name, values, text("whole numbers"))
+    return tuple(whole_number(name, value, least, most) for value in found)
+
+
+def entries(name: str, values: object, kind: str) -> tuple[Any, ...]:
+    """Return what a list holds, of at most LARGEST_LIST entries; refuse anything else.
+
+    >>> entries("files", ("a.npz", "b.npz"), "paths")
+    ('a.npz', 'b.npz')
+
+    """
+    try:
+        if isinstance(values, _WORDS) or not isinstance(values, Iterable):
+            raise TypeError(values)
+        found = tuple(islice(values, LARGEST_LIST + 1))
+    except TypeError as error:  # as of an array without an axis
+        raise _refusal(name, text("a list of {kind}", kind=kind), values) from error
+    if len(found) > LARGEST_LIST:
+        rule = text("a list of at most {most:,} {kind}", most=LARGEST_LIST, kind=kind)
+        raise _refusal(name, rule, values)
+    return found
 
 
 def is_whole(value: object) -> TypeGuard[SupportsInt]:
     """Whether a value is an integer by its type, Python's or NumPy's, and no boolean."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
+
+
+def digits(word: str) -> int | None:
+    """Return the number that a word of digits writes; None for any other, or one beyond 10¹⁸.
+
+    >>> digits("0500"), digits("-1"), digits("9" * 5000)
+    (500, None, None)
+
+    """
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 19 else None
 
 
 def seed_number(value: object, name: str = "seed") -> int:
@@ -180,7 +218,17 @@ def file_path(name: str, value: object) -> Path:
     """
     if not isinstance(value, str | os.PathLike):
         raise _refusal(name, text("the path of a file"), value)
-    return Path(value)
+    path = Path(value)
+    try:
+        written = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise _refusal(name, text("the path of a file, of whole characters"), value) from error
+    if b"\0" in written:
+        raise _refusal(name, text("the path of a file, without NUL characters"), value)
+    if len(written) > LONGEST_PATH:
+        rule = text("the path of a file, of at most {most:,} bytes", most=LONGEST_PATH)
+        raise _refusal(name, rule, value)
+    return path
 
 
 def instance_of(name: str, value: object, kind: type[T]) -> T:
@@ -210,12 +258,12 @@ def shown(value: object) -> str:
         return about if number > 0 else text("−({about})", about=about)
     if isinstance(value, np.floating):
         return str(value)
-    return _SHORT.repr(value)
+    return printable(" ".join(_SHORT.repr(value).split()))  # NumPy breaks lines
 
 
 def _float(value: object) -> float | None:
     """A finite number as a float; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, _NO_NUMBERS) or not isinstance(value, Real):
         return None
     try:
         number = float(value)

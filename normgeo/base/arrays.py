@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -12,6 +13,9 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 Array = NDArray[Any]
+
+MOST_AXES = 64
+"""That an array of NumPy has."""
 
 LARGEST_BYTES = 2 * 2**30
 """What one array may take that a number asks for, as the steps of a run."""
@@ -34,9 +38,11 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
     """
     require_unmasked(name, values)
     try:
-        array = np.asarray(values)
+        array = as_array(name, values)
     except Refusal:
         raise  # of what has reasons of its own to be no array
+    except (TypeError, BufferError, RuntimeError) as error:
+        raise _no_numbers(name, type(values).__name__) from error
     except ValueError as error:
         raise Refusal(
             text(
@@ -48,13 +54,7 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
         with np.errstate(over="ignore"):
             array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise Refusal(
-            text(
-                "`{name}` must hold real numbers; got elements of type {kind}.",
-                name=name,
-                kind=array.dtype,
-            )
-        )
+        raise _no_numbers(name, str(array.dtype))
     if not ndim <= array.ndim <= (ndim if most is None else most):
         raise Refusal(
             text(
@@ -87,9 +87,48 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
+def as_array(name: str, values: Any) -> Array:
+    """Return numbers of any library as an array, without a copy where NumPy can view them.
+
+    An array of another library has `__array__` or `__dlpack__`, once `detach` and `cpu` are called
+    where it has them. A floating type that NumPy lacks becomes float32, by its `float` if need be.
+
+    Raises:
+        Refusal: an array of that name would take too much memory.
+        TypeError, ValueError, BufferError, RuntimeError: NumPy cannot, as the other library says.
+
+    """
+    require_extent(name, values)
+    for method in ("detach", "cpu"):
+        if callable(ready := getattr(values, method, None)):
+            values = ready()
+    try:
+        array = _viewed(values)
+    except (TypeError, ValueError, BufferError, RuntimeError):
+        if not callable(widened := getattr(values, "float", None)):
+            raise
+        array = _viewed(widened())
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        array = array.astype(np.float32)
+    require_extent(name, array)
+    return array
+
+
+def _viewed(values: Any) -> Array:
+    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return np.asarray(values)
+
+
+def _no_numbers(name: str, kind: str) -> Refusal:
+    return Refusal(
+        text("`{name}` must hold real numbers; got elements of type {kind}.", name=name, kind=kind)
+    )
+
+
 def require_unmasked(name: str, values: object) -> None:
     """Refuse a masked array, or one inside lists, whose mask would be lost."""
-    if _is_masked(values):
+    if is_masked(values):
         raise Refusal(
             text(
                 "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
@@ -97,6 +136,45 @@ def require_unmasked(name: str, values: object) -> None:
                 name=name,
             )
         )
+
+
+def is_masked(values: object) -> bool:
+    """Whether a mask would be lost: of an array, or of one inside lists."""
+    waiting, seen = [values], set[int]()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, np.ma.MaskedArray):
+            return True
+        if isinstance(value, list | tuple) and id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(value)
+    return False
+
+
+def require_extent(name: str, values: object) -> None:
+    """Refuse what little memory tells of an array that takes much: ranges, repeated views, nests.
+
+    The shape is that of the first entries: lists of other lengths are refused later.
+    """
+    shape: list[int] = []
+    inside: Any = values
+    while isinstance(inside, list | tuple | range):
+        if len(shape) == MOST_AXES:
+            raise Refusal(
+                text(
+                    "`{name}` must be an array of at most {most} axes; got lists that are nested "
+                    "deeper.",
+                    name=name,
+                    most=MOST_AXES,
+                )
+            )
+        shape.append(_length(inside))
+        if not shape[-1]:
+            return
+        inside = inside[0]
+    if isinstance(inside, np.ndarray) and (shape or _repeats(inside)):
+        shape += inside.shape
+    require_room(f"`{name}`", *shape)
 
 
 def require_same_features(W: Array, X: Array) -> None:
@@ -146,11 +224,17 @@ def require_room(what: str, *shape: int) -> None:
         )
 
 
-def _is_masked(values: object) -> bool:
-    """Whether a mask would be lost: of an array, or of one inside lists."""
-    if isinstance(values, list | tuple):
-        return any(map(_is_masked, values))
-    return isinstance(values, np.ma.MaskedArray)
+def _repeats(array: Array) -> bool:
+    """Whether an array has more entries than there are in memory between its first and its last."""
+    steps = zip(array.shape, array.strides, strict=True)
+    reach = array.itemsize + sum(abs(step) * (count - 1) for count, step in steps)
+    return bool(array.nbytes > reach)
+
+
+def _length(values: Sequence[object]) -> int:
+    if isinstance(values, range):  # whose `len` ends at 2⁶³
+        return max(0, -(-(values.stop - values.start) // values.step))
+    return len(values)
 
 
 def _axes(ndim: int, most: int | None) -> str:

@@ -190,7 +190,7 @@ def cached(
     return decorate
 
 
-# What a program holds once, whoever points at it; of a function, but for what it encloses.
+# What a program holds once, whoever points at it.
 _SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
@@ -211,19 +211,11 @@ def size_of(value: object) -> int:
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(one, FunctionType):
-            waiting.extend(_enclosed(one))
         if isinstance(one, _SHARED):
             continue
         total += sys.getsizeof(one)
         waiting.extend(_held(one))
     return total
-
-
-def _enclosed(function: FunctionType) -> Iterable[Any]:
-    """Return the arrays that a function keeps for itself, as an optimizer's update does."""
-    contents = (getattr(cell, "cell_contents", None) for cell in function.__closure__ or ())
-    return [one for one in contents if isinstance(one, np.ndarray)]
 
 
 def _held(value: Any) -> Iterable[Any]:

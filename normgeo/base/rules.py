@@ -51,7 +51,7 @@ class Choice:
         return text("one of {options}", options=", ".join(self.options))
 
     def title(self, option: str) -> str:
-        """The title of a word, in the language in use."""
+        """The title of a word."""
         titled = self.titles[option]
         return str(text(titled if isinstance(titled, str) else titled.title))
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.sparse import coo_array
+from scipy.linalg import eigh, norm, qr
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from normgeo.base.arrays import Array
@@ -53,8 +53,9 @@ def orthonormal(V: Array, tolerance: float = SAME) -> Array:
 
     Directions with singular values up to `tolerance` are left out, and so are columns of zeros.
     """
-    lengths = np.linalg.norm(V, axis=0)
-    units = V[:, lengths > 0] / lengths[lengths > 0]
+    largest = np.abs(V).max(axis=0, initial=0.0)
+    units = V[:, largest > 0] / largest[largest > 0]  # whose squares are floats
+    units = units / np.linalg.norm(units, axis=0)
     bases = [np.zeros((len(V), 0))]
     for rows, columns in _parts(units):
         if len(columns) > 1:
@@ -137,6 +138,25 @@ def _null_space(C: Array) -> Array:
     return graded_basis(solutions)
 
 
+def eigen_apart(G: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues (n,) of a symmetric G (n, n), ascending, and its eigenvectors.
+
+    Each vector is of one of the parts that zeros set apart, so that nothing of another mixes in.
+
+    >>> eigen_apart(np.diag([3.0, 2.0, 3.0]))[1]
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 1.]])
+
+    """
+    count, part = connected_components(csr_array(G != 0), directed=False)
+    values, vectors = np.zeros(len(G)), np.zeros_like(G)
+    for at in (np.flatnonzero(part == p) for p in range(count)):
+        values[at], vectors[np.ix_(at, at)] = eigh(G[np.ix_(at, at)], driver="evd")
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order]
+
+
 def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
     """Return the angles (k,) in radians, ascending, and vectors (P, k) of S at these angles to Q.
 
@@ -163,6 +183,8 @@ def triangle(M: Array) -> Array:
     second one of its size is needed.
     """
     rows = len(M)
+    if M.shape[1] == 1:
+        return np.array([[norm(M[:, 0])]])
     if M.size > LARGE:
         rows = max(4 * M.shape[1], LARGE // M.shape[1])
     R: Array = M[:0]

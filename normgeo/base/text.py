@@ -1,12 +1,9 @@
 """Sentences for people: each passes through `text`, and is put into words when it is shown.
 
-A language can change while the program runs, so a sentence remembers what it was made from: `str`
-and every f-string give it in the language that is in use at that moment. A sentence that was made
-earlier (a constant of a module, a note in a kept result, an error) is shown with `str(sentence)`.
-
-What comes from outside of the program (an address, a file and its names, a recipe) is no sentence:
-it stands in one as `{value!r}`, in quotes, or `{name!s}`, without them. Then it is never read as
-markup: a terminal gets escapes for what it cannot print, a page a piece of code.
+What comes from outside of the program (an address, a file and its names, a recipe) stands in one
+as `{value!r}`, in quotes, or `{name!s}`, without them. Then it is never read as markup: a terminal
+gets escapes for what it cannot print, a page a piece of code. So a sentence remembers what it was
+made from, and `str` and every f-string mark it as it must be where it is shown.
 """
 
 from __future__ import annotations
@@ -17,19 +14,15 @@ from contextvars import ContextVar
 from string import Formatter
 from typing import Any, Self, final
 
-Translation = Callable[[str], str]
-"""English sentence, with its {placeholders} → the same in another language."""
-
 Mark = Callable[[str], str]
 """Words from outside → the same where markup is read, so that they are not."""
 
-_translation: ContextVar[Translation] = ContextVar("translation", default=str)
 _mark: ContextVar[Mark] = ContextVar("mark", default=str)
 
 
 @final
 class Text(str):
-    """A sentence that keeps its English form and its values; as a plain string it is frozen."""
+    """A sentence that keeps its form and its values; as a plain string it is frozen."""
 
     sentence: str
     values: dict[str, Any]
@@ -57,21 +50,6 @@ def text(sentence: str, /, **values: Any) -> str:
 
     """
     return sentence if isinstance(sentence, Text) and not values else Text(sentence, values)
-
-
-def in_use() -> Translation:
-    """The translation that sentences are shown through, a key for what is kept in its words."""
-    return _translation.get()
-
-
-@contextmanager
-def translated(translation: Translation) -> Iterator[None]:
-    """Show every sentence through a translation, in this thread, as long as the block lasts."""
-    token = _translation.set(translation)
-    try:
-        yield
-    finally:
-        _translation.reset(token)
 
 
 @contextmanager
@@ -112,7 +90,6 @@ _FILLER = _Filler()
 
 
 def _filled(sentence: str, values: dict[str, Any]) -> str:
-    words = _translation.get()(sentence)
-    if "!" in words and values:
-        return _FILLER.vformat(words, (), values)
-    return words.format(**values) if values else words
+    if "!" in sentence and values:
+        return _FILLER.vformat(sentence, (), values)
+    return sentence.format(**values) if values else sentence

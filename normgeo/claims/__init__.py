@@ -14,6 +14,7 @@ from normgeo.claims import (
     decay,
     depth,
     doubling,
+    equilibrium,
     formula,
     geometry,
     invariance,
@@ -23,8 +24,8 @@ from normgeo.claims import (
     practice,
     recurrence,
     robustness,
-    sequences,
     symmetry,
+    trained,
 )
 from normgeo.claims.claim import (
     DEPENDS,
@@ -77,9 +78,9 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("The Fisher matrix"): (*geometry.CLAIMS, *blocks.CLAIMS),
     text("What it does not see"): symmetry.CLAIMS,
     text("The norm as a learning rate"): (*doubling.CLAIMS, *learning.CLAIMS),
-    text("Decay, and other optimizers"): decay.CLAIMS,
+    text("Decay, and other optimizers"): (*equilibrium.CLAIMS, *decay.CLAIMS),
     text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
-    text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *sequences.CLAIMS),
+    text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *trained.CLAIMS),
     text("Depth and images"): depth.CLAIMS,
 }
 """The claims under what they speak of."""

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
+from inspect import signature
 from typing import Any, NamedTuple, ParamSpec, SupportsFloat, TypeVar, final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -88,13 +89,16 @@ def shared(compute: Callable[Parameters, Result]) -> Callable[Parameters, Result
 
     Its arguments must be hashable, and nobody may change what it returns.
     """
+    named = signature(compute)
 
     @wraps(compute)
     def computed(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         results = _results.get()
         if results is None:
             return compute(*args, **kwargs)
-        asked = compute, args, frozenset(kwargs.items())
+        given = named.bind(*args, **kwargs)
+        given.apply_defaults()
+        asked = compute, tuple(given.arguments.items())
         if asked not in results:
             results[asked] = compute(*args, **kwargs)
         result: Result = results[asked]

@@ -14,13 +14,12 @@ from normgeo.claims.claim import (
     HOLDS,
     Claim,
     Finding,
-    Measured,
     Numbers,
     by_method,
     numbers,
     plain,
 )
-from normgeo.claims.examples import PAPER, ROUNDING, Example, moved, softened
+from normgeo.claims.examples import ROUNDING, Example, moved, softened
 from normgeo.fisher.gain_metric import gain_metric
 from normgeo.fisher.operator import fisher
 from normgeo.models.families import FAMILIES, Family
@@ -28,7 +27,6 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 EPS = 0.1
-STARTS = (1.0, 0.0)
 ERROR_ALONE = ("batch", "layer")  # of these the paper says it
 
 
@@ -137,26 +135,6 @@ def _prediction_error(example: Example) -> Finding:
     )
 
 
-def _gains_at_zero(example: Example) -> Finding:
-    """Set all gains to 1, and to 0, and look at what the weights learn from."""
-    X, least = example.X, {}
-    measured: list[Measured] = []
-    y = example.rng().standard_normal((len(X), example.neurons))
-    for gain in STARTS:
-        seen, slope = {}, {}
-        for method in PAPER:
-            model = example.model(method, "gaussian")
-            g = np.full(len(model.W), gain)
-            start = model.unpack(model.layout.pack(model.W, model.b, g))
-            seen[method] = float(np.abs(fisher(start, X).weights()).max())
-            slope[method] = float(np.abs(start.gradient(X, y)[model.layout.weights]).max())
-        least[gain] = min(*seen.values(), *slope.values())
-        measured += by_method(text("largest of F among the weights at g = {g:g}", g=gain), seen)
-        measured += by_method(text("largest gradient of a weight at g = {g:g}", g=gain), slope)
-    first, _ = STARTS
-    return Finding(min(least.values()) > ROUNDING, least[first] > ROUNDING, tuple(measured))
-
-
 CLAIMS = (
     Claim(
         "batch_gain_metric",
@@ -213,18 +191,6 @@ CLAIMS = (
         remark=text(
             "z² is 1 on average, however large a is. But it multiplies the variance of each output "
             "before the average is taken."
-        ),
-    ),
-    Claim(
-        "gains_at_zero",
-        text("The weights learn from the first step, whether the gains start at 1 or at 0."),
-        text("section 6, gains at 1; supplement, α at 0"),
-        _gains_at_zero,
-        FAILS,
-        repair=text("the gains started at 1, as in section 6"),
-        remark=text(
-            "At g = 0 the weights have no gradient and no curvature. The supplement multiplies by "
-            "the α that starts at 0, and then calls α additive."
         ),
     ),
 )

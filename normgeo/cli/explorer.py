@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from normgeo.base.arguments import digits
 from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import text
 from normgeo.cli.layer import EXTRA, WORDS
@@ -174,13 +175,13 @@ def _folder() -> Path:
 
 def _free(port: str) -> int:
     """Return a port as a number, if nobody listens there."""
-    if not (port.isascii() and port.isdecimal()) or int(port) not in PORTS:
+    if digits(port) not in PORTS:
         raise Refusal(
             text(
                 "`--port` must be a whole number from {first} to {last}; got {port!r}.",
                 first=PORTS[0],
                 last=PORTS[-1],
-                port=port,
+                port=port[:60],
             )
         )
     with socket.socket() as probe:

@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> None:
             F,
             min(options.k, size),
             weights_only=not options.all,
-            progress=lambda products, steps: progress.tell(0, 3),
+            progress=progress.part(0, 3),
         )
         if size <= LARGEST:
             progress.tell(1, 3)
@@ -188,7 +188,9 @@ def _of_data() -> tuple[str, ...]:
 
 
 def _step(done: int, steps: int) -> str:
-    return text("{done} of {all}: spectrum, null space, reasons", done=done, all=steps)
+    parts = text("spectrum"), text("null space"), text("reasons")
+    part = min(len(parts) * done // steps, len(parts) - 1)
+    return text("{percent} %: {part}", percent=100 * done // steps, part=parts[part])
 
 
 def _row(done: int, rows: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give
+from normgeo.cli.progress import Bar
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
@@ -92,12 +93,22 @@ def add(commands: Any) -> None:
     for name, (kind, what) in NUMBERS.items():
         parser.add_argument(f"--{name}", metavar="N", type=kind, help=str(what))
     parser.add_argument(
+        "--one-plus",
+        action="store_true",
+        default=None,
+        help=str(text("the gain of the norm is 1 and what the file has, as in Gemma")),
+    )
+    parser.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
         help=str(text("csv and json have all digits: a record for each neuron, or for each layer")),
     )
     add_output(parser)
+
+
+def _product(done: int, steps: int) -> str:
+    return text("{percent} %: eigenvalues", percent=100 * done // steps)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -128,9 +139,13 @@ def run(options: argparse.Namespace) -> None:
         normalizer=options.method,
         groups=options.groups,
         eps=options.eps,
+        one_plus=options.one_plus,
     )
     if options.roles:
-        tensors, layers = tables.roles_table(found), tables.proposals_table(found.proposals)
+        tensors, layers = (
+            tables.roles_table(found),
+            tables.proposals_table(found.proposals, found.left_out),
+        )
         if format in FOR_PROGRAMS:
             give(options, tensors)
         else:
@@ -148,7 +163,8 @@ def run(options: argparse.Namespace) -> None:
     of_one = any(file and not (what == "gradient" and gradients) for what, file in extra.items())
     if options.epsilon or options.layer is not None or len(found.proposals) == 1 or of_one:
         layer = read_layer(found, found.choose(options.layer), extra, sliding)
-        report = layer_report(layer, family=options.family, **stated)
+        with Bar(_product) as progress:
+            report = layer_report(layer, family=options.family, progress=progress, **stated)
         top = 20 if options.top is None and options.output is None else options.top
         if options.epsilon and format in FOR_PROGRAMS:
             table = epsilon_records(report)
@@ -161,7 +177,10 @@ def run(options: argparse.Namespace) -> None:
         give(options, table)
         return
     every = every_layer(found, gradients=gradients, **stated)
-    table, names = layers_table(every), [proposal.name for proposal in found.proposals]
+    table, names = (
+        layers_table(every, found.left_out),
+        [proposal.name for proposal in found.proposals],
+    )
     give(options, layer_records(table, names) if format in FOR_PROGRAMS else table)
     if options.output is None:
         print(

@@ -24,6 +24,8 @@ from normgeo.cli.output import open_streams, program, silence_streams
 
 COMMANDS = (explorer, table, audit, fisher, layer, render, figures, pictures, training)
 
+LONGEST_COMPLAINT = 600  # characters
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
@@ -80,14 +82,14 @@ def _run(arguments: Sequence[str]) -> None:
 
 @final
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints hold no command for a terminal."""
+    """A parser whose complaints are short, and hold no command for a terminal."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(printable(message))
+        super().error(printable(message)[:LONGEST_COMPLAINT])
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser; made anew for each run, its sentences are in the language in use."""
+    """Return the parser."""
     parser = _Parser(
         prog=program(),
         description=str(
@@ -126,5 +128,5 @@ def _sentence(error: Exception) -> str:
     """Return what happened, without the number that the operating system gives it."""
     if isinstance(error, OSError) and error.strerror:
         return f"{printable(str(error.filename or ''))}: {error.strerror}.".removeprefix(": ")
-    # An exception's own `str` would be in the language it was raised in.
+    # An exception's own `str` would be marked as it was where it was raised.
     return str(error.args[0]) if len(error.args) == 1 else str(error)

@@ -7,6 +7,8 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import TextIO, cast, final
 
@@ -61,6 +63,20 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def require_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write over a file that is read, whatever link or name leads to it.
+
+    Raises:
+        ValueError: one of the files that are to be written is one that is read.
+
+    """
+    for path, read in product(outputs, [*inputs]):
+        if path.exists() and read.exists() and path.samefile(read):
+            raise Refusal(
+                text("{path!s} is a file that is read. Write to another one with -o.", path=path)
+            )
+
+
 def format_of(options: argparse.Namespace) -> str:
     """Return what a command's table is made for: the file of its report, or else `--format`.
 
@@ -73,6 +89,9 @@ def format_of(options: argparse.Namespace) -> str:
         return str(options.format)
     from normgeo.pictures.style.printing import DOCUMENTS
 
+    others = [value for name, value in vars(options).items() if name != "output"]
+    files = [file for value in others for file in (value if isinstance(value, list) else [value])]
+    require_apart([options.output], [file for file in files if isinstance(file, Path)])
     suffix: str = options.output.suffix.lower().removeprefix(".")
     if suffix not in DOCUMENTS:
         raise Refusal(

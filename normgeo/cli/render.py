@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.drawing import draw, setting_help
+from normgeo.cli.output import require_apart
 from normgeo.settings import Settings, parse_pairs
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def add(commands: Any) -> None:
         required=True,
         action="append",
         metavar="FILE",
+        type=Path,
         help=str(text(".html .png .svg .pdf, or its numbers: .csv .json; may be given again")),
     )
 
@@ -46,7 +48,8 @@ def run(options: argparse.Namespace) -> None:
     """Draw the picture; raises as `draw` does, and ValueError for a target that there is not."""
     name, recipe = _recipe(options.target)
     settings = Settings.from_recipe({**recipe, **parse_pairs(options.settings)})
-    draw({_picture(name): [Path(path) for path in options.output]}, settings)
+    require_apart(options.output, [Path(options.target)])
+    draw({_picture(name): options.output}, settings)
 
 
 def _picture(name: str) -> Picture:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from normgeo.base.arguments import digits
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import add_output, format_of, give
@@ -127,9 +128,10 @@ def _print(files: list[Path], options: argparse.Namespace, before: int) -> int:
 
 
 def _steps(words: str) -> list[int]:
-    parts = [part.strip() for part in words.split(",")]
-    if not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
+    parts = words.split(",")
+    numbers = [number for part in parts if (number := digits(part.strip())) is not None]
+    if len(numbers) < len(parts):
         raise Refusal(
             text("`--steps` must be whole numbers, as 0,500,1000; got {words!r}.", words=words[:80])
         )
-    return [*map(int, parts)]
+    return numbers

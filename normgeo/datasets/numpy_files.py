@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -29,8 +30,11 @@ LARGEST = 512 * 10**6
 """Bytes of an array that are read from a file."""
 
 _LONGEST_HEADER = 16_384  # bytes
+_LONG_INTEGER = re.compile(rb"(\d *)L")  # as Python 2 wrote the numbers of a shape
 _NAMES = 10  # of an archive's arrays, in a sentence
 _MOST_ENTRIES = 10_000  # of an archive
+_PACKED = 100  # times its size that an entry may unpack to, as numbers hardly ever do
+_SMALL = 50 * 10**6  # bytes that any entry may unpack to
 _HEADERS_OF_ALL = 10**7  # bytes that the headers of an archive may take beside the numbers
 
 
@@ -114,7 +118,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
                     "{path!s} holds no array of numbers as NumPy writes them with `np.save` or "
                     "`np.savez` ({error!s}).",
                     path=path,
-                    error=str(error).rstrip("."),
+                    error=str(error)[:200].rstrip("."),
                 )
             ) from error
 
@@ -166,6 +170,17 @@ def _require_plain(entry: ZipInfo, path: Path) -> None:
         # Other methods unpack whole blocks, whatever size is declared.
         raise ValueError("it is compressed in a way that NumPy does not write")
     require_at_most(entry.file_size, path, LARGEST + npy.BUFFER_SIZE)
+    if entry.file_size > max(_SMALL, _PACKED * entry.compress_size):
+        raise Refusal(
+            text(
+                "{path!s} unpacks {size} from {packed}, more than {most} times as much. Save it "
+                "with `np.savez`, which does not pack.",
+                path=path,
+                size=megabytes(entry.file_size),
+                packed=megabytes(entry.compress_size),
+                most=_PACKED,
+            )
+        )
 
 
 def _member(archive: ZipFile, entry: ZipInfo, path: Path) -> Array:
@@ -187,15 +202,18 @@ class Header:
     @classmethod
     def read(cls, file: IO[bytes], size: int, path: Path, most: float = LARGEST) -> Header:
         """Read it from a file of so many bytes; raises for one that says what is not there."""
-        head = BytesIO(file.read(_LONGEST_HEADER))  # a header may claim to be 4 GB long
+        # A header may claim to be 4 GB long.
+        head = BytesIO(_LONG_INTEGER.sub(rb"\1 ", file.read(_LONGEST_HEADER)))
         version = npy.read_magic(head)
         if version not in _HEADERS:
             raise ValueError(f"the version {version} of its format holds no numbers")
         shape, fortran_order, dtype = _HEADERS[version](head)
         if dtype.hasobject:
             raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
-        if any(length < 0 for length in shape):
+        if any(isinstance(length, bool) or length < 0 for length in shape):
             raise ValueError(f"its shape is {shape}")
+        if not dtype.itemsize or dtype.subdtype:
+            raise ValueError(f"its numbers are of the type {dtype}")
         found = cls(shape, fortran_order, dtype, head.tell())
         require_at_most(found.size, path, most)
         if found.size > size - found.offset:

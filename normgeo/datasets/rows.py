@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 from numpy.typing import DTypeLike
 
-from normgeo.base.arguments import shown, whole_number
-from normgeo.base.arrays import Array, real_array, require_unmasked
+from normgeo.base.arguments import file_path, real_number, shown, whole_number
+from normgeo.base.arrays import Array, real_array, require_extent, require_unmasked
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -101,7 +101,9 @@ class Rows:
         done = 0
         for rows in _regrouped(self._matrices(), self.block, sizes):
             kind = self.dtype or _floats(rows.dtype)
-            yield rows.astype(kind.newbyteorder("="), copy=False)
+            with np.errstate(over="ignore"):
+                floats = rows.astype(kind.newbyteorder("="), copy=False)
+            yield floats
             done += len(rows)
             if not self.progress.tell(done, max(done, self.count or 0)):
                 raise Stop
@@ -146,6 +148,7 @@ class Rows:
 
     def scaled(self, delta: float) -> Rows:
         """Return the rows δX, made when they are asked for."""
+        delta = real_number("delta", delta)
         return replace(
             self,
             pieces=lambda block: (delta * np.asarray(X) for X in self.pieces(block)),
@@ -174,6 +177,7 @@ class Rows:
         columns = None
         for piece in self.pieces(self.block):
             require_unmasked("rows", piece)
+            require_extent("rows", piece)
             rows = np.asarray(piece)
             if rows.ndim == 1:
                 rows = rows[:, None]
@@ -225,7 +229,7 @@ def as_rows(X: Any) -> Any:
 def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         kind = None
     if kind is None or kind.name not in KINDS:
         raise Refusal(
@@ -237,9 +241,10 @@ def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:
 def _pieces(source: Any) -> tuple[Pieces, int | None]:
     """Return what gives the pieces of a source, and the number of rows where it is known."""
     if isinstance(source, str | Path):
-        return pieces_of_file(Path(source))
+        return pieces_of_file(file_path("source", source))
     if hasattr(source, "__getitem__") and np.ndim(getattr(source, "shape", 0)) and source.shape:
         require_unmasked("source", source)
+        require_extent("source", source)
         return partial(_slices, source), int(source.shape[0])
     if isinstance(source, Sequence) and all(hasattr(piece, "shape") for piece in source):
         return lambda block: iter(source), None
@@ -292,7 +297,7 @@ def _regrouped(
             wanted = repeat(block or suiting(piece.shape[1]))
         start = 0
         while start < len(piece):
-            left = left or next(wanted, len(piece))
+            left = left or whole_number("sizes", next(wanted, len(piece)), 1)
             rows = piece[start : start + left]
             held.append(rows)
             start += len(rows)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+
+MOST_AXES: Final = 64
+"""Of an array of NumPy."""
 
 
 @final
@@ -46,6 +49,17 @@ class Tensor:
                     name=self.name[:80],
                     file=self.file,
                     shape=self.shape,
+                )
+            )
+        if len(self.shape) > MOST_AXES:
+            raise Refusal(
+                text(
+                    "{name!r} in {file!s} has {axes} axes, of which at most {most} are read. "
+                    "Choose another tensor.",
+                    name=self.name[:80],
+                    file=self.file,
+                    axes=len(self.shape),
+                    most=MOST_AXES,
                 )
             )
         values = self.load()

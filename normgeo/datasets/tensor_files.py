@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from normgeo.base.arguments import shown
+from normgeo.base.arguments import file_path, shown
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.files import SUFFIXES as OF_ARRAYS
@@ -62,12 +62,11 @@ def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
 
 def _paths(files: object) -> list[Path]:
     given = files if isinstance(files, list | tuple) else [files]
-    paths = [Path(path) for path in given if isinstance(path, str | PathLike)]
-    if len(paths) != len(given) or not paths:
+    if not given or not all(isinstance(path, str | PathLike) for path in given):
         raise Refusal(
             text("`files` must be a path, or a list of paths; got {files}.", files=shown(files))
         )
-    return paths
+    return [file_path("files", path) for path in given]
 
 
 def _of_file(path: Path, tell: Tell) -> tuple[Tensor, ...]:

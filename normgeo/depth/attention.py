@@ -4,7 +4,8 @@
 
 With QK-norm N averages over the d dimensions of the head, or is any other center and scale;
 without, it is the standard normalizer.
-Source: Henry et al., Query-Key Normalization for Transformers, 2020.
+Source: Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, 2023, for layer norm;
+Henry et al., Query-Key Normalization for Transformers, 2020, divide by ℓ2 norms: RMS norm over √d.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.depth.parameters import of_shape, require_finite
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -37,7 +39,7 @@ class AttentionHead(Constant):
     Raises:
         ValueError: bad shapes or numbers, or frozen statistics.
 
-    Source: Henry et al., Query-Key Normalization for Transformers, 2020.
+    Source: Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, 2023.
 
     >>> from normgeo import NORMALIZERS
     >>> AttentionHead(NORMALIZERS["rms"], np.eye(2), np.eye(2)).logits([[3.0, 4.0]]).round(9)
@@ -53,7 +55,7 @@ class AttentionHead(Constant):
 
     def __init__(
         self,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         W_q: ArrayLike,
         W_k: ArrayLike,
         g_q: ArrayLike | None = None,
@@ -69,7 +71,7 @@ class AttentionHead(Constant):
 
     @classmethod
     def random(
-        cls, normalizer: Normalizer, dimension: int, features: int, rng: np.random.Generator
+        cls, normalizer: Normalizer | str, dimension: int, features: int, rng: np.random.Generator
     ) -> AttentionHead:
         """Return a head with Gaussian weights of variance 1/F and gains 1.
 
@@ -80,7 +82,7 @@ class AttentionHead(Constant):
             ValueError: bad arguments, or weights that take too much memory.
 
         """
-        instance_of("normalizer", normalizer, Normalizer)
+        normalizer = normalizer_of(normalizer)
         instance_of("rng", rng, np.random.Generator)
         d, F = whole_number("dimension", dimension, 1), whole_number("features", features, 1)
         require_room("W_q and W_k", 2, d, F)
@@ -149,9 +151,10 @@ class AttentionHead(Constant):
         return float(bound)
 
 
-def require_current(normalizer: Normalizer) -> Normalizer:
+def require_current(normalizer: Normalizer | str) -> Normalizer:
     """Return a normalizer whose statistics are those of the tokens; refuse frozen ones."""
-    if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
+    normalizer = normalizer_of(normalizer)
+    if normalizer.statistics == "frozen":
         raise Refusal(
             text(
                 "A head is looked at with the statistics of its tokens; got a normalizer with "

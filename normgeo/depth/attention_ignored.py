@@ -1,8 +1,8 @@
 """Which changes of its weights a head of attention ignores, certified exactly.
 
 The logits of fractions are sums over the roots of the two variances of a query and a key, and are
-compared before and after a change at random integers (see `ignored`). 1/√d is left out: it is the
-same before and after.
+compared before and after a change at random integers (see `ignored`): each root is open, so that
+no sign of the draw decides. 1/√d is left out: it is the same before and after.
 """
 
 from __future__ import annotations
@@ -10,21 +10,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from normgeo.base.arguments import seed_number
+from normgeo.base.arguments import seed_number, whole_number
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.depth.attention import AttentionHead, require_current
-from normgeo.depth.ignored import Ignored, moved
+from normgeo.depth.degrees import degree_of_all, variables
 from normgeo.depth.rooted import Rooted, Roots
+from normgeo.depth.verdict import (
+    DRAWS,
+    Check,
+    Ignored,
+    false_pass,
+    judged,
+    moved,
+    uncontradicted,
+)
 from normgeo.invariance import exact
 from normgeo.normalizers.normalizer import Normalizer
 
-TOKENS, FEATURES, DIMENSION = 5, 5, 6
+TOKENS, FEATURES, DIMENSION, LARGEST = 5, 5, 6, 24
+
+REGION = text("all weights and tokens, wherever no σ is 0")
 
 
 class Weights(NamedTuple):
@@ -113,58 +125,71 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def attention_ignored(normalizer: Normalizer, seed: int = 0) -> dict[str, Ignored]:
+def attention_ignored(
+    normalizer: Normalizer | str, seed: int = 0, dimension: int = DIMENSION
+) -> dict[str, Ignored]:
     """Certify which changes of weights the logits of an attention head ignore, by their keys.
 
     The logits before and after are compared exactly, at weights and tokens of random integers; a ✗
-    has a witness of floats, `moved`. Head and changes: `AttentionHead`, docs/mathematics.md.
+    has a witness of floats, `moved`. Head, changes and what a ✓ rests on: `AttentionHead`,
+    docs/mathematics.md.
 
     Args:
-        normalizer: of queries and keys. seed: of the draw.
+        normalizer: of queries and keys. seed: of the draw. dimension: d, at most 24.
 
     Raises:
-        ValueError: bad arguments, or frozen statistics.
+        ValueError: bad arguments, frozen statistics, or a normalizer that has no z here.
+        ContradictionError: a defect, a ✓ that floats contradict.
 
     >>> from normgeo import NORMALIZERS
     >>> [attention_ignored(NORMALIZERS[m])["q_times"].symbol for m in ("standard", "rms")]
     ['✗', '✓']
 
     """
-    require_current(normalizer)
-    # How many groups there are decides nothing, once there is more than one.
-    shared = replace(normalizer, groups=min(normalizer.groups, 2))
-    return _ignored(shared, seed_number(seed))
+    normalizer = require_current(normalizer)
+    d = whole_number("dimension", dimension, 1, LARGEST)
+    if reason := normalizer.undefined(TOKENS, d, FEATURES):
+        raise Refusal(reason)
+    return _ignored(normalizer, seed_number(seed), d)
 
 
 @lru_cache(maxsize=64)
-def _ignored(normalizer: Normalizer, seed: int) -> dict[str, Ignored]:
-    exact_rng, rng = np.random.default_rng((seed, 0)), np.random.default_rng((seed, 1))
+def _ignored(normalizer: Normalizer, seed: int, d: int) -> dict[str, Ignored]:
+    return uncontradicted(lambda attempt: _of_draw(normalizer, seed, d, attempt))
+
+
+def _of_draw(normalizer: Normalizer, seed: int, d: int, attempt: int) -> dict[str, Ignored]:
+    exact_rng, rng = (np.random.default_rng((seed, kind, attempt)) for kind in range(2))
     ideal, actual = (replace(normalizer, eps=eps) for eps in (Fraction(0), normalizer.exact_eps))
+    heads = [_drawn(d, lambda *shape: exact.draw(exact_rng, shape)) for _ in range(DRAWS)]
+    floats: list[tuple[Weights, Drawn, Array]] = []
 
-    def draw(*shape: int) -> Array:
-        return exact.draw(exact_rng, shape)
+    def move(change: Change, index: int) -> float:
+        while len(floats) <= index:
+            floats.append(_drawn(d, lambda *shape: rng.standard_normal(shape)))
+        at, drawn, X = floats[index]
+        before, after = (
+            AttentionHead(normalizer, *weights).logits(X)
+            for weights in (at, change.apply(at, drawn))
+        )
+        return moved(before, after)
 
-    at, drawn, X = _drawn(draw)
-    floats, floats_drawn, floats_X = _drawn(lambda *shape: rng.standard_normal(shape))
-    before = AttentionHead(normalizer, *floats).logits(floats_X)
-    found = {}
-    for change in CHANGES.values():
-        after = change.apply(at, drawn)
-        certified = _same(actual, at, after, X)
-        moved_floats = AttentionHead(normalizer, *change.apply(floats, floats_drawn))
-        found[change.key] = Ignored(
+    return {
+        change.key: judged(
             change.key,
             change.title,
-            certified,
-            bool(not certified and normalizer.added_eps) and _same(ideal, at, after, X),
-            moved(before, moved_floats.logits(floats_X)),
+            REGION,
+            _check(actual, change, heads),
+            partial(_check, ideal, change, heads) if normalizer.added_eps else None,
+            partial(move, change),
         )
-    return found
+        for change in CHANGES.values()
+    }
 
 
-def _drawn(draw: Callable[..., Array]) -> tuple[Weights, Drawn, Array]:
+def _drawn(d: int, draw: Callable[..., Array]) -> tuple[Weights, Drawn, Array]:
     """Weights, what changes are made with, and tokens, of numbers that `draw` makes by shape."""
-    d, F = DIMENSION, FEATURES
+    F = FEATURES
 
     def factors(count: int) -> Array:
         values = draw(count)
@@ -176,17 +201,30 @@ def _drawn(draw: Callable[..., Array]) -> tuple[Weights, Drawn, Array]:
     return weights, Drawn(factors(1)[0], factors(d), draw(F), mix, unmix), draw(TOKENS, F)
 
 
-def _same(normalizer: Normalizer, first: Weights, second: Weights, X: Array) -> bool:
-    roots = Roots()
-    before, after = (_logits(normalizer, at, X).collected(roots) for at in (first, second))
-    return bool((before == after).all())
+def _check(
+    normalizer: Normalizer, change: Change, heads: list[tuple[Weights, Drawn, Array]]
+) -> Check:
+    """Compare the logits before and after a change at every draw."""
+    for at, drawn, X in heads:
+        roots = Roots(drawn.delta)
+        pair = [_logits(normalizer, each, X) for each in (at, change.apply(at, drawn))]
+        exact.require_fractions(*(values for logits in pair for values in logits))
+        before, after = (logits.collected(roots) for logits in pair)
+        if not (before == after).all():
+            return Check(False)
+    at, drawn, X = _drawn(len(heads[0][0].W_q), variables)
+    pair = [_logits(normalizer, each, X) for each in (at, change.apply(at, drawn))]
+    degree = degree_of_all(
+        *(x.terms / drawn.delta for x in pair), *(x.squares / drawn.delta**2 for x in pair)
+    )
+    error = false_pass(1, sum(x.squares.size for x in pair), degree) ** DRAWS
+    return Check(True, degree=degree, error_bound=error)
 
 
 def _logits(normalizer: Normalizer, at: Weights, X: Array) -> Rooted:
     """√d times the logits of fractions, (T·T, 1), a term for each dimension."""
     q, v = normalizer.moments(at.W_q, X)
     k, w = normalizer.moments(at.W_k, X)
-    exact.require_fractions(q, k, at.g_q * at.g_k)
     terms = (at.g_q * q)[:, None] * (at.g_k * k)
     squares = np.broadcast_to(v * Fraction(1), q.shape)[:, None] * np.broadcast_to(w, k.shape)
     pairs = (len(X) ** 2, len(at.W_q))

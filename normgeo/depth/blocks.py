@@ -21,7 +21,7 @@ from typing import NamedTuple, final
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.depth.norm import Gain, exact_norm, norm
-from normgeo.depth.rooted import Rooted
+from normgeo.depth.rooted import Rooted, Sums
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -84,11 +84,12 @@ class Place:
 
         return carried + hidden @ block.V.T + block.c, carried, back
 
-    def exact(self, normalizer: Normalizer, block: Block, s: Rooted) -> Rooted:
+    def exact(self, normalizer: Normalizer, block: Block, s: Rooted) -> Sums:
         """Return the sum after a block of fractions, from one of fractions."""
         y = s if block.norm is None else exact_norm(normalizer, block.norm, s)
-        branch = y.affine(block.W, block.b).relu().affine(block.V, block.c)
-        return branch.plus(y if self.carries_normalized else s)
+        carried = y if self.carries_normalized else s
+        plain = carried._replace(rest=carried.rest + block.c)
+        return Sums(plain, y.affine(block.W, block.b), block.V.T)
 
 
 PLACES: dict[str, Place] = {

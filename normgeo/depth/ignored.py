@@ -6,8 +6,9 @@ RELATIONS to s whatever came in, the next link starts from sums in that relation
 one ends in "the same", the network's function has not changed.
 
 Each link is evaluated before and after the change in exact arithmetic, by the normalizer's own
-lines and with its roots kept apart (see `rooted`), at sums drawn anew from 2⁶² integers. A ✗
-has a witness: a network of floats whose outputs the change moves.
+lines, at sums drawn anew from 2⁶² integers. Its roots and its ReLUs stay open (see `rooted`), so
+that no sign of the draw decides: a ✓ holds for every set of active units. A ✗ has a witness: a
+network of floats whose outputs the change moves.
 """
 
 from __future__ import annotations
@@ -15,26 +16,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, NamedTuple, final
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from normgeo.base.arguments import entry_of, instance_of, seed_number, whole_number
+from normgeo.base.arguments import entry_of, seed_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.depth.blocks import PLACES, Block, Place
 from normgeo.depth.changes import CHANGES, Change, Drawn, reflection
+from normgeo.depth.degrees import variables
 from normgeo.depth.norm import Gain, exact_norm, require_norm
 from normgeo.depth.parameters import parts_of
 from normgeo.depth.relations import RELATIONS, SAME, Offsets, Relation
 from normgeo.depth.residual import Parts, ResidualNetwork
-from normgeo.depth.rooted import Rooted
+from normgeo.depth.rooted import Rooted, Sums
+from normgeo.depth.verdict import (
+    DRAWS,
+    Check,
+    Ignored,
+    Link,
+    false_pass,
+    judged,
+    moved,
+    uncontradicted,
+)
 from normgeo.invariance import exact
 from normgeo.normalizers.normalizer import Normalizer
-
-MOVES = 1e-6
-"""Of the largest output: a change that moves outputs by more is seen."""
 
 
 class Size(NamedTuple):
@@ -51,60 +60,18 @@ class Size(NamedTuple):
 SIZE, SMALLEST, LARGEST = Size(), Size(2, 1, 2, 1, 1, 3), 8
 """What is drawn; the least, with a block that is neither first nor last; the most of each."""
 
-
-@final
-@dataclass(frozen=True)
-class Link:
-    """One link of the chain, and how the sum after it stands to the unchanged one.
-
-    Attributes:
-        title: of the link. relation: one of RELATIONS in words, "" where it stands in none of them.
-
-    """
-
-    title: str
-    relation: str
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Ignored:
-    """Whether a function is unchanged by a change of its weights.
-
-    Attributes:
-        key, title: of the change. certified: whether it is unchanged at the ε in use.
-        only_without_eps: whether it is at ε = 0 alone.
-        moved: largest change of an output over the largest output, of one of floats drawn with the
-            same seed.
-        links: of the chain that certifies it, up to where no relation is found.
-
-    """
-
-    key: str
-    title: str
-    certified: bool
-    only_without_eps: bool
-    moved: float
-    links: tuple[Link, ...] = ()
-
-    @property
-    def symbol(self) -> str:
-        """✓ ignored, ✗ not, ≈ only at ε = 0; ? where nothing is certified and nothing moves."""
-        if self.certified:
-            return "✓"
-        if self.only_without_eps:
-            return "≈"
-        return "✗" if self.moved > MOVES else "?"
+REGION = text("every set of active units, wherever no σ is 0")
 
 
 def residual_ignored(
-    normalizer: Normalizer, place: Place | str, seed: int = 0, size: Sequence[int] = SIZE
+    normalizer: Normalizer | str, place: Place | str, seed: int = 0, size: Sequence[int] = SIZE
 ) -> dict[str, Ignored]:
     """Certify which changes of weights a residual network ignores, by their keys.
 
     The network is compared before and after each change exactly, link by link of its chain, at
-    random integers; a ✗ has a witness of floats, `moved`. Network and changes: `ResidualNetwork`,
-    docs/mathematics.md. Half a second; at the largest size up to five.
+    random integers and with every ReLU left open; a ✗ has a witness of floats, `moved`. Network,
+    changes and what a ✓ rests on: `ResidualNetwork`, docs/mathematics.md. Half a second; at the
+    largest size two.
 
     Args:
         normalizer: of the cases or the features. place: "pre" or "post". seed: of the draw.
@@ -112,7 +79,8 @@ def residual_ignored(
             outputs and blocks, at most 8 each.
 
     Raises:
-        ValueError: bad arguments, or a normalizer that cannot stand by itself.
+        ValueError: bad arguments, or a normalizer that cannot stand by itself, or has no z here.
+        ContradictionError: a defect, a ✓ that floats contradict.
 
     >>> from normgeo import NORMALIZERS
     >>> rms = NORMALIZERS["rms"]
@@ -129,41 +97,59 @@ def residual_ignored(
             )
         )
     )
-    instance_of("normalizer", normalizer, Normalizer)
-    # How many groups there are decides nothing, once there is more than one.
-    shared = replace(normalizer, groups=min(normalizer.groups, 2))
-    require_norm(shared, drawn.D, drawn.N)
-    return _ignored(shared, at, seed_number(seed), drawn)
+    normalizer = require_norm(normalizer, drawn.D, drawn.N)
+    return _ignored(normalizer, at, seed_number(seed), drawn)
 
 
 @lru_cache(maxsize=64)
 def _ignored(normalizer: Normalizer, place: Place, seed: int, size: Size) -> dict[str, Ignored]:
-    actual = _Chain(replace(normalizer, eps=normalizer.exact_eps), place, seed, size)
-    ideal = _Chain(replace(normalizer, eps=Fraction(0)), place, seed, size)
-    rng = np.random.default_rng((seed, 1))
-    parts, drawn = _drawn(place, size, lambda *shape: rng.standard_normal(shape))
-    X = rng.standard_normal((size.N, size.F))
-    before = ResidualNetwork(normalizer, place, parts).forward(X).logits
-    found = {}
-    for change in CHANGES.values():
-        after = (
-            ResidualNetwork(normalizer, place, change.apply(parts, place, drawn)).forward(X).logits
-        )
-        links, certified = actual.links(change)
-        found[change.key] = Ignored(
+    return uncontradicted(lambda attempt: _of_draw(normalizer, place, seed, size, attempt))
+
+
+def _of_draw(
+    normalizer: Normalizer, place: Place, seed: int, size: Size, attempt: int
+) -> dict[str, Ignored]:
+    def certifier(eps: Fraction) -> _Certifier:
+        return _Certifier.of(replace(normalizer, eps=eps), place, size, (seed, 0, attempt))
+
+    actual = certifier(normalizer.exact_eps)
+    ideal = certifier(Fraction(0)) if normalizer.added_eps else None
+    floats = _Floats(normalizer, place, size, np.random.default_rng((seed, 1, attempt)))
+    return {
+        change.key: judged(
             change.key,
             change.title,
-            certified,
-            bool(not certified and normalizer.added_eps) and ideal.links(change)[1],
-            moved(before, after),
-            links,
+            REGION,
+            actual.check(change),
+            partial(ideal.check, change) if ideal else None,
+            partial(floats.move, change),
         )
-    return found
+        for change in CHANGES.values()
+    }
 
 
-def moved(before: Array, after: Array) -> float:
-    """Return max|after − before| / max|before|, 0 where both are 0."""
-    return float(np.abs(after - before).max() / (np.abs(before).max() or 1.0))
+class _Floats:
+    """Networks of floats, drawn as they are asked for."""
+
+    def __init__(
+        self, normalizer: Normalizer, place: Place, size: Size, rng: np.random.Generator
+    ) -> None:
+        self._normalizer, self._place, self._size, self._rng = normalizer, place, size, rng
+        self._met: list[tuple[Parts, Drawn, Array, Array]] = []
+
+    def move(self, change: Change, index: int) -> float:
+        """Return by how much a change moves the logits of a network, by its number."""
+        while len(self._met) <= index:
+            parts, drawn = _drawn(
+                self._place, self._size, lambda *shape: self._rng.standard_normal(shape)
+            )
+            X = self._rng.standard_normal((self._size.N, self._size.F))
+            self._met.append((parts, drawn, X, self._logits(parts, X)))
+        parts, drawn, X, before = self._met[index]
+        return moved(before, self._logits(change.apply(parts, self._place, drawn), X))
+
+    def _logits(self, parts: Parts, X: Array) -> Array:
+        return ResidualNetwork(self._normalizer, self._place, parts).forward(X).logits
 
 
 def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts, Drawn]:
@@ -193,61 +179,37 @@ def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts,
     return parts, Drawn(delta, factors(D), factors(M), draw(D), draw(M), t, draw(H), turn)
 
 
-class _Chain:
-    """An exact network, with a stream of its own drawn before every link."""
+class _Network:
+    """An exact network, or one of variables, with a stream of its own before every link."""
 
-    def __init__(self, normalizer: Normalizer, place: Place, seed: int, size: Size) -> None:
-        rng = np.random.default_rng((seed, 0))
-
-        def draw(*shape: int) -> Array:
-            return exact.draw(rng, shape)
-
+    def __init__(
+        self, normalizer: Normalizer, place: Place, size: Size, draw: Callable[..., Array]
+    ) -> None:
         self.normalizer, self.place = normalizer, place
         self.parts, self.drawn = _drawn(place, size, draw)
         self.starts = [draw(size.N, size.F), *(draw(size.N, size.D) for _ in range(size.L + 1))]
         self.offsets = Offsets(draw(size.N), draw(size.D))
-        self.before = [
-            link(x) for link, x in zip(self._links(self.parts), self.starts, strict=True)
-        ]
+        self.before = [self._after(self.parts, i, x) for i, x in enumerate(self.starts)]
 
-    def links(self, change: Change) -> tuple[tuple[Link, ...], bool]:
-        """The chain under a change, to where no relation is found, and whether it ends in SAME."""
-        changed = change.apply(self.parts, self.place, self.drawn)
-        exact.require_fractions(*changed.arrays())
-        relation: Relation | None = SAME
-        found: list[Link] = []
-        for place, link in enumerate(self._links(changed)):
-            if relation is None:
-                break
-            if relation is not SAME or self._touched(changed)[place]:
-                after = link(relation.impose(self.starts[place], self.drawn, self.offsets))
-                known = (r for r in RELATIONS if r.holds(self.before[place], after, self.drawn))
-                relation = next(known, None)
-            found.append(Link(self._title(place), relation.title if relation else ""))
-        return tuple(found), relation is SAME
+    def changed(self, change: Change) -> Parts:
+        """The parameters after a change."""
+        return change.apply(self.parts, self.place, self.drawn)
 
-    def _title(self, place: int) -> str:
-        if not place:
-            return text("embedding")
-        if place > len(self.parts.blocks):
-            return text("head")
-        return text("block {number}", number=place)
+    def after(self, changed: Parts, index: int, relation: Relation) -> Sums:
+        """What a link makes with changed parameters, of a stream in a relation to its own."""
+        return self._after(
+            changed, index, relation.impose(self.starts[index], self.drawn, self.offsets)
+        )
 
-    def _links(self, at: Parts) -> list[Callable[[Array], Rooted]]:
-        """The links of a network, each from fractions to numbers with roots."""
+    def _after(self, at: Parts, index: int, x: Array) -> Sums:
+        s = Rooted.rational(x)
+        if not index:
+            return Sums.of(s.affine(at.E, at.e))
+        if index > len(at.blocks):
+            return Sums.of(exact_norm(self.normalizer, at.last, s).affine(at.U, at.u))
+        return self.place.exact(self.normalizer, at.blocks[index - 1], s)
 
-        def embedding(x: Array) -> Rooted:
-            return Rooted.rational(x).affine(at.E, at.e)
-
-        def block(of: Block) -> Callable[[Array], Rooted]:
-            return lambda x: self.place.exact(self.normalizer, of, Rooted.rational(x))
-
-        def head(x: Array) -> Rooted:
-            return exact_norm(self.normalizer, at.last, Rooted.rational(x)).affine(at.U, at.u)
-
-        return [embedding, *map(block, at.blocks), head]
-
-    def _touched(self, changed: Parts) -> list[bool]:
+    def touched(self, changed: Parts) -> list[bool]:
         """Which links have other weights than before."""
 
         def differ(before: Any, after: Any) -> bool:
@@ -259,3 +221,71 @@ class _Chain:
             *(differ(*pair) for pair in zip(own.blocks, changed.blocks, strict=True)),
             differ(own[3:], changed[3:]),
         ]
+
+
+@dataclass(frozen=True)
+class _Certifier:
+    """Exact networks, and one of variables that tells the degree of what they compare."""
+
+    networks: tuple[_Network, ...]
+    symbolic: _Network
+
+    @classmethod
+    def of(
+        cls, normalizer: Normalizer, place: Place, size: Size, seed: tuple[int, ...]
+    ) -> _Certifier:
+        rng = np.random.default_rng(seed)
+        networks = tuple(
+            _Network(normalizer, place, size, lambda *shape: exact.draw(rng, shape))
+            for _ in range(DRAWS)
+        )
+        return cls(networks, _Network(normalizer, place, size, variables))
+
+    def check(self, change: Change) -> Check:
+        """Follow a change along the chain, to where no relation is found."""
+        changed = [network.changed(change) for network in self.networks]
+        touched = self.networks[0].touched(changed[0])
+        relation: Relation | None = SAME
+        links: list[Link] = []
+        compared: list[tuple[int, Relation]] = []
+        for index, other in enumerate(touched):
+            if relation is None:
+                break
+            if other or relation is not SAME:
+                compared.append((index, relation))
+                relation = self._relation(changed, index, relation)
+            title = _title(index, len(touched) - 1)
+            links.append(Link(title, relation.title if relation else ""))
+        if relation is not SAME:
+            return Check(False, tuple(links))
+        return Check(True, tuple(links), *self._bounds(change, compared))
+
+    def _relation(self, changed: list[Parts], index: int, relation: Relation) -> Relation | None:
+        """The first relation that the sums after a link stand in at every draw."""
+        pairs = []
+        for network, parts in zip(self.networks, changed, strict=True):
+            after = network.after(parts, index, relation)
+            exact.require_fractions(*after.arrays())
+            pairs.append((network.before[index], after, network.drawn))
+        return next((r for r in RELATIONS if all(r.holds(*pair) for pair in pairs)), None)
+
+    def _bounds(self, change: Change, compared: list[tuple[int, Relation]]) -> tuple[int, float]:
+        """The degree of what was compared, and the share of draws that would pass if false."""
+        symbolic, largest, error = self.symbolic, 0, 0.0
+        changed, drawn = symbolic.changed(change), symbolic.drawn
+        for index, relation in compared:
+            before, after = symbolic.before[index], symbolic.after(changed, index, relation)
+            degree = max(r.degree(before, after, drawn) for r in RELATIONS)
+            squares = sum(x.squares.size for sums in (before, after) for x in sums[:2])
+            units = before.read.rest.shape[1]
+            one = false_pass(1 + 2 * units, squares, degree)
+            largest, error = max(largest, degree), error + len(RELATIONS) * one**DRAWS
+        return largest, min(1.0, error)
+
+
+def _title(index: int, last: int) -> str:
+    if not index:
+        return text("embedding")
+    if index == last:
+        return text("head")
+    return text("block {number}", number=index)

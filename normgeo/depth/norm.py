@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.depth.rooted import Rooted
 from normgeo.invariance import exact
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -27,14 +27,14 @@ class Gain(NamedTuple):
     beta: Array
 
 
-def require_norm(normalizer: Normalizer, features: int, cases: int) -> Normalizer:
+def require_norm(normalizer: Normalizer | str, features: int, cases: int) -> Normalizer:
     """Return a normalizer that can stand by itself over cases of so many features.
 
     Raises:
         ValueError: it normalizes weights, is frozen, or has no z at this size.
 
     """
-    instance_of("normalizer", normalizer, Normalizer)
+    normalizer = normalizer_of(normalizer)
     if normalizer.normalizes_weights:
         raise Refusal(
             text(
@@ -76,11 +76,10 @@ def exact_norm(normalizer: Normalizer, gain: Gain, x: Rooted) -> Rooted:
         raise TypeError(text("A norm takes fractions; got numbers with roots."))
     N, D = x.rest.shape
     C, v = normalizer.moments(exact.fractions(np.eye(D, dtype=int)), x.rest)
-    exact.require_fractions(C)
     numerators = C * gain.g
     if not normalizer.scaling.divides:
         return Rooted.rational(numerators + gain.beta)
-    squares = np.broadcast_to(v * Fraction(1), (N, D))
+    squares = np.broadcast_to(v, (N, D))
     terms = np.full((N, D, D), Fraction(0), dtype=object)
     terms[:, range(D), range(D)] = numerators
     rest = np.broadcast_to(gain.beta, (N, D))

@@ -12,7 +12,8 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.depth.changes import Drawn
-from normgeo.depth.rooted import Over, Rooted, Roots
+from normgeo.depth.degrees import degree_of_all
+from normgeo.depth.rooted import Over, Rooted, Roots, Sums
 from normgeo.invariance import exact
 
 
@@ -42,27 +43,47 @@ class Relation:
     expected: Callable[[Rooted, Drawn], Rooted]
     alike: int | None = None
 
-    def holds(self, before: Rooted, after: Rooted, drawn: Drawn) -> bool:
-        """Whether numbers after stand so to those before."""
-        roots = Roots()
+    def holds(self, before: Sums, after: Sums, drawn: Drawn) -> bool:
+        """Whether sums after stand so to those before, whichever units are active."""
+        roots = Roots(drawn.delta)
+        written = after.opened_as(before, drawn.hidden[: len(after.written)], roots)
+        if written is None or not self._stand(before.plain, after.plain, self.alike, drawn, roots):
+            return False
+        # A unit may be active in some cases alone, so it has no offset that all cases share.
+        alike = 1 if self.alike == 1 else None
+        first, own = (Rooted.rational(values) for values in (before.written, written))
+        return self._stand(first, own, alike, drawn, roots)
+
+    def degree(self, before: Sums, after: Sums, drawn: Drawn) -> int:
+        """Return the degree of what `holds` compares, at most, of sums of variables."""
+        factors = drawn.hidden[: len(after.written)]
+        written = Rooted.rational(after.written * factors[:, None])
+        compared = []
+        for x in (
+            *(self.expected(before.plain, drawn), after.plain),
+            *(before.read.times(factors), after.read),
+            *(self.expected(Rooted.rational(before.written), drawn), written),
+        ):
+            compared += [x.rest, x.terms / drawn.delta, x.squares / drawn.delta**2]
+        return degree_of_all(*compared)
+
+    def _stand(
+        self, before: Rooted, after: Rooted, alike: int | None, drawn: Drawn, roots: Roots
+    ) -> bool:
         expected = self.expected(before, drawn).collected(roots)
         found = after.collected(roots)
-        if self.alike is None:
+        if alike is None:
             return bool((expected == found).all())
         differences = np.empty(found.shape, dtype=object)
         for place, over in np.ndenumerate(found):
             differences[place] = _difference(over, expected.item(place))
-        first = differences.take([0], axis=self.alike)
+        first = differences[:, :1] if alike else differences[:1]
         return bool((differences == first).all())
 
 
 def _difference(a: Over, b: Over) -> Over:
     both = {root: a.get(root, Fraction(0)) - b.get(root, Fraction(0)) for root in {**a, **b}}
     return {root: value for root, value in both.items() if value}
-
-
-def _times(x: Rooted, factor: Fraction) -> Rooted:
-    return Rooted(x.rest * factor, x.terms * factor, x.squares)
 
 
 def _turned(x: Rooted, Q: Array) -> Rooted:
@@ -75,7 +96,7 @@ def _turned(x: Rooted, Q: Array) -> Rooted:
 SAME = Relation("same", text("the same"), lambda x, d, o: x, lambda x, d: x)
 RELATIONS = (
     SAME,
-    Relation("times", text("× δ"), lambda x, d, o: x * d.delta, lambda x, d: _times(x, d.delta)),
+    Relation("times", text("× δ"), lambda x, d, o: x * d.delta, lambda x, d: x.times(d.delta)),
     Relation(
         "turned", text("turned by Q"), lambda x, d, o: x @ d.turn.T, lambda x, d: _turned(x, d.turn)
     ),

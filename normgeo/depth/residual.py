@@ -23,6 +23,7 @@ from normgeo.depth.blocks import PLACES, RELU, Back, Block, Place
 from normgeo.depth.norm import Gain, norm, require_norm
 from normgeo.depth.parameters import of_shape, parts_of, require_finite
 from normgeo.models.families import FAMILIES
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 FAMILY = FAMILIES["categorical"]
@@ -98,17 +99,17 @@ class ResidualNetwork(Constant):
     parts: Final[Parts]
 
     def __init__(
-        self, normalizer: Normalizer, place: Place | str, parts: Parts | Sequence[object]
+        self, normalizer: Normalizer | str, place: Place | str, parts: Parts | Sequence[object]
     ) -> None:
         """Take N, "pre" or "post", and (E, e, blocks, last, U, u) with arrays or lists inside."""
-        self.normalizer = instance_of("normalizer", normalizer, Normalizer)
+        self.normalizer = normalizer_of(normalizer)
         self.place = entry_of("place", place, PLACES, Place)
         self.parts = _checked(parts)
 
     @classmethod
     def random(
         cls,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         place: Place | str,
         depth: int,
         width: int,

@@ -1,24 +1,18 @@
 """Exact numbers with roots beneath, p + Σ q/√v, as a norm makes them of fractions.
 
-A sum of such numbers over roots that have no rational relation is 0 only if every coefficient is.
-The roots of a random draw have none, except where one v is another times a square, which is found.
+Each root √v is a letter of its own, even where v happens to be a square; only √(δ² v) is known to
+be δ √v. What is equal in these letters is so wherever all v are above 0: on every side of σ = 0,
+too, which a norm of two numbers less their mean has on its way from one sign to the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.text import text
-
-DIGITS = 120
-"""Of the decimals that tell the sign of a number: far more than a draw's integers have."""
 
 Over = dict[Fraction | None, Fraction]
 """What stands over each root √w of a number; None for what has no root."""
@@ -46,17 +40,9 @@ class Rooted(NamedTuple):
         """Return x Aᵀ + a for A (M', M) and a (M',)."""
         return Rooted(self.rest @ A.T + a, A @ self.terms, self.squares)
 
-    def plus(self, other: Rooted) -> Rooted:
-        """Return the sum with numbers over the same roots, or over none."""
-        terms = self.terms + other.terms if other.terms.size else self.terms
-        return self._replace(rest=self.rest + other.rest, terms=terms)
-
-    def relu(self) -> Rooted:
-        """Return max(x, 0)."""
-        on = np.empty(self.rest.shape, dtype=object)
-        for (n, m), rest in np.ndenumerate(self.rest):
-            on[n, m] = Fraction(_positive(rest, self.terms[n, m], self.squares[n]))
-        return Rooted(self.rest * on, self.terms * on[..., None], self.squares)
+    def times(self, factors: Array) -> Rooted:
+        """Return the numbers times those of their columns, (M,) or one for all."""
+        return Rooted(self.rest * factors, self.terms * np.reshape(factors, (-1, 1)), self.squares)
 
     def collected(self, roots: Roots) -> Array:
         """Return for every number what stands over each root, an array (N, M) of dictionaries."""
@@ -72,46 +58,68 @@ class Rooted(NamedTuple):
 
 
 class Roots:
-    """The roots that were met, so that √(r² v) is known as r √v."""
+    """The roots that were met, so that √(δ² v) is known as δ √v for a δ > 0."""
 
-    def __init__(self) -> None:
-        self._met: dict[Fraction, tuple[Fraction | None, Fraction]] = {}
+    def __init__(self, delta: Fraction) -> None:
+        self._factors = (Fraction(1), delta, 1 / delta)
+        self._squares = tuple(factor**2 for factor in self._factors)
+        self._met: set[Fraction] = set()
 
-    def find(self, v: Fraction) -> tuple[Fraction | None, Fraction]:
-        """Return (w, r) with √v = r √w and w the first of its kind; w is None for a plain r."""
-        if v not in self._met:
-            self._met[v] = next(self._related(v), (v, Fraction(1)))
-        return self._met[v]
+    def find(self, v: Fraction) -> tuple[Fraction, Fraction]:
+        """Return (w, r) with √v = r √w and w the first of its kind.
 
-    def _related(self, v: Fraction) -> Iterator[tuple[Fraction | None, Fraction]]:
-        if root := _root(v):
-            yield None, root
-        for w in [w for w, _ in self._met.values() if w is not None]:
-            if root := _root(v / w):
-                yield w, root
+        >>> roots = Roots(Fraction(3))
+        >>> [tuple(map(str, roots.find(Fraction(v)))) for v in (2, 18, 8)]
+        [('2', '1'), ('2', '3'), ('8', '1')]
 
-
-def _root(v: Fraction) -> Fraction | None:
-    """√v where it is a fraction."""
-    above, below = isqrt(v.numerator), isqrt(v.denominator)
-    exact = above * above == v.numerator and below * below == v.denominator
-    return Fraction(above, below) if exact else None
+        """
+        for factor, square in zip(self._factors, self._squares, strict=True):
+            if (w := v / square) in self._met:
+                return w, factor
+        self._met.add(v)
+        return v, Fraction(1)
 
 
-def _positive(rest: Fraction, terms: Array, squares: Array) -> bool:
-    if not terms.any():
-        return rest > 0
-    with localcontext() as context:
-        context.prec = DIGITS
-        parts = [_decimal(rest)]
-        parts += [_decimal(t) / _decimal(v).sqrt() for t, v in zip(terms, squares, strict=True)]
-        total, size = sum(parts, Decimal(0)), sum(map(abs, parts), Decimal(0))
-        if abs(total) <= size * Decimal(10) ** (10 - DIGITS):
-            raise ArithmeticError(
-                text("The sign of a number could not be told from {digits} digits.", digits=DIGITS)
-            )
-        return total > 0
+class Sums(NamedTuple):
+    """The sums after a link of a network, (N, D), or its logits, (N, H), with each ReLU left open.
 
+    sum of case n = plain_n + Σ_m on_nm read_nm written_m,    on_nm = 1 where read_nm > 0, else 0
 
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
+    No sign is asked for. Where the ReLUs of two networks are open and closed together, two such
+    sums stand in a linear relation for every set of active units if their parts do, one by one.
+
+    Attributes:
+        plain: where no unit is active. read: what each ReLU reads, (N, M).
+        written: what each unit writes for each 1 that it has read, (M, D); all fractions.
+
+    """
+
+    plain: Rooted
+    read: Rooted
+    written: Array
+
+    @classmethod
+    def of(cls, plain: Rooted) -> Sums:
+        """Return sums without ReLUs."""
+        none = np.empty((len(plain.rest), 0), dtype=object)
+        written = np.empty((0, plain.rest.shape[1]), dtype=object)
+        return cls(plain, Rooted.rational(none), written)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Every number of them."""
+        return (*self.plain, *self.read, self.written)
+
+    def opened_as(self, before: Sums, factors: Array, roots: Roots) -> Array | None:
+        """Return what units write for each 1 that those before have read, (M, D).
+
+        A unit is active with that before, in every case and for all weights, if it reads the same
+        or the same times a number above 0 that belongs to it, of `factors` (M,). None where one
+        of them does neither.
+        """
+        own, first = self.read.collected(roots), before.read.collected(roots)
+        grown = before.read.times(factors).collected(roots)
+        same, times = (own == first).all(axis=0), (own == grown).all(axis=0)
+        if not (same | times).all():
+            return None
+        written: Array = np.where(same[:, None], self.written, self.written * factors[:, None])
+        return written

@@ -83,7 +83,8 @@ def train_convolution(
         np.random.default_rng(seed),
     )
     theta, losses = network.pack(), []
-    update = OPTIMIZERS["adam"].start(np.zeros_like(theta))
+    rule, decays = OPTIMIZERS["adam"], np.zeros_like(theta)
+    memory = rule.init(theta)
     require_room(
         text("What is kept of all images"), len(images.y_train), 8, network.parts.U.shape[1]
     )
@@ -95,7 +96,8 @@ def train_convolution(
         losses.append(loss)
         gradient = np.concatenate([part.ravel() for part in gradients])
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            theta = update(theta, gradient, rates)
+            change, memory = rule.update(memory, theta, gradient, rates, decays)
+            theta = theta + change
         if not np.isfinite(theta).all():
             raise Refusal(text("The training leaves the range of floats. Use a smaller `rate`."))
         network = network.unpack(theta)

@@ -12,9 +12,10 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex, number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.dynamics.gradient_descent import forgotten_by_memory
-from normgeo.dynamics.optimizer import Equilibrium, Update
-from normgeo.dynamics.scale_free import ScaleFree, balance_of_steps
+from normgeo.dynamics.correlated_steps import angles_of_steps, balance_of_steps
+from normgeo.dynamics.gradient_descent import angles_of_heavy_ball, forgotten_by_memory
+from normgeo.dynamics.optimizer import Equilibrium, Memory
+from normgeo.dynamics.scale_free import ScaleFree
 
 
 @dataclass(frozen=True)
@@ -47,22 +48,22 @@ class AdaptiveMoments(ScaleFree):
         real_number("beta2", self.beta2, least=0, below=1)
         real_number("eps", self.eps, above=0)
 
-    def start(self, decays: Array) -> Update:
-        M, V, weights = np.zeros_like(decays), np.zeros_like(decays), np.ones(2)
+    def init(self, theta: Array) -> Memory:
+        return np.zeros_like(theta), np.zeros_like(theta), np.ones(2)
+
+    def update(
+        self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
+    ) -> tuple[Array, Memory]:
+        M, V, weights = memory
         apart, within = (decays, 0.0) if self.decoupled else (0.0, decays)
-
-        def update(theta: Array, gradient: Array, rates: Array) -> Array:
-            G = gradient + within * theta
-            weights[:] *= self.beta1, self.beta2
-            M[:] += (1 - self.beta1) * (G - M)
-            V[:] += (1 - self.beta2) * (G * G - V)
-            if not np.isfinite(V).all():
-                raise Refusal(text("The squares of the gradient exceed the largest float."))
-            step = M / (1 - weights[0]) / (np.sqrt(V / (1 - weights[1])) + self.eps)
-            following: Array = theta - rates * (apart * theta + step)
-            return following
-
-        return update
+        G = gradient + within * theta
+        weights = weights * (self.beta1, self.beta2)  # of the start at 0 in M and V
+        M = M + (1 - self.beta1) * (G - M)
+        V = V + (1 - self.beta2) * (G * G - V)
+        if not np.isfinite(V).all():
+            raise Refusal(text("The squares of the gradient exceed the largest float."))
+        direction = M / (1 - weights[0]) / (np.sqrt(V / (1 - weights[1])) + self.eps)
+        return -rates * (apart * theta + direction), (M, V, weights)
 
     @property
     def equilibrium_notes(self) -> tuple[str, ...]:
@@ -97,6 +98,13 @@ class Adam(AdaptiveMoments):
     decoupled = False
 
     returns, hastens = 3.0, 1.0
+
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array:
+        denominator = np.hypot(gradient_norms, decay * norms) / size**0.5
+        own = rate * (1 - self.beta1) / denominator  # the rate of the heavy ball
+        return angles_of_heavy_ball(self.beta1, own * decay, own * (gradient_norms / norms))
 
     def equilibrium(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
@@ -172,13 +180,25 @@ class AdamW(AdaptiveMoments):
         "a block."
     )
 
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array:
+        lost, lengths = np.asarray(rate * decay), rate * self._square(size) ** 0.5 / norms
+        return angles_of_steps(1 - lost, self._memory(lost), lengths)
+
     def equilibrium(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium:
-        square = size * (1 - self.beta1) / (1 + self.beta1)
-        # Steps k apart correlate by β^k, so T = β/(1 − cβ), and 1 − cβ = 1 − β + ηλβ.
-        memory = np.asarray(self.beta1 / (1 - self.beta1 + rate * decay * self.beta1))
-        return balance_of_steps(rate, decay, square, memory, np.shape(sphere_gradient))
+        memory, shape = self._memory(np.asarray(rate * decay)), np.shape(sphere_gradient)
+        return balance_of_steps(rate, decay, self._square(size), memory, shape)
+
+    def _square(self, size: int) -> float:
+        """E‖M̂/√V̂‖²."""
+        return size * (1 - self.beta1) / (1 + self.beta1)
+
+    def _memory(self, lost: Array) -> Array:
+        """T = β/(1 − cβ): steps k apart correlate by β^k, and 1 − cβ = 1 − β + ηλβ."""
+        return np.asarray(self.beta1 / (1 - self.beta1 + lost * self.beta1))
 
     def forgotten(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int

@@ -99,7 +99,7 @@ class AngularUpdates:
 
         Where ε or rounding lets the first step turn by more than a right angle, so do these.
         """
-        return self._turned(self.factors * self.factors)
+        return self._turned(self.factors, self.factors)
 
     @property
     def halved_angles(self) -> Array:
@@ -110,8 +110,13 @@ class AngularUpdates:
         """
         return self._turned(self.factors)
 
-    def _turned(self, divisor: Array) -> Array:
-        angles: Array = np.arctan2(np.sin(self.here.angle) / divisor, np.cos(self.here.angle))
+    def _turned(self, *divisors: Array) -> Array:
+        """One after the other: their product may be no float where the angle is one."""
+        across = np.full(len(self.norms), np.sin(self.here.angle))
+        with np.errstate(over="ignore"):
+            for divisor in divisors:
+                across = across / divisor
+        angles: Array = np.arctan2(across, np.cos(self.here.angle))
         return angles
 
 
@@ -175,18 +180,28 @@ def angular_updates(
                 radial=float(cosines(w, G)),
                 fisher_length=float(np.sqrt(squares / (2 * len(ds) * model.phi))),
             )
-        if not np.isfinite(astuple(found)).all():
+        require_floats(norm, *astuple(found))
+        return found
+
+    def require_floats(norm: float, *numbers: float) -> None:
+        if not np.isfinite(numbers).all():
             raise Refusal(
                 text(
-                    "At ‖w‖ = {norm:g} the step or its length exceeds the largest float. Measure "
-                    "nearer to the model's own norm, {own:g}, or with a smaller `rate`.",
+                    "At ‖w‖ = {norm:g} the step or its length, measured or predicted, exceeds the "
+                    "largest float. Measure nearer to the model's own norm, {own:g}, or with a "
+                    "smaller `rate`.",
                     norm=norm,
                     own=own_norm,
                 )
             )
-        return found
 
     points = [measure(norm) for norm in radii]
+    here = measure(own_norm)
+    for norm in radii:
+        with np.errstate(all="ignore"):
+            factor = norm / own_norm
+            predicted = np.array([1.0, here.gradient_norm, here.fisher_length]) / factor
+        require_floats(norm, factor, *predicted)
     shortest = min(point.gradient_norm for point in points)
     if shortest > 0 and not np.finfo(float).tiny <= rate * shortest < np.inf:
         raise Refusal(
@@ -202,7 +217,7 @@ def angular_updates(
     return AngularUpdates(
         neurons=objective.neurons,
         rate=rate,
-        here=measure(own_norm),
+        here=here,
         norms=radii,
         loss=np.array([point.loss for point in points]),
         gradient_norms=np.array([point.gradient_norm for point in points]),

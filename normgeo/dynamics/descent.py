@@ -22,14 +22,13 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
 from normgeo.base.arrays import Array, require_room
-from normgeo.base.progress import Progress, Report
+from normgeo.base.progress import Progress, Report, Steps
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizer import Optimizer, Update
+from normgeo.dynamics.optimizer import Memory, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.dynamics.schedules import Schedule, schedule_of
-from normgeo.dynamics.steps import Steps
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective, ObjectivePoint
@@ -112,13 +111,12 @@ def descend(
         for both in zip(rates, schedule_of(affine, "affine_rate").rates(t), strict=True)
     )
 
-    update = rule.start(np.where(is_weight, decay, 0.0))
-    theta = model.pack().astype(np.float64)
-    point = _Point(theta, next(batches).at(theta))
+    theta, decays = model.pack().astype(np.float64), np.where(is_weight, decay, 0.0)
+    point = _Point(theta, rule.init(theta), next(batches).at(theta))
     fitting = real_number("checkpoint_bytes", checkpoint_bytes, least=0) // theta.nbytes
     stride = ceil(len(t) / fitting) if fitting else len(t)
     loss, turns, kept = [point.at.loss], [], {0: point.theta}
-    taken = Steps(_walk(batches, blocks, update, point, etas), steps, progress)
+    taken = Steps(_walk(batches, blocks, rule, point, etas, decays), steps, progress)
     for step, (point, turn) in taken:
         loss.append(point.at.loss)
         turns.append(turn)
@@ -150,27 +148,34 @@ def descend(
 
 
 class _Point(NamedTuple):
-    """Where a run is: θ, and the objective there."""
+    """Where a run is: θ, what its optimizer remembers, and the objective there."""
 
     theta: Array
+    memory: Memory
     at: ObjectivePoint
 
 
 def _walk(
     batches: Iterator[Objective],
     blocks: Blocks,
-    update: Update,
+    rule: Optimizer,
     point: _Point,
     rates: Iterator[Array],
+    decays: Array,
 ) -> Iterator[tuple[_Point, Array]]:
     """Take one step after the other, as long as there are rates; see `_advance`."""
     for eta in rates:
-        point, turn = _advance(next(batches), blocks, update, point, eta)
+        point, turn = _advance(next(batches), blocks, rule, point, eta, decays)
         yield point, turn
 
 
 def _advance(
-    following: Objective, blocks: Blocks, update: Update, point: _Point, rates: Array
+    following: Objective,
+    blocks: Blocks,
+    rule: Optimizer,
+    point: _Point,
+    rates: Array,
+    decays: Array,
 ) -> tuple[_Point, Array]:
     """Take one step, to a point on the next batch; also return what is measured of it, (5, B).
 
@@ -183,7 +188,8 @@ def _advance(
     split = following.model.layout.split
     with np.errstate(over="ignore", invalid="ignore"):
         gradient = point.at.gradient()
-        theta = update(point.theta, gradient, rates)
+        step, memory = rule.update(point.memory, point.theta, gradient, rates, decays)
+        theta = point.theta + step
         # Blocks of the change, not the change of blocks: neighboring floats subtract exactly.
         of_weights = [split(part)[0] for part in (point.theta, gradient, theta - point.theta)]
         vectors = blocks.vectors(np.stack(of_weights))
@@ -196,7 +202,7 @@ def _advance(
                     "float."
                 )
             )
-        return _Point(theta, following.at(theta)), turn
+        return _Point(theta, memory, following.at(theta)), turn
 
 
 def _batches(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import fisher
 from normgeo.models.glm import NormalizedGLM
@@ -82,7 +83,7 @@ def doubling_table(
         model: before doubling. X: (N, D). y: as the family takes. block: its number.
 
     Raises:
-        ValueError: there is no such block, or z is undefined.
+        ValueError: there is no such block, z is undefined, or the gradient is too short for a step.
 
     >>> from normgeo import NORMALIZERS
     >>> model = NormalizedGLM(NORMALIZERS["weight"], "bernoulli", [[3.0, 4.0]])
@@ -156,7 +157,17 @@ class _Changes:
             kind[:, places] = rng.standard_normal((DIRECTIONS, len(places)))
             kinds.append(kind / (lengths(kind)[:, None] if len(places) else 1.0))
         steepest = lengths(objective.at(objective.own).gradient)
-        rate = SMALL_TURN * objective.own_norm / steepest if steepest else 0.0
+        with np.errstate(over="ignore"):
+            rate = SMALL_TURN * objective.own_norm / steepest if steepest else 0.0
+        if not np.isfinite(rate):
+            raise Refusal(
+                text(
+                    "The block must turn by a gradient step; no rate is large enough for one at "
+                    "‖w‖ = {norm:.3g} and ‖G‖ = {length:.3g}. Scale the weights down.",
+                    norm=objective.own_norm,
+                    length=steepest,
+                )
+            )
         return cls(block, np.concatenate(kinds).T, float(rate))
 
 

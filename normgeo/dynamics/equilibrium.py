@@ -127,18 +127,19 @@ def simulate_balance(
         )
     rule, rng = optimizer_of(optimizer), np.random.default_rng(seed)
     require_room(text("The vector and its path"), weights + 2 * steps)
-    update, rates = rule.start(np.full(weights, decay)), np.full(weights, rate)
+    rates, decays = np.full(weights, rate), np.full(weights, decay)
     w = rng.standard_normal(weights)
     w *= norm / lengths(w)
-    norms, angles = [norm], []
+    norms, angles, memory = [norm], list[float](), rule.init(w)
     for step in range(1, steps + 1):
         unit = w / norms[-1]
         u = rng.standard_normal(weights)
         u -= (u @ unit) * unit
         with np.errstate(over="ignore", invalid="ignore"):
-            following = update(w, gradient_norm / norms[-1] * (u / lengths(u)), rates)
-            angles.append(float(angles_turned(w, following - w)))
-        w = following
+            gradient = gradient_norm / norms[-1] * (u / lengths(u))
+            change, memory = rule.update(memory, w, gradient, rates, decays)
+            angles.append(float(angles_turned(w, (w + change) - w)))
+        w = w + change
         norms.append(float(lengths(w)))
         if not (norms[-1] > 0 and isfinite(norms[-1]) and isfinite(angles[-1])):
             raise Refusal(

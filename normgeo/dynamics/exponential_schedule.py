@@ -6,8 +6,9 @@ function at every step, as descent without decay and with the rates
     η_t = η (1 − ηλ)^(−2t−1),    t from 0,
 
 while g and b keep η and no decay: the second run's w̃_t is the first one's over (1 − ηλ)^t.
-Exact at ε = 0 without momentum; rounding parts two runs that are chaotic. Source: Li and Arora,
-An Exponential Learning Rate Schedule for Deep Learning, 2019.
+Exact at ε = 0; rounding parts two runs that are chaotic. Source: Li and Arora, An Exponential
+Learning Rate Schedule for Deep Learning, 2019, whose theorem includes momentum β: there the rates
+are η α^(−2t−1), with α the larger root of α² − (1 + β − ηλ)α + β.
 """
 
 from __future__ import annotations

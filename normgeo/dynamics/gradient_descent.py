@@ -12,7 +12,8 @@ from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex
 from normgeo.base.text import text
-from normgeo.dynamics.optimizer import Course, Equilibrium, Optimizer, Update
+from normgeo.dynamics.correlated_steps import angles_of_steps
+from normgeo.dynamics.optimizer import Course, Equilibrium, Memory, Optimizer
 from normgeo.normalizers.blocks import angle_of_decay
 
 
@@ -36,20 +37,27 @@ class GradientDescent(Optimizer):
     linear = tangent = True
     returns = 4.0
 
-    def start(self, decays: Array) -> Update:
-        return lambda theta, gradient, rates: theta - rates * (gradient + decays * theta)
+    def update(
+        self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
+    ) -> tuple[Array, Memory]:
+        return -rates * (gradient + decays * theta), ()
 
     def norms(self, course: Course) -> Array:
-        squares = [course.norms[0] ** 2]
-        growth = (course.rates * course.gradient_norms) ** 2
-        for kept, grown in zip((1 - course.rates * course.decay) ** 2, growth, strict=True):
-            squares.append(kept * squares[-1] + grown)
-        return np.sqrt(squares)
+        norms = [course.norms[0]]
+        growth = course.rates * course.gradient_norms
+        for kept, grown in zip(1 - course.rates * course.decay, growth, strict=True):
+            norms.append(np.hypot(kept * norms[-1], grown))
+        return np.array(norms)
 
     def angles(self, course: Course) -> Array:
         kept = (1 - course.rates * course.decay) * course.norms[:-1]
         angles: Array = np.arctan2(course.rates * course.gradient_norms, kept)
         return angles
+
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array:
+        return Momentum(0.0).expected_angles(rate, decay, norms, gradient_norms, size)
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         with np.errstate(divide="ignore"):  # at ηλ = 1 nothing of the old direction is left
@@ -106,17 +114,18 @@ class Momentum(Optimizer):
     def __post_init__(self) -> None:
         real_number("beta", self.beta, least=0, below=1)
 
-    def start(self, decays: Array) -> Update:
-        V = np.zeros_like(decays)
+    def init(self, theta: Array) -> Memory:
+        return (np.zeros_like(theta),)
 
-        def update(theta: Array, gradient: Array, rates: Array) -> Array:
-            V[:] = self.beta * V + gradient + decays * theta
-            following: Array = theta - rates * V
-            return following
-
-        return update
+    def update(
+        self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
+    ) -> tuple[Array, Memory]:
+        (V,) = memory
+        V = self.beta * V + gradient + decays * theta
+        return -rates * V, (V,)
 
     def norms(self, course: Course) -> Array:
+        course, power = course.scaled()
         square, along = course.norms[0] ** 2, np.zeros_like(course.norms[0])
         squares = [square]
         for rate, step in zip(course.rates, course.step_norms**2, strict=True):
@@ -124,9 +133,11 @@ class Momentum(Optimizer):
             square = square - 2 * rate * along + step
             along = along - step / _positive(rate)
             squares.append(square)
-        return np.sqrt(squares)
+        norms: Array = np.ldexp(np.sqrt(squares), power)
+        return norms
 
     def angles(self, course: Course) -> Array:
+        course, _ = course.scaled()
         along, radial = np.zeros_like(course.norms[0]), []
         for rate, norm, step in zip(
             course.rates, course.norms[:-1], course.step_norms, strict=True
@@ -135,9 +146,16 @@ class Momentum(Optimizer):
             radial.append(-rate * along / norm)
             along = along - step**2 / _positive(rate)
         inward = np.reshape(radial, course.step_norms.shape)
-        across = np.sqrt(np.maximum(course.step_norms**2 - inward**2, 0))
+        across = np.sqrt(np.maximum(course.step_norms - abs(inward), 0))
+        across *= np.sqrt(course.step_norms + abs(inward))
         angles: Array = np.arctan2(across, course.norms[:-1] + inward)
         return angles
+
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array:
+        lost = np.broadcast_to(rate * decay, np.shape(norms))
+        return angles_of_heavy_ball(self.beta, lost, rate * gradient_norms / norms)
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         # A gradient that stays is taken 1 + β + β² + … times in the end.
@@ -181,6 +199,33 @@ class Momentum(Optimizer):
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
         # A gradient that stays adds 1/(1 − β) of its first steps up.
         return GradientDescent().suggested_rate((1 - self.beta) * turn, blocks, others)
+
+
+def angles_of_heavy_ball(beta: float, lost: Array, first: Array) -> Array:
+    """The angle of a step of the heavy ball under gradients that are unrelated to each other, (B,).
+
+    Without gradients w goes as r^t and as q^t, r + q = 1 + β − ηλ and rq = β, where r is the
+    slower one: steps along w. A gradient stays in the steps as q^k, so they are correlated. Where
+    the two swing, for ηλ > (1 − √β)², none is slower: the angle is that of balance, which has
+    u² = ηλ(1 − β)(2 − ηλ/(1 + β)), times η‖G‖/(‖w‖u), and at most a right one away from there.
+
+    Args:
+        beta: β. lost: ηλ, (B,). first: η‖G‖/‖w‖, (B,).
+
+    """
+    r = 1 - forgotten_by_memory(beta, lost)
+    q = np.divide(beta, r, out=np.zeros_like(r), where=r > beta)
+    slow = angles_of_steps(r, q / (1 - beta), first / np.sqrt(1 - q**2))
+    # In balance: y = η²‖V‖²/‖w‖² and x = ηw·V/‖w‖², of w·V = β(w·V − η‖V‖²) + λ‖w‖² and V's square.
+    balanced = lost * (1 - beta) * np.maximum(2 - lost / (1 + beta), 0)
+    y = (1 - beta) * balanced + (1 + beta) * lost**2
+    y = y / ((1 - beta) ** 2 * (1 + beta) + 2 * beta * lost)
+    x = (lost - beta * y) / (1 - beta)
+    settled = np.arctan2(np.sqrt(np.maximum(y - x**2, 0)), 1 - x)
+    ratio = np.divide(first, np.sqrt(balanced), out=np.zeros_like(settled), where=balanced > 0)
+    settled = np.minimum(settled * ratio, np.maximum(settled, np.pi / 2))
+    angles: Array = np.where(lost < (1 - beta**0.5) ** 2, slow, settled)
+    return angles
 
 
 def forgotten_by_memory(beta: float, lost: Array) -> Array:

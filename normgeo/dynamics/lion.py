@@ -13,8 +13,9 @@ from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import latex
 from normgeo.base.text import text
-from normgeo.dynamics.optimizer import Equilibrium, Update
-from normgeo.dynamics.scale_free import ScaleFree, balance_of_steps
+from normgeo.dynamics.correlated_steps import angles_of_steps, balance_of_steps
+from normgeo.dynamics.optimizer import Equilibrium, Memory
+from normgeo.dynamics.scale_free import ScaleFree
 
 
 @final
@@ -52,16 +53,22 @@ class Lion(ScaleFree):
         real_number("beta1", self.beta1, least=0, below=1)
         real_number("beta2", self.beta2, least=0, below=1)
 
-    def start(self, decays: Array) -> Update:
-        M = np.zeros_like(decays)
+    def init(self, theta: Array) -> Memory:
+        return (np.zeros_like(theta),)
 
-        def update(theta: Array, gradient: Array, rates: Array) -> Array:
-            step = np.sign(self.beta1 * M + (1 - self.beta1) * gradient)
-            M[:] = self.beta2 * M + (1 - self.beta2) * gradient
-            following: Array = theta - rates * (decays * theta + step)
-            return following
+    def update(
+        self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
+    ) -> tuple[Array, Memory]:
+        (M,) = memory
+        sign = np.sign(self.beta1 * M + (1 - self.beta1) * gradient)
+        M = self.beta2 * M + (1 - self.beta2) * gradient
+        return -rates * (decays * theta + sign), (M,)
 
-        return update
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array:
+        lost = np.asarray(rate * decay)
+        return angles_of_steps(1 - lost, self._memory(lost), rate * size**0.5 / norms)
 
     def equilibrium(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int

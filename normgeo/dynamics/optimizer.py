@@ -9,9 +9,7 @@ Wan et al. 2021, Spherical Motion Dynamics; Kosson et al. 2024, Rotational Equil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from types import CellType, FunctionType
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,8 +18,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.normalizers.blocks import lengths
 
-Update = Callable[[Array, Array, Array], Array]
-"""(θ, ∂L/∂θ, η) ↦ next θ, each (P,); keeps what an optimizer remembers of one run."""
+Memory = tuple[Array, ...]
+"""What an optimizer remembers of the gradients of a run."""
 
 
 class Course(NamedTuple):
@@ -40,6 +38,17 @@ class Course(NamedTuple):
     gradient_norms: Array
     step_norms: Array
 
+    def scaled(self) -> tuple[Course, int]:
+        """The course of weights 2^−p times as long, of order one, whose squares are floats, and p.
+
+        For laws in which all lengths are of one power.
+        """
+        lengths = self.norms, self.gradient_norms, self.step_norms
+        power = int(np.frexp(np.max(self.norms, initial=0.0))[1])
+        with np.errstate(over="ignore"):
+            norms, gradients, steps = (np.ldexp(length, -power) for length in lengths)
+        return Course(self.rates, self.decay, norms, gradients, steps), power
+
 
 class Equilibrium(NamedTuple):
     """The norm where growth and decay balance and the angle of each step there, in radians.
@@ -54,8 +63,9 @@ class Equilibrium(NamedTuple):
 class Optimizer(ABC):
     """A rule that turns gradients into changes of θ, with what theory predicts of it.
 
-    A new one states its update, the angle of its steps and its effective rate; the norm and the
-    equilibrium have no law until it states one. Sentences and titles are for people.
+    A new one states its update, the angle of its steps and its effective rate; the norm, the
+    equilibrium and the expected angle have no law until it states one. Sentences and titles are
+    for people.
 
     Attributes:
         key: its name in OPTIMIZERS. title: in words.
@@ -84,9 +94,21 @@ class Optimizer(ABC):
     returns: ClassVar[float] = 2.0
     hastens: ClassVar[float] = 0.0
 
+    def init(self, theta: Array) -> Memory:
+        """Return what is remembered before the first step from θ, (P,)."""
+        return ()
+
     @abstractmethod
-    def start(self, decays: Array) -> Update:
-        """Begin a run with a weight decay λ for each parameter, (P,)."""
+    def update(
+        self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
+    ) -> tuple[Array, Memory]:
+        """Return the step to add to θ, and what is remembered after it.
+
+        Args:
+            memory: of the steps before. theta: θ. gradient: ∂L/∂θ. rates: η of each parameter.
+            decays: λ of each; all (P,).
+
+        """
 
     @abstractmethod
     def angles(self, course: Course) -> Array:
@@ -95,6 +117,21 @@ class Optimizer(ABC):
     @abstractmethod
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         """Return the learning rate on the unit sphere, (T, B), from η (T, 1) and ‖w‖ (T, B)."""
+
+    def expected_angles(
+        self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+    ) -> Array | None:
+        """Return the angle of a step at norms that need not be in balance, radians, (B,).
+
+        For gradients that are unrelated from step to step, after as many steps as the optimizer
+        remembers. None where there is no law.
+
+        Args:
+            rate: η. decay: λ. norms: ‖w‖ > 0, (B,). gradient_norms: ‖G‖ > 0, (B,).
+            size: how many weights are in a block, K·D.
+
+        """
+        return None
 
     def norms(self, course: Course) -> Array:
         """Return ‖w_t‖ from its first value, (T+1, B), or without columns where there is no law."""
@@ -145,15 +182,6 @@ class Optimizer(ABC):
 
     def _first_step(self, gradient: Array) -> float:
         """The length of the first step by a gradient, at η = 1."""
-        rest = np.zeros_like(gradient)
-        return float(lengths(self.start(rest)(rest, gradient, np.ones_like(gradient))))
-
-
-def forked(update: Update) -> Update:
-    """Return an update that remembers what this one does, and goes on apart from it."""
-    if not isinstance(update, FunctionType):
-        return deepcopy(update)
-    cells = tuple(CellType(deepcopy(cell.cell_contents)) for cell in update.__closure__ or ())
-    return FunctionType(
-        update.__code__, update.__globals__, update.__name__, update.__defaults__, cells
-    )
+        rest, ones = np.zeros_like(gradient), np.ones_like(gradient)
+        step, _ = self.update(self.init(rest), rest, gradient, ones, rest)
+        return float(lengths(step))

@@ -73,7 +73,8 @@ class RotationalEquilibrium:
         ends = log(abs(end)), log(abs(start))
         distance = np.exp((ends[1] - ends[0]) / 2 * z + sum(ends) / 2)
         y = distance if start > 0 else -distance
-        slowness = np.exp(-self.hastens * y) * y / -np.expm1(-self.returns * y)
+        with np.errstate(over="ignore"):  # far below the balance a norm grows at once
+            slowness = np.exp(-self.hastens * y) * y / -np.expm1(-self.returns * y)
         return self._after(float(weights @ slowness) * (ends[1] - ends[0]) / 2)
 
     def _after(self, time: float) -> float:

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
 from normgeo.base.arrays import Array, real_array, require_same_cases
-from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.progress import Ended, Progress, Report, Steps
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.hold_out import Split
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
-from normgeo.dynamics.steps import Steps
 from normgeo.models.layers import undefined_for_one_case
 from normgeo.models.network import Network, NetworkLinearization
 from normgeo.models.running_averages import Running
@@ -167,12 +166,14 @@ def _walk(
     """
     network, running = state
     theta = network.pack().astype(np.float64)
-    update = rule.start(decay * network.is_weight)
+    memory, decays = rule.init(theta), decay * network.is_weight
     rates = np.full(theta.shape, rate)
     for X, y in batches:
         with np.errstate(over="ignore", invalid="ignore"):
             at = network.linearize(X)
-            theta = update(theta, network.gradient_at(at, y), rates)
+            gradient = network.gradient_at(at, y)
+            change, memory = rule.update(memory, theta, gradient, rates, decays)
+            theta = theta + change
         if not np.isfinite(theta).all():
             raise Refusal(text("The gradient or the parameters after it exceed the largest float."))
         loss = network.loss_at(at.s, y)

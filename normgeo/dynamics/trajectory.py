@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from normgeo.base.arguments import instance_of
+from normgeo.base.arguments import instance_of, is_whole, shown, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Ended
 from normgeo.base.refusal import Refusal
@@ -112,21 +112,27 @@ class Trajectory:
             ValueError: a step that was not taken or not kept.
 
         """
-        (place,) = np.nonzero(self.kept == step)
-        if not len(place):
+        places = np.flatnonzero(self.kept == step) if is_whole(step) else np.zeros(0, int)
+        if not len(places):
             raise Refusal(
                 text(
                     "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got "
                     "{step}.",
                     kept=len(self.kept),
                     last=self.steps,
-                    step=step,
+                    step=shown(step),
                 )
             )
-        return self.start.unpack(self.parameters[place[0]])
+        return self.start.unpack(self.parameters[places[0]])
 
     def of_block(self, block: int) -> Trajectory:
-        """Return what was measured of one block, with none of the θ on the way kept."""
+        """Return what was measured of one block, with none of the θ on the way kept.
+
+        Raises:
+            ValueError: no such block.
+
+        """
+        block = whole_number("block", block, 0, len(self.blocks.neurons) - 1)
         one = [block]
         return replace(
             self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -15,8 +16,40 @@ from normgeo.models.linearization import ModelLinearization, ParameterLayout, Pa
 CASES = 1024
 """That are multiplied at once: their strip and its weighted copy stay in cache."""
 
-Visit = Callable[[Array, Array], None]
-"""Given X̂ (n, D) and MᵀKM/N (c, c, n) of n cases and the c neurons of a cluster."""
+FEATURES = 196
+"""That are multiplied at once."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """X̂ (n, D) of some cases, multiplied with itself for many weights of the cases."""
+
+    X: Array
+
+    @cached_property
+    def gram(self) -> Array:
+        """X̂ᵀX̂ (D, D), once for all weights that are the same in every case."""
+        gram: Array = self.X.T @ self.X
+        return gram
+
+    def add_gram(self, into: Array, k: Array) -> None:
+        """Add the lower triangle of X̂ᵀ diag(k) X̂, (D, D), by strips of its columns."""
+        if k[0] == k[-1] and (k == k[0]).all():
+            if k[0]:
+                into += k[0] * self.gram
+        elif self.X.shape[1] <= FEATURES and k.min() >= 0:
+            # A product with its own transpose is half the work.
+            weighted = np.sqrt(k)[:, None] * self.X
+            into += weighted.T @ weighted
+        else:
+            for start in range(0, self.X.shape[1], FEATURES):
+                columns = slice(start, start + FEATURES)
+                into[start:, columns] += self.X[:, start:].T @ (k[:, None] * self.X[:, columns])
+
+
+Visit = Callable[[Inputs, Array], None]
+"""Given X̂ of n cases and MᵀKM/N (c, c, n) of them and the c neurons of a cluster."""
 
 Visitor = Callable[[Array], Visit]
 """Given an array of zeros, what adds to it."""
@@ -93,34 +126,111 @@ class Summing:
         wanted: Sequence[tuple[Array, Visitor]],
     ) -> Sums:
         """Sum over parts for some clusters, in one pass, and have each visited."""
+        most = max((len(cluster) for cluster, _ in wanted), default=1)
         D, R = self.layout.features, self.layout.per_neuron - self.layout.features
         visited = np.zeros(shape)
         visits = [(cluster, visitor(visited)) for cluster, visitor in wanted]
         sizes = [len(cluster) for cluster, _ in wanted]
         found = [ClusterSums(np.zeros((R, D, c, c)), np.zeros((R, R, c, c))) for c in sizes]
-        for _, at in parts:
-            for (cluster, visit), sums in zip(visits, found, strict=True):
-                self._add(at, cluster, visit, sums)
+        for _, part in parts:
+            at = part.whole
+            apart = most == 1 and wanted and not at.scale.shared_by_neurons
+            for rows in portions(part.cases, most):
+                inputs = Inputs(_features(part, rows))
+                if apart:
+                    self._add_apart(part, rows, inputs, visits, found)
+                    continue
+                for (cluster, visit), sums in zip(visits, found, strict=True):
+                    self._add(part, rows, inputs, cluster, visit, sums)
         return visited, found
 
     def _add(
-        self, part: ModelLinearization, cluster: Array, visit: Visit, sums: ClusterSums
+        self,
+        part: ModelLinearization,
+        rows: slice,
+        inputs: Inputs,
+        cluster: Array,
+        visit: Visit,
+        sums: ClusterSums,
     ) -> None:
-        at, kind, c = part.whole, part.kind or np.dtype(np.float64), len(cluster)
-        for rows in portions(part.cases, c):
-            X = at.center.project_features(at.centered_inputs[rows]).astype(kind, copy=False)
-            K = self.family.covariance(part.s[rows][:, cluster]) / self.times
-            K = K.astype(kind, copy=False)
-            M = self.mixed(part, cluster, rows).astype(kind, copy=False)
-            KM = K @ M
-            visit(X, np.ascontiguousarray(np.moveaxis(M.mT @ KM, 0, -1)))
-            z = part.z[rows][:, cluster]
-            roles = [np.ones_like(z), z][: len(sums.rest)]
-            for r, role in enumerate(roles):
-                products = X.T @ (role[:, :, None] * KM).reshape(len(X), -1)
-                sums.weights[r] += products.reshape(-1, c, c)
-                for t, other in enumerate(roles):
+        X, c = inputs.X, len(cluster)
+        s, coupled = part.s[rows][:, cluster], self.family.coupled
+        K = self.family.covariance(s) if coupled else self.family.covariance_diagonal(s)[:, :, None]
+        K = (K / self.times).astype(X.dtype, copy=False)
+        M = self.mixed(part, cluster, rows).astype(X.dtype, copy=False)
+        KM = K @ M if coupled else K * M
+        visit(inputs, np.ascontiguousarray(np.moveaxis(M.mT @ KM, 0, -1)))
+        z = part.z[rows][:, cluster]
+        roles = [np.ones_like(z), z][: len(sums.rest)]
+        for r, role in enumerate(roles):
+            products = X.T @ (role[:, :, None] * KM).reshape(len(X), -1)
+            sums.weights[r] += products.reshape(-1, c, c)
+            for t, other in enumerate(roles):
+                if coupled:
                     sums.rest[r, t] += (role[:, :, None] * K * other[:, None, :]).sum(axis=0)
+                else:
+                    sums.rest[r, t].flat[:: c + 1] += (role * K[:, :, 0] * other).sum(axis=0)
+
+    def _add_apart(
+        self,
+        part: ModelLinearization,
+        rows: slice,
+        inputs: Inputs,
+        visits: Sequence[tuple[Array, Visit]],
+        found: Sequence[ClusterSums],
+    ) -> None:
+        """`_add` for clusters of one neuron each, whose K and M are numbers, all at once."""
+        X, alone = inputs.X, np.concatenate([cluster for cluster, _ in visits])
+        K = self.family.covariance_diagonal(part.s[rows][:, alone]).T / self.times
+        M = (self.mixing.diagonal() / part.whole.sigma)[0, alone]
+        M = (M if part.gain is None else part.gain[alone] * M)[:, None]
+        z = part.z[rows][:, alone].T
+        weights = (K * M**2).astype(X.dtype, copy=False)
+        roles = [np.ones_like(z), z][: len(found[0].rest)]
+        to_weights = [(role * K * M).astype(X.dtype, copy=False) @ X for role in roles]
+        rest = [[(role * K * other).sum(axis=1) for other in roles] for role in roles]
+        for i, ((_, visit), sums) in enumerate(zip(visits, found, strict=True)):
+            visit(inputs, weights[i, None, None])
+            for r in range(len(roles)):
+                sums.weights[r, :, 0, 0] += to_weights[r][i]
+                for t in range(len(roles)):
+                    sums.rest[r, t] += rest[r][t][i]
+
+    def diagonal(
+        self, parts: Iterable[Part], clusters: Sequence[Array], radial: Sequence[Array | None]
+    ) -> Array:
+        """Return the diagonal of F over parts, (H, P/H), without blocks of any neurons.
+
+        Of w_i it is Σ_n m_iᵀK m_i x̂², m_i the column of M, and of what is radial the same with
+        m_i x̂ − z ∘ Q_i for m_i x̂.
+        """
+        D, H = self.layout.features, self.layout.neurons
+        found = np.zeros((H, self.layout.per_neuron))
+        most = max(map(len, clusters))
+        for _, part in parts:
+            for rows in portions(part.cases, most):
+                X = _features(part, rows)
+                own = np.empty((H, len(X)), X.dtype)
+                for cluster, Q in zip(clusters, radial, strict=True):
+                    s, z = part.s[rows][:, cluster], part.z[rows][:, cluster]
+                    M = self.mixed(part, cluster, rows) / self.times**0.5
+                    curved = self.family.covariance_operator(s)
+                    among = self.family.covariance_products(s, z) / self.times
+                    found[cluster, D] += self.family.covariance_diagonal(s).sum(axis=0) / self.times
+                    if self.layout.has_gain:
+                        found[cluster, D + 1] += among.diagonal()
+                    for i, h in enumerate(cluster):
+                        m = np.broadcast_to(M[:, :, i], s.shape)
+                        bent = curved(m)
+                        own[h] = np.einsum("nc,nc->n", m, bent)
+                        if Q is None:
+                            continue
+                        at = np.flatnonzero(Q[i].any(axis=0))
+                        along = X.T @ (z[:, at] * bent[:, at] / self.times**0.5)
+                        inner = Q[i][:, at] @ among[np.ix_(at, at)]
+                        found[h, :D] += (Q[i][:, at] * (inner - 2 * along)).sum(axis=1)
+                found[:, :D] += own @ X**2
+        return found
 
     def mixed(self, part: ModelLinearization, cluster: Array, rows: slice) -> Array:
         """Return M = ds/dc times the center's part over neurons, (n, c, c) or (1, c, c)."""
@@ -134,15 +244,23 @@ class Summing:
             M = (mixing / at.sigma.T)[None, cluster]
         return M if part.gain is None else part.gain[cluster, None] * M
 
-    def radial(self, part: ModelLinearization, cluster: Array) -> Array | None:
-        """Return M_hi q_h, the change −dg_h of the gains for a change of w_i, (c, D, c)."""
+    def radial(self, part: ModelLinearization, clusters: Sequence[Array]) -> list[Array | None]:
+        """Return M_hi q_h, the change −dg_h of the gains for a change of w_i, (c, D, c) each."""
         at = part.whole
         q = at.scale.radial(at.centered_inputs, at.point)
         if q is None:
-            return None
-        M = self.mixed(part, cluster, slice(0, 1))[0]
-        radial: Array = M.T[:, None, :] * at.center.project_features(q)[cluster].T
-        return radial
+            return [None] * len(clusters)
+        q, one = at.center.project_features(q), slice(0, 1)
+        mixed = [self.mixed(part, cluster, one)[0] for cluster in clusters]
+        each = zip(mixed, clusters, strict=True)
+        return [M.T[:, None, :] * q[cluster].T for M, cluster in each]
+
+
+def _features(part: ModelLinearization, rows: slice) -> Array:
+    """X̂ (n, D) of some cases."""
+    at = part.whole
+    X: Array = at.center.project_features(at.centered_inputs[rows])
+    return X.astype(part.kind or np.float64, copy=False)
 
 
 def portions(cases: int, neurons: int) -> Iterator[slice]:

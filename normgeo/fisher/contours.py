@@ -19,6 +19,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, guessed, reach_of
+from normgeo.normalizers.blocks import lengths
 
 BEYOND = 1.25
 """Times as far as it is looked: where an ellipse reaches farther along the first direction, only
@@ -79,7 +80,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
         )
     places = layout.weights.reshape(W.shape)[neurons].reshape(-1)
     w = W[neurons].reshape(-1).astype(np.float64)
-    along = w / np.linalg.norm(w)
+    along = w / lengths(w)
     F = around.F.to_dense()[np.ix_(places, places)]
     across = F - np.outer(along, along @ F)
     across -= np.outer(across @ along, along)
@@ -165,8 +166,8 @@ def _ellipse(metric: Array) -> Array:
 
 def _strip(within: float) -> tuple[Array, Array]:
     """Return rays across the first direction, up and then, after a gap, down, (R, 2) twice."""
-    lengths = np.linspace(-within, within, LENGTHS)
-    side = np.column_stack([lengths, np.zeros_like(lengths)])
+    at = np.linspace(-within, within, LENGTHS)
+    side = np.column_stack([at, np.zeros_like(at)])
     up = np.broadcast_to([0.0, 1.0], side.shape)
     gap = np.full((1, 2), np.nan)
     return np.concatenate([side, gap, side]), np.concatenate([up, gap, -up])

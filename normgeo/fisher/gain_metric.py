@@ -25,6 +25,7 @@ from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.linearization import ModelLinearization, Part
 from normgeo.models.rows import Linearized
+from normgeo.normalizers.blocks import lengths
 
 UNCHANGED = 1e-9
 
@@ -203,16 +204,16 @@ def _mean_products(model: NormalizedGLM, at: Linearized, of: Beside) -> Array:
 
 
 def _unit_rows(W: Array) -> Array:
-    lengths = np.linalg.norm(W, axis=1, keepdims=True)
-    if not lengths.all():
+    norms = lengths(W)[:, None]
+    if not norms.all():
         raise Refusal(
             text(
                 "The standard model has a magnitude to change only where a weight vector is "
                 "not zero; got zeros at neuron {neuron}. Start from other weights.",
-                neuron=np.flatnonzero(lengths == 0)[0],
+                neuron=np.flatnonzero(norms == 0)[0],
             )
         )
-    rows: Array = W / lengths
+    rows: Array = W / norms
     return rows
 
 

@@ -89,12 +89,15 @@ class Fisher(LinearOperator):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of it, in sentences: where the outputs are saturated."""
         family = self.structure.family
-        variance = self.structure.at.gathered(
-            lambda parts: sum(
-                share * float(family.covariance_diagonal(at.s).mean()) for share, at in parts
-            ),
-            add,
-        )
+        if self.form == "operator":
+            variance = self.structure.at.gathered(
+                lambda parts: sum(
+                    share * float(family.covariance_diagonal(at.s).mean()) for share, at in parts
+                ),
+                add,
+            )
+        else:  # without a pass: F among the biases is E[A'']/φ
+            variance = self.phi * float(self.diagonal()[self.layout.biases].mean())
         if variance >= SATURATED:
             return ()
         return (
@@ -168,6 +171,20 @@ class Fisher(LinearOperator):
         if max_bytes is not None:
             most = real_number("max_bytes", max_bytes, least=0)
         return _finite(lambda: self._storage.to_dense(most))
+
+    def stored(self) -> Fisher:
+        """Return it in a form that stores it: by blocks where no others are there, or dense.
+
+        Raises:
+            ValueError: it would take more than `max_bytes`.
+
+        """
+        if self.form != "operator":
+            return self
+        structure = self.structure
+        apart = len(structure.clusters) == self.layout.neurons
+        form = "blocks" if apart else "dense"
+        return Fisher(structure.at, structure.family, self.phi, form, self.max_bytes)
 
     def weights(self, max_bytes: float | None = None) -> Array:
         """Return F_WW (H·D, H·D), the part among the weights; raises as `to_dense` does."""

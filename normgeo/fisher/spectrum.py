@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,6 +17,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 from normgeo.fisher.which import WhichFisher
+from normgeo.normalizers.blocks import lengths
 
 SMALL = 400
 """Parameters up to which the matrix is formed, whatever the form."""
@@ -25,8 +27,11 @@ ROUNDING = 1e-14
 
 _AT_ONCE = 32  # columns
 
-PRODUCTS = 2000
-"""Products with F that Lanczos is told to take, for progress: how many it takes is not known."""
+PRODUCTS = 300
+"""Products with F that Lanczos is told to take at first: how many it takes is not known."""
+
+FEWEST = 100
+"""Products that Lanczos hardly takes less than: what takes less work than these is sooner there."""
 
 
 @final
@@ -73,13 +78,18 @@ def spectrum(
     seed: int = 0,
     progress: Report | Progress | None = None,
 ) -> Spectrum:
-    """Return the k largest eigenvalues of F: by Lanczos from products, or densely where F is small.
+    """Return the k largest eigenvalues of F: by Lanczos from products, or from the matrix itself.
+
+    The matrix, or its blocks where neurons are apart, is formed where F is small or that takes
+    less work than `FEWEST` products. Lanczos goes on until what is left is rounding: it is
+    `scipy.sparse.linalg.eigsh` with tol = 0.
 
     Args:
         F: of any form. k: from 1 to P (H·D); None for all of them, which forms the matrix.
         weights_only: of F_WW rather than of all of F.
         seed: of the first vector of Lanczos, so that a run can be repeated.
-        progress: told (products, PRODUCTS) after each of Lanczos.
+        progress: told (products, products expected) after each of Lanczos, or of PRODUCTS the
+            share of the parts of the matrix that is done.
 
     Raises:
         ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
@@ -119,22 +129,23 @@ def spectrum_among(
         ValueError: as `spectrum`.
 
     """
-    size, products = len(places), 0
-    watched, trace = Progress.of(progress), float(F.diagonal()[places].sum())
-    if trace == 0:
-        values, found = np.zeros(count), np.eye(size, count)
-    elif F.form == "operator" and size > SMALL and count < size // 2:
-        values, found, products = _lanczos(F, places, trace, count, seed, watched)
-    else:
-        matrix = _among(F, places)
-        if count == size:
-            values, found = eigh(matrix, driver="evd")
+    size, products, watched = len(places), 0, Progress.of(progress)
+    known = F if F.form != "operator" or size <= F.layout.size // 4 else None
+    if F.form == "operator" and size > SMALL and count < size // 2 and not _sooner_formed(F):
+        known, trace = F, float(F.diagonal()[places].sum())
+        if trace == 0:
+            values, found = np.zeros(count), np.eye(size, count)
         else:
-            values, found = eigh(matrix, subset_by_index=(size - count, size - 1))
-    values, vectors = values[::-1], np.zeros((F.layout.size, count))
-    vectors[places] = found[:, ::-1]
-    watched.tell(PRODUCTS, PRODUCTS)
-    residuals = np.linalg.norm((F.matmat(vectors) - values * vectors)[places], axis=0)
+            values, found, products = _lanczos(F, places, trace, count, seed, watched)
+    else:
+        known = known or F.stored()
+        parts = list(_parts(known, places))
+        trace = float(sum(np.trace(matrix) for _, matrix in parts))
+        values, found = _largest_of(parts, size, count, watched)
+    vectors = np.zeros((F.layout.size, count))
+    vectors[places] = found
+    residuals = lengths((known.matmat(vectors) - values * vectors)[places].T)
+    watched.tell(_steps(products), _steps(products))
     return Spectrum(
         values,
         vectors,
@@ -145,17 +156,47 @@ def spectrum_among(
         products,
         F.form,
         F.which,
-        F.notes,
+        known.notes,
     )
 
 
-def _among(F: Fisher, places: Array) -> Array:
-    """F (k, k) among some parameters; of few of many by products, without the others."""
-    if len(places) == F.layout.size:
-        return F.to_dense()
-    if len(places) > F.layout.size // 4:
-        matrix: Array = F.to_dense()[np.ix_(places, places)]
-        return matrix
+def _sooner_formed(F: Fisher) -> bool:
+    """Whether its matrix and eigenvectors take less work than `FEWEST` products with F.
+
+    A matrix takes D² for each case and pair of neurons that meet. A product takes 3DH for each
+    case, three times as long as as much of a matrix would: its arrays are long and narrow.
+    """
+    layout, sizes = F.layout, np.array([len(cluster) for cluster in F.structure.clusters])
+    pairs = int((sizes * (sizes + 1) // 2).sum())
+    decomposing = 4.0 * float(((sizes * layout.per_neuron) ** 3.0).sum())
+    forming = float(F.N) * pairs * layout.features**2
+    held = 8.0 * (layout.per_neuron * sizes.max()) * layout.size
+    products = FEWEST * 9.0 * F.N * layout.features * layout.neurons
+    return forming + decomposing < products and held <= F.max_bytes
+
+
+def _parts(F: Fisher, places: Array) -> Iterator[tuple[Array, Array]]:
+    """The parts of F among some parameters that are apart: which of these (k,), and F (k, k)."""
+    if F.form == "operator":
+        yield np.arange(len(places)), _by_columns(F, places)
+        return
+    neurons, p = places // F.layout.per_neuron, F.layout.per_neuron
+    if F.form == "blocks":
+        for h in np.unique(neurons):
+            at = np.flatnonzero(neurons == h)
+            inside = places[at] - h * p
+            yield at, F.block(h, h)[np.ix_(inside, inside)]
+        return
+    matrix = F.to_dense()
+    for cluster in F.structure.clusters:
+        at = np.flatnonzero(np.isin(neurons, cluster))
+        if len(at):
+            whole = len(at) == F.layout.size
+            yield at, matrix if whole else matrix[np.ix_(places[at], places[at])]
+
+
+def _by_columns(F: Fisher, places: Array) -> Array:
+    """F (k, k) among few of many parameters, by products, without the others."""
     columns = []
     for some in np.array_split(places, -(-len(places) // _AT_ONCE)):
         V = np.zeros((F.layout.size, len(some)))
@@ -163,6 +204,32 @@ def _among(F: Fisher, places: Array) -> Array:
         columns.append(F.matmat(V)[places])
     matrix = np.concatenate(columns, axis=1)
     return matrix / 2 + matrix.T / 2
+
+
+def _largest_of(
+    parts: Sequence[tuple[Array, Array]], size: int, count: int, progress: Progress
+) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of parts that are apart, descending, and their vectors."""
+    found = []
+    for done, (at, matrix) in enumerate(parts, start=1):
+        k = len(at)
+        some = None if count >= k else (k - count, k - 1)
+        found.append((at, *eigh(matrix, subset_by_index=some, driver="evr" if some else "evd")))
+        if not progress.tell(done * PRODUCTS // (len(parts) + 1), PRODUCTS):
+            raise Stop
+    values = np.concatenate([each for _, each, _ in found])
+    chosen = np.argsort(-values, kind="stable")[:count]
+    vectors, start = np.zeros((size, count)), 0
+    for at, each, own in found:
+        inside = (chosen >= start) & (chosen < start + len(each))
+        vectors[np.ix_(at, inside)] = own[:, chosen[inside] - start]
+        start += len(each)
+    return values[chosen], vectors
+
+
+def _steps(products: int) -> int:
+    """How many products Lanczos is told to take: more only where it has come near to so many."""
+    return max(PRODUCTS, products * 5 // 4 + 1)
 
 
 def _lanczos(
@@ -173,13 +240,15 @@ def _lanczos(
     seed: int,
     progress: Progress,
 ) -> tuple[Array, Array, int]:
-    """Return eigenvalues, ascending, vectors at `places` of θ, and how many products they took."""
+    """Return eigenvalues, descending, vectors at `places` of θ, and how many products they took."""
     products = 0
+    if trace == 0:
+        return np.zeros(k), np.eye(len(places), k), 0
 
     def product(v: Array) -> Array:
         nonlocal products
         products += 1
-        if not progress.tell(min(products, PRODUCTS - 1), PRODUCTS):
+        if not progress.tell(products, _steps(products)):
             raise Stop
         theta = np.zeros(F.layout.size)
         theta[places] = v.reshape(-1)
@@ -201,5 +270,5 @@ def _lanczos(
                 converged=len(error.eigenvalues),
             )
         ) from error
-    order = np.argsort(values)
+    order = np.argsort(-values)
     return trace * values[order], vectors[:, order], products

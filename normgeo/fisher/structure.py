@@ -23,13 +23,11 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import triangle
 from normgeo.base.text import text
-from normgeo.fisher.cluster_sums import Summing, Sums, Visit, Visitor, merged
+from normgeo.fisher.cluster_sums import Inputs, Summing, Sums, Visit, Visitor, merged
+from normgeo.fisher.packed_columns import PackedColumns
 from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization, Part
 from normgeo.models.rows import Linearized, Merge
-
-FEATURES = 196
-"""That are multiplied at once; see `cluster_sums.CASES`."""
 
 T = TypeVar("T")
 
@@ -88,25 +86,11 @@ class FisherStructure:
 
     def diagonal(self) -> Array:
         """Return the diagonal of F (P,), at the cost of products with X̂."""
-        layout = self.at.layout
-        diagonal = np.zeros((layout.neurons, layout.per_neuron))
-
-        def adding(cluster: Array) -> Visitor:
-            def visitor(squares: Array) -> Visit:
-                def add(X: Array, k: Array) -> None:
-                    squares[cluster] += np.einsum("iin->in", k) @ X**2
-
-                return add
-
-            return visitor
-
-        shape = layout.neurons, layout.features
-        squares, each = self._sums(shape, [(cluster, adding(cluster)) for cluster in self.clusters])
-        for cluster, sums in zip(self.clusters, each, strict=True):
-            for i, h in enumerate(cluster):
-                S, Q = sums.radial_halves(i)
-                diagonal[h, : layout.features] = squares[h] - 2 * (S * Q).sum(axis=1)
-                diagonal[h, layout.features :] = sums.rest[:, :, i, i].diagonal()
+        summing, clusters = self._summing, self.clusters
+        radial = summing.radial(self._first, clusters)
+        diagonal: Array = self.at.gathered(
+            lambda parts: summing.diagonal(parts, clusters, radial), add
+        )
         return diagonal.reshape(-1)
 
     def curved(self, step: Callable[[Iterable[Curved]], T], merge: Merge[T]) -> T:
@@ -144,8 +128,19 @@ class FisherStructure:
         return factor.T
 
     def factor_triangle(self, V: Array) -> Array:
-        """Return the R of B V = QR, which has its singular values and right vectors."""
-        return self._factors(V, lambda parts: reduce(_joined, map(triangle, parts)), _joined)
+        """Return the R of B V = QR, which has its singular values and right vectors.
+
+        Outputs of clusters that are apart have each their own R, on the diagonal, (m, k).
+        """
+        packed = self.packed(V)
+        each = self._factors(
+            packed.V, lambda parts: reduce(_all_joined, map(packed.triangles, parts)), _all_joined
+        )
+        return packed.together(each)
+
+    def packed(self, V: Array) -> PackedColumns:
+        """Return columns V (P, k) packed by the clusters."""
+        return PackedColumns.of(V, self.clusters, self.at.layout)
 
     def _factors(self, V: Array, step: Callable[[Iterator[Array]], T], merge: Merge[T]) -> T:
         family, times = self.family, self.at.cases * self.phi
@@ -174,6 +169,10 @@ class FisherStructure:
         it = self._first.whole
         return it.center.project_neurons(np.eye(self.at.layout.neurons), it.groups)
 
+    @cached_property
+    def _summing(self) -> Summing:
+        return Summing(self.family, self.at.cases * self.phi, self.at.layout, self._mixing)
+
     def _filled(
         self, shape: tuple[int, ...], pairs: Sequence[tuple[int, int]], block: BlockOf
     ) -> Array:
@@ -185,12 +184,11 @@ class FisherStructure:
             def visitor(F: Array) -> Visit:
                 grams = [(place, block(F, *pair)[:D, :D]) for place, pair in inside]
 
-                def add(X: Array, k: Array) -> None:
+                def visit(inputs: Inputs, k: Array) -> None:
                     for (i, j), gram in grams:
-                        if k[i, j].any():
-                            _add_weighted_gram(gram, X, k[i, j])
+                        inputs.add_gram(gram, k[i, j])
 
-                return add
+                return visit
 
             return visitor
 
@@ -211,9 +209,9 @@ class FisherStructure:
 
     def _sums(self, shape: tuple[int, ...], wanted: Sequence[tuple[Array, Visitor]]) -> Sums:
         """Sum over the cases for some clusters, in one pass, with an array that each adds to."""
-        summing = Summing(self.family, self.at.cases * self.phi, self.at.layout, self._mixing)
+        summing = self._summing
         visited, found = self.at.gathered(lambda parts: summing.over(parts, shape, wanted), merged)
-        radial = [summing.radial(self._first, cluster) for cluster, _ in wanted]
+        radial = summing.radial(self._first, [cluster for cluster, _ in wanted])
         return visited, [replace(it, radial=q) for it, q in zip(found, radial, strict=True)]
 
 
@@ -230,21 +228,14 @@ def _factor(family: Family, at: ModelLinearization, V: Array, times: float) -> A
     return columns.T
 
 
-def _joined(R: Array, other: Array) -> Array:
-    return triangle(np.concatenate([R, other]))
+def _all_joined(these: list[Array], others: list[Array]) -> list[Array]:
+    return [triangle(np.concatenate(both)) for both in zip(these, others, strict=True)]
 
 
 def _of(cluster: Array, pairs: Sequence[tuple[int, int]]) -> Places:
     """The pairs of neurons within a cluster, by their places in it."""
     place = {int(h): i for i, h in enumerate(cluster)}
     return [((place[i], place[j]), (i, j)) for i, j in pairs if i in place and j in place]
-
-
-def _add_weighted_gram(into: Array, X: Array, k: Array) -> None:
-    """Add the lower triangle of Xᵀ diag(k) X, (D, D), by strips of its columns."""
-    for start in range(0, X.shape[1], FEATURES):
-        columns = slice(start, start + FEATURES)
-        into[start:, columns] += X[:, start:].T @ (k[:, None] * X[:, columns])
 
 
 def check_size(

@@ -29,7 +29,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.named import NORMALIZERS, normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 DRAWS = 1
@@ -128,7 +128,7 @@ class Verdict:
 
 
 def certify(
-    normalizer: Normalizer,
+    normalizer: Normalizer | str,
     transform: Transform,
     eps: float | Fraction | None = None,
     *,
@@ -156,7 +156,7 @@ def certify(
     'invariant only at ε = 0'
 
     """
-    instance_of("normalizer", normalizer, Normalizer)
+    normalizer = normalizer_of(normalizer)
     instance_of("transform", transform, Transform)
     if rng is not None:
         instance_of("rng", rng, np.random.Generator)
@@ -199,10 +199,9 @@ def invariance_table(
 
     `seed` is that of each draw.
     """
-    for name, given in (("normalizers", normalizers), ("transforms", transforms)):
-        if given is not None:
-            instance_of(name, given, Mapping)
     rows: Mapping[Key, Normalizer] = NORMALIZERS if normalizers is None else normalizers  # type: ignore[assignment]
+    instance_of("normalizers", rows, Mapping)
+    instance_of("transforms", transforms, Mapping)
     return {
         (name, key): certify(normalizer, transform, eps, seed=seed)
         for name, normalizer in rows.items()

@@ -14,6 +14,7 @@ from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.invariance.transforms import Transform
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 FLOATS = tuple(map(np.dtype, (np.float16, np.float32, np.float64)))
@@ -39,7 +40,7 @@ class Sweep:
 
 
 def sweep(
-    normalizer: Normalizer,
+    normalizer: Normalizer | str,
     transform: Transform,
     W: ArrayLike,
     X: ArrayLike,
@@ -62,7 +63,7 @@ def sweep(
             is undefined or 0 everywhere before any change.
 
     """
-    instance_of("normalizer", normalizer, Normalizer)
+    normalizer = normalizer_of(normalizer)
     instance_of("transform", transform, Transform)
     W64, X64 = weights_and_inputs(W, X)
     steps = real_array("strengths", strengths, 1).astype(np.float64)
@@ -104,7 +105,7 @@ def sweep(
 def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
-    except (TypeError, ValueError):  # no type at all, in NumPy's own words
+    except (TypeError, ValueError, RuntimeError):  # no type at all, in NumPy's own words
         kind = np.dtype(object)
     if kind not in FLOATS:
         raise Refusal(

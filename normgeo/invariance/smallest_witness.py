@@ -23,6 +23,7 @@ from normgeo.invariance.certificate import Parameters, Shape, certify
 from normgeo.invariance.integers import LARGEST, how_many, place_in_order, rows
 from normgeo.invariance.transforms import Transform
 from normgeo.invariance.witness import Side, Witness
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 SIZES_TRIED = 3
@@ -37,7 +38,7 @@ PORTION = 1 << 13
 TOLERANCE = 1e-9
 
 
-def smallest_witness(normalizer: Normalizer, transform: Transform) -> Witness:
+def smallest_witness(normalizer: Normalizer | str, transform: Transform) -> Witness:
     """Return the smallest integers W, X (and γ) at which `transform` moves |z|.
 
     Fewest entries of W, X and γ; then the least sum of their sizes, all in {−2, …, 2}; then the
@@ -55,6 +56,7 @@ def smallest_witness(normalizer: Normalizer, transform: Transform) -> Witness:
     (array([[Fraction(1, 1)]], dtype=object), array([[Fraction(1, 1)]], dtype=object), '1', '4')
 
     """
+    normalizer = normalizer_of(normalizer)
     if certify(normalizer, transform).invariant:
         raise Refusal(
             text(
@@ -237,7 +239,7 @@ class _Search:
         return Refusal(
             text(
                 "The search for a witness that {change} moves the z of {name} has become too "
-                "large; got groups={groups}. Use fewer groups, or the counterexample of `certify`.",
+                "large with {groups} groups. Use fewer groups, or the counterexample of `certify`.",
                 change=self.transform.label,
                 name=self.normalizer.title,
                 groups=self.normalizer.groups,

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import is_whole
+from normgeo.base.arguments import is_whole, shown
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -118,12 +118,12 @@ class Transform:
         if not (is_whole(index) and -rows <= index < rows):
             raise Refusal(
                 text(
-                    "`index` must name one of the {rows} rows of {matrix} (0 to {last}); got "
+                    "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row "
                     "{index}.",
                     rows=rows,
                     matrix=self.matrix,
                     last=rows - 1,
-                    index=index,
+                    index=shown(index),
                 )
             )
 
@@ -149,7 +149,7 @@ class Transform:
                     text(
                         "`delta` must be a finite number other than 0; got {delta}. "
                         "A factor of 0 would erase what it scales.",
-                        delta=delta,
+                        delta=shown(delta),
                     )
                 )
             return self.operation.rescale(M, delta, index)

@@ -4,130 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
+from functools import cached_property
 from typing import final
 
-from normgeo.base.arguments import entry_of, instance_of, real_number, whole_number
+from normgeo.base.arguments import instance_of
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import Files, list_tensors
-from normgeo.layers.modules import ROLES, Module, modules
-from normgeo.layers.pairing import normalizer_of, standing
-from normgeo.layers.place import PLACES, Place, require_place
-from normgeo.layers.weights import Arrangement
-from normgeo.normalizers.named import NORMALIZERS
+from normgeo.layers.modules import LEAST_AXES, ROLES, Module, modules, why_left_out
+from normgeo.layers.pairing import Norms
+from normgeo.layers.proposal import Proposal, proposals_of, with_sharing
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.statistic import group_size
 
-EPS = 1e-5
-"""ε of PyTorch's batch, layer and group norm: no checkpoint holds it."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A layer that files hold, before its numbers are read.
-
-    Attributes:
-        name: of the weights, and of a part of them. arrangement: how W is taken from its tensor.
-        module: the layer's own tensors. norm: those of its norm, None where it is none or weight
-            norm. normalizer: with ε. place: where it stands. why: what that was taken from.
-
-    """
-
-    name: str
-    arrangement: Arrangement
-    module: Module
-    norm: Module | None
-    normalizer: Normalizer
-    place: Place
-    why: str
-
-    @property
-    def weight(self) -> Tensor:
-        """The tensor of the weights."""
-        return self.module.tensors["weight"]
-
-    @property
-    def channels(self) -> int:
-        """How many numbers a norm at its place takes of each case."""
-        H, D = self.arrangement.shape
-        return D if self.place.over_features else H
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """The keys of the places that its norm can have here."""
-        return tuple(key for key, place in PLACES.items() if replace(self, place=place)._possible)
-
-    @property
-    def _possible(self) -> bool:
-        try:
-            self.require_possible()
-        except Refusal:
-            return False
-        return True
-
-    def corrected(
-        self,
-        norm: Module | str | None = None,
-        place: Place | str | None = None,
-        normalizer: Normalizer | str | None = None,
-        groups: int | None = None,
-        eps: float | None = None,
-    ) -> Proposal:
-        """Return it with what is stated of its norm; None keeps what was found.
-
-        Args:
-            norm: its module, "" for none. place, normalizer, groups, eps: of it.
-
-        Raises:
-            ValueError: bad words or numbers.
-
-        """
-        found = self
-        if place is not None:
-            place = entry_of("place", place, PLACES, Place)
-        if normalizer is not None:
-            normalizer = entry_of("normalizer", normalizer, NORMALIZERS, Normalizer)
-        if norm is not None:
-            of_norm = norm if isinstance(norm, Module) else None
-            if of_norm is None:
-                place = place or PLACES["after"]  # of the weights themselves, or none
-            H, _ = self.arrangement.shape
-            taken = normalizer_of(of_norm, self.module, H)
-            found = replace(self, norm=of_norm, normalizer=_with_eps(taken, EPS))
-        chosen = normalizer or found.normalizer
-        if normalizer is not None or eps is not None:
-            chosen = _with_eps(chosen, EPS if eps is None else real_number("eps", eps, least=0))
-        if groups is not None:
-            chosen = replace(chosen, groups=whole_number("groups", groups, 1))
-        kept = norm is None and place is None and normalizer is None
-        why = self.why if kept else text("as stated")
-        return replace(found, normalizer=chosen, place=place or self.place, why=why)
-
-    def require_possible(self) -> None:
-        """Refuse a place that its norm can't have, or where its numbers or groups are for others.
-
-        Raises:
-            ValueError: it is one.
-
-        """
-        require_place(self.place, self.normalizer, prod(self.arrangement.kernel))
-        group_size(self.channels, self.normalizer.groups)
-        if self.norm is not None and self.channels % self.norm.channels:
-            raise Refusal(
-                text(
-                    "A norm that stands {place} of a layer with W of shape {shape} takes "
-                    "{channels} numbers of each case; {norm!r} has {count}. State another place "
-                    "or another norm.",
-                    place=self.place.title,
-                    shape=self.arrangement.shape,
-                    channels=self.channels,
-                    norm=self.norm.path,
-                    count=self.norm.channels,
-                )
-            )
+__all__ = ["Checkpoint", "Proposal"]
 
 
 @final
@@ -145,6 +35,20 @@ class Checkpoint:
     roles: Mapping[str, str]
     proposals: tuple[Proposal, ...]
 
+    @cached_property
+    def of_role(self) -> Mapping[str, Tensor]:
+        """The last tensor of each role."""
+        return {self.roles[tensor.name]: tensor for tensor in self.tensors}
+
+    @cached_property
+    def left_out(self) -> Mapping[str, str]:
+        """Why each tensor of two axes or more that is not used is no layer, by its name."""
+        return {
+            tensor.name: why_left_out(tensor.name, tensor.shape)
+            for tensor in self.tensors
+            if self.roles[tensor.name] == "other" and sum(n > 1 for n in tensor.shape) > 1
+        }
+
     def without(self, *roles: str) -> Checkpoint:
         """Return the same with nothing for some of the roles."""
         kept = {name: "other" if role in roles else role for name, role in self.roles.items()}
@@ -161,14 +65,16 @@ class Checkpoint:
         normalizer: str | Normalizer | None = None,
         groups: int | None = None,
         eps: float | None = None,
+        one_plus: bool | None = None,
     ) -> Checkpoint:
         """Look into files, and propose layers.
 
         Args:
             files: one or more paths. roles: corrections, tensor → a word of ROLES.
             norm: the path of the one whose gain and statistics are meant, "" for none.
-            place, normalizer, groups, eps: of it. All of these correct every layer; None keeps
-                what is found.
+            place, normalizer, groups, eps: of it.
+            one_plus: whether its gain is 1 and what the file has, as Gemma's. All of these correct
+                every layer; None keeps what is found.
 
         Raises:
             ValueError: bad files, an unknown tensor or word, or no weights in them.
@@ -180,11 +86,12 @@ class Checkpoint:
         if not corrected and sum(len(t.shape) == 2 for t in tensors) == len(tensors) == 1:
             corrected = {tensors[0].name: "weight"}  # a file of one matrix
         found = modules(tensors, corrected)
+        norms, of_norm = Norms.of(found, tensors), _norm(norm, found)
         proposals = [
-            proposal.corrected(_norm(norm, found), place, normalizer, groups, eps)
+            proposal.corrected(of_norm, place, normalizer, groups, eps, one_plus)
             for module in found.values()
             if module.is_layer
-            for proposal in _proposals(module, found)
+            for proposal in proposals_of(module, norms)
         ]
         if not proposals:
             raise Refusal(
@@ -196,9 +103,8 @@ class Checkpoint:
                 )
             )
         of_module = {t.name: r for m in found.values() for r, t in m.tensors.items()}
-        return cls(
-            tensors, {t.name: of_module.get(t.name, "other") for t in tensors}, (*proposals,)
-        )
+        named = {t.name: of_module.get(t.name, "other") for t in tensors}
+        return cls(tensors, named, with_sharing(proposals))
 
     def norms_for(self, proposal: Proposal) -> tuple[str, ...]:
         """The paths of the norms that a layer can have by their sizes, in the order of names."""
@@ -220,32 +126,17 @@ class Checkpoint:
         names = [proposal.name for proposal in self.proposals]
         found = [p for p in self.proposals if name in {None, p.name, p.weight.name, p.module.path}]
         if len(found) != 1:
-            shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+            shown = ", ".join(one[:80] for one in names[:8]) + (", …" if len(names) > 8 else "")
             raise Refusal(
                 text(
                     "Choose one of the {count} layers of the files by its name; got {name!r}, and "
                     "they are {names!s}.",
                     count=len(names),
-                    name=name,
+                    name=name and name[:80],
                     names=shown,
                 )
             )
         return found[0]
-
-
-def _proposals(module: Module, found: Mapping[str, Module]) -> list[Proposal]:
-    norms = {path: other for path, other in found.items() if other.is_norm}
-    proposals = []
-    for name, how in Arrangement.all_of(module):
-        H, D = how.shape
-        where = standing(module, H, D, norms)
-        norm = norms.get(where.norm)
-        place = PLACES[where.place]
-        normalizer = normalizer_of(norm, module, 0 if place.over_features else H)
-        proposals.append(
-            Proposal(name, how, module, norm, _with_eps(normalizer, EPS), place, where.why)
-        )
-    return proposals
 
 
 def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
@@ -265,14 +156,20 @@ def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
     )
 
 
-def _with_eps(normalizer: Normalizer, eps: float) -> Normalizer:
-    return replace(normalizer, eps=eps) if normalizer.scaling.takes_eps else normalizer
-
-
 def _checked_roles(roles: Mapping[str, str], tensors: tuple[Tensor, ...]) -> dict[str, str]:
-    names = {tensor.name for tensor in tensors}
+    axes = {tensor.name: len(tensor.shape) for tensor in tensors}
     for name, role in instance_of("roles", roles, Mapping).items():
-        if name not in names or role not in ROLES:
+        if name in axes and role in LEAST_AXES and axes[name] < LEAST_AXES[role]:
+            raise Refusal(
+                text(
+                    "A tensor of {axes} axes is no {role}; got this for {name!r}. Correct another "
+                    "tensor.",
+                    axes=axes[name],
+                    role=ROLES[role],
+                    name=name[:80],
+                )
+            )
+        if name not in axes or role not in ROLES:
             raise Refusal(
                 text(
                     "A correction gives a tensor of the files one of {roles}; got {name!r} and "

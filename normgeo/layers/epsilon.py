@@ -8,6 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.normalizers.fixed_cases import TINY
@@ -30,7 +31,7 @@ _UNKNOWN = 1e-12  # of ε: a smaller v is lost beside it, and so is z without ε
 @final
 @dataclass(frozen=True, eq=False)
 class EpsilonPairs:
-    """What ε takes off z, of each pair of a neuron (or feature) and a case, the most first.
+    """What ε takes off z, of each pair of a neuron (or feature) and a case, largest first.
 
         lost = |C|/√v − |C|/√(v + ε)
 
@@ -86,13 +87,25 @@ class EpsilonShare:
 
 
 def epsilon_share(layer: TrainedLayer) -> EpsilonShare | None:
-    """Return where ε counts, by X or else by what training has averaged; None where neither is."""
+    """Return where ε counts, by X or else by what training has averaged; None where neither is.
+
+    Raises:
+        ValueError: summed inputs or squares beyond the largest float.
+
+    """
     eps = float(layer.normalizer.added_eps)
     if not eps:
         return None
     moments = layer.moments()
     if moments is not None:
         C, v = moments
+        if not (np.isfinite(C).all() and np.isfinite(v).all()):
+            raise Refusal(
+                text(
+                    "The summed inputs of the layer, or their squares, exceed the largest float. "
+                    "Use smaller activations X."
+                )
+            )
         before = np.maximum(v - eps, 0)  # `moments` has added it
         shortened = _shortened(before, eps)
         return EpsilonShare(shortened, text("the activations X"), _pairs(C, before, eps, shortened))

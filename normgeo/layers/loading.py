@@ -18,6 +18,8 @@ from normgeo.layers.weights import in_groups
 from normgeo.layers.windows import ONE_BY_ONE, Counts, Sliding
 from normgeo.normalizers.normalizer import Normalizer
 
+WEIGHTS = "weights"
+"""What files of weights are for, and of the norms beside them."""
 EXTRA = ("x", "stream", "labels", "gradient")
 """What is known of a layer beside its weights and its norm, by the roles of tensors and files."""
 OF_CASES = ("x", "stream", "labels")
@@ -38,6 +40,7 @@ def load_layer(
     normalizer: str | Normalizer | None = None,
     groups: int | None = None,
     eps: float | None = None,
+    one_plus: bool | None = None,
     stride: Counts = 1,
     padding: Counts | str = 0,
     dilation: Counts = 1,
@@ -57,6 +60,8 @@ def load_layer(
         norm: the path of the norm in the files, "" for none.
         place, normalizer, groups, eps: of it, where they are not what its name says. ε stands in
             no file; where it is None, 1e-5.
+        one_plus: whether its gain is 1 and what the file has, as in Gemma; None as its block is
+            written.
         stride, padding, dilation: how a kernel moves over images x: one number, or one for each
             axis; "same" pads as JAX does. They stand in no file either.
 
@@ -66,7 +71,14 @@ def load_layer(
     """
     sliding = Sliding.of(stride, padding, dilation)
     found = Checkpoint.of(
-        files, roles, norm=norm, place=place, normalizer=normalizer, groups=groups, eps=eps
+        files,
+        roles,
+        norm=norm,
+        place=place,
+        normalizer=normalizer,
+        groups=groups,
+        eps=eps,
+        one_plus=one_plus,
     )
     extra = {"x": x, "stream": stream, "labels": labels, "gradient": gradient}
     return read_layer(found, found.choose(layer), extra, sliding)
@@ -121,7 +133,7 @@ def read_layer(
     """
     proposal.require_possible()
     of_layer = proposal.module.tensors
-    alone = {r: t for t in checkpoint.tensors for r in [checkpoint.roles[t.name]]}
+    alone = checkpoint.of_role
     extra = {
         what: _only(file, what, proposal.weight.name) if file is not None else alone.get(what)
         for what, file in {**dict.fromkeys(EXTRA), **files}.items()
@@ -174,7 +186,8 @@ def read_layer(
     bias = how.of_rows(_vector(of_layer, "bias"))
     norm = proposal.norm
     if norm is None:
-        gain, shift, running = _vector(of_layer, "gain"), None, None
+        own = {} if proposal.basis.is_unknown else of_layer
+        gain, shift, running = _vector(own, "gain"), None, None
         if gain is not None:
             shift, bias = bias, None  # weight norm takes no bias in
     else:
@@ -182,6 +195,9 @@ def read_layer(
             _repeated(_vector(norm.tensors, role), proposal.channels)
             for role in ("gain", "bias", "running_var")
         )
+        if gain is not None and proposal.one_plus:
+            gain = gain + 1
+            notes.append(text("The gain is 1 and what the file has, as in Gemma."))
     takes_bias = proposal.normalizer.centering.shared_by_cases
     if bias is not None and norm is not None and proposal.place.takes_outputs:
         if takes_bias:
@@ -220,6 +236,7 @@ def read_layer(
         seen=seen,
         why=proposal.why,
         notes=tuple(notes),
+        basis=proposal.basis,
     )
 
 

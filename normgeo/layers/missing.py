@@ -25,7 +25,7 @@ def missing(
     said = []
     if zeros := int(np.count_nonzero(layer.blocks.vectors(layer.W).any(axis=-1) == 0)):
         said.append(text("{count} blocks are zero: they have no direction.", count=zeros))
-    if not layer.blocks.homogeneous:
+    if not layer.blocks.homogeneous and not layer.basis.is_unknown:
         said.append(
             text(
                 "W has no homogeneous block here, so its norm is no learning rate: angles are "

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import final
 
+from normgeo.base.arguments import digits
 from normgeo.base.text import text
 from normgeo.datasets.tensor import Tensor
 
@@ -36,12 +38,25 @@ _LEAVES = {
     "x": "x activations inputs",
     "labels": "y labels targets",
     "gradient": "gradient grad",
+    "embedding": "embedding",
 }
 _ROLE_OF_LEAF = {leaf: role for role, leaves in _LEAVES.items() for leaf in leaves.split()}
 
+LEAST_AXES = {"weight": 2, "bias": 1, "gain": 1, "running_mean": 1, "running_var": 1}
+"""How many axes a tensor has at least that is one of these."""
 _COLLECTIONS = re.compile(r"^(params|batch_stats|state_dict|model_state_dict|module)\.")
 _PARAMETRIZED = re.compile(r"\.parametrizations\.weight\.original([01])$")
-_EMBEDDING = re.compile(r"(^|\.)(wte|wpe|\w*embed\w*|pos_emb|tok_emb)$", re.IGNORECASE)
+_EMBEDDING = re.compile(
+    r"(^|\.)(wte|wpe|shared|emb|\w*embed(ding)?s?|relative_attention_bias|pos_emb|tok_emb"
+    r"|(embed|embedding)s?_(in|tokens|positions)|\w*relative_attention_embedding|rel_pos_bias)$",
+    re.IGNORECASE,
+)
+_NORM = re.compile(r"(^|_)(norm|layernorm|batchnorm|ln|bn)_?\d*$", re.IGNORECASE)
+_LAYER_SCALE = re.compile(r"^(ls|layer_?scale)_?\d*$")
+_EXPERTS = re.compile(r"(^|[._])(experts?|moe)([._]|$)", re.IGNORECASE)
+_TABLE = re.compile(r"pos|bias_table|embed|token", re.IGNORECASE)
+_RECURRENT = re.compile(r"(^|[./])weight_(ih|hh|hr)(_l\d+)?(_reverse)?$")
+_SPECTRAL = re.compile(r"(weight_(orig|u)|parametrizations\.weight\.(original|0\._[uv]))$")
 
 
 @final
@@ -65,12 +80,15 @@ class Module:
     @property
     def is_norm(self) -> bool:
         """Whether it has a gain, or statistics, and no weights."""
-        return not self.is_layer and bool({"gain", "running_var"} & self.tensors.keys())
+        return self.channels > 0
 
     @property
     def channels(self) -> int:
-        """How many numbers a norm has of each kind, one a neuron or a feature."""
-        return next(iter(self.tensors.values())).shape[-1] if self.is_norm else 0
+        """How many numbers a norm has of each kind, one a neuron or a feature; 0 for no norm."""
+        if self.is_layer or _LAYER_SCALE.search(self.last):
+            return 0
+        own = [self.tensors[role] for role in ("gain", "running_var") if role in self.tensors]
+        return prod(own[0].shape) if own else 0
 
     @property
     def parent(self) -> str:
@@ -99,13 +117,32 @@ def role_of(name: str, shape: tuple[int, ...]) -> tuple[str, str]:
     role = _ROLE_OF_LEAF.get(leaf.lower(), "other")
     if path and role in {"x", "labels", "gradient"}:
         role = "other"
-    if role == "weight" and _EMBEDDING.search(path):
+    if role == "weight" and len(shape) < 2:
+        role = "gain" if len(shape) == 1 and path and leaf != "weight_v" else "other"
+    elif role == "weight" and len(shape) == 2 and _EMBEDDING.search(path):
         role = "embedding"
-    elif role == "weight" and len(shape) < 2:
-        role = "gain" if len(shape) == 1 and path else "other"
-    elif role in {"bias", "gain", "running_mean", "running_var"} and sum(n > 1 for n in shape) > 1:
+    elif (
+        role == "weight"
+        and (_NORM.search(path.rpartition(".")[2]) or (len(shape) == 3 and _EXPERTS.search(path)))
+    ) or (LEAST_AXES.get(role) == 1 and (not shape or sum(n > 1 for n in shape) > 1)):
         role = "other"
     return path, role
+
+
+def why_left_out(name: str, shape: tuple[int, ...]) -> str:
+    """Say why a tensor of two axes or more is not taken for the weights of a layer."""
+    path = role_of(name, shape)[0]
+    if _RECURRENT.search(name):
+        return text("weights of a recurrent cell, whose parts have a norm each")
+    if _SPECTRAL.search(name):
+        return text("weights with a spectral norm, which is none of the norms here")
+    if _NORM.search(path.rpartition(".")[2]):
+        return text("a gain of two axes, one for each head")
+    if len(shape) == 3 and _EXPERTS.search(name):
+        return text("experts, stacked along an axis")
+    if _TABLE.search(name):
+        return text("positions or tokens")
+    return text("a name that is not known for weights")
 
 
 def modules(tensors: Iterable[Tensor], roles: Mapping[str, str]) -> dict[str, Module]:
@@ -124,6 +161,5 @@ def modules(tensors: Iterable[Tensor], roles: Mapping[str, str]) -> dict[str, Mo
 
 def _natural(path: str) -> list[tuple[int, str]]:
     """What puts `blocks.10` after `blocks.9`."""
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path)
-    ]
+    parts = [(part, digits(part)) for part in re.split(r"(\d+)", path)]
+    return [(-1, part) if number is None else (number, "") for part, number in parts]

@@ -12,10 +12,10 @@ exactly if the numerators over each v do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -147,6 +147,10 @@ class Place:
     over_features: bool = False
     takes_stream: bool = False
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle its key: another process has the same places."""
+        return _place, (self.key,)
+
     @property
     def takes_outputs(self) -> bool:
         """Whether N takes what the layer makes and nothing else, so that its bias is a weight."""
@@ -173,6 +177,10 @@ PLACES: dict[str, Place] = {
         Place("residual", text("after a residual sum"), _of_sum, takes_stream=True),
     )
 }
+
+
+def _place(key: str) -> Place:
+    return PLACES[key]
 
 
 @final
@@ -278,29 +286,6 @@ def _over_roots(terms: Terms, place: tuple[int, ...]) -> dict[Fraction, Fraction
         ((v, n),) = over.items()
         return {Fraction(1): n * abs(n) / v}
     return over
-
-
-def sentence(place: Place, normalizer: Normalizer) -> str:
-    """Say where the norm stands and what that makes free, as `freedoms` decides it."""
-    found = freedoms(place, normalizer)
-    free = [one.change.title for one in found if one.free]
-    nearly = [one.change.title for one in found if one.only_without_eps]
-    seen = [one.change.title for one in found if not (one.free or one.only_without_eps)]
-    parts = [
-        text("There is no norm.")
-        if normalizer.is_standard
-        else text("{name} stands {place}.", name=normalizer.title, place=place.title),
-        text("Ignored: {changes}.", changes=_listed(free)) if free else "",
-        text("Ignored where ε is small: {changes}.", changes=_listed(nearly)) if nearly else "",
-        text("Not ignored: {changes}.", changes=_listed(seen)) if seen else "",
-    ]
-    return reduce(
-        lambda some, last: text("{some} {last}", some=some, last=last), filter(None, parts)
-    )
-
-
-def _listed(titles: Iterable[str]) -> str:
-    return reduce(lambda some, last: text("{some}; {last}", some=some, last=last), titles)
 
 
 def rescalable(place: Place, normalizer: Normalizer) -> bool:

@@ -10,17 +10,17 @@ import numpy as np
 
 from normgeo.base.arguments import flag, instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Equilibrium, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.fisher.operator import fisher
 from normgeo.fisher.spectrum import Spectrum, spectrum_among
+from normgeo.layers.basis import sentence
 from normgeo.layers.epsilon import EpsilonShare, epsilon_share
-from normgeo.layers.expected_angle import expected_angles
 from normgeo.layers.gradient_lengths import GradientLengths, gradient_lengths
 from normgeo.layers.missing import missing
-from normgeo.layers.place import sentence
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.models.families import Family
 from normgeo.normalizers.blocks import Blocks, lengths
@@ -51,8 +51,10 @@ class LayerReport:
         effective_rates: the learning rate on the unit sphere, (B,); None without a homogeneous
             block or a rate.
         gradients: ‖G‖ of each block, and what tells it; None where nothing does.
-        angles: expected of a step, radians, (B,); None without rate, gradients or a law.
-        balance: the norm and angle at which decay and growth would balance, (B,); None without.
+        angles: expected of a step, radians, (B,), by `Optimizer.expected_angles`, for gradient
+            descent arctan(η‖G‖/((1 − ηλ)‖w‖)); None without rate, gradients or a law.
+        balance: the norm and angle at which decay and growth would balance, (B,); NaN of a block
+            without a gradient, which does not grow; None without one.
         epsilon: None where v is not known.
         spectrum, explanation: of F_WW, None without X and a family, the latter also for many
             parameters.
@@ -82,7 +84,7 @@ class LayerReport:
     @property
     def standing(self) -> str:
         """Where the norm stands, and what that makes free, in words."""
-        return sentence(self.layer.place, self.layer.normalizer)
+        return sentence(self.layer.place, self.layer.normalizer, self.layer.basis)
 
     @property
     def blocks(self) -> Blocks:
@@ -97,9 +99,39 @@ class LayerReport:
         return found
 
     @property
+    def off(self) -> Array:
+        """Which neurons have a gain of 0 after W, and so an output that W does not change, (H,)."""
+        gain = None if self.layer.place.over_features else self.layer.gain
+        return np.zeros(len(self.layer.W), dtype=bool) if gain is None else gain == 0
+
+    @property
+    def without_gradient(self) -> Array | None:
+        """Which blocks have a gradient of exactly 0 though not all their gains are 0, (B,).
+
+        None where nothing tells gradients.
+        """
+        return None if self.gradients is None else (self.gradients.norms == 0) & ~self._blocks_off
+
+    @property
     def frozen(self) -> Array | None:
-        """Which blocks are expected to turn less than stated, (B,); None where none is expected."""
-        return None if self.angles is None else self.angles < radians(self.frozen_below)
+        """Which blocks are too long to turn as much as stated, (B,); None without angles.
+
+        They have a gradient and a gain: without these a block stands still at any length.
+        """
+        if self.angles is None or self.gradients is None:
+            return None
+        turning = (self.norms > 0) & (self.gradients.norms > 0) & ~self._blocks_off
+        return turning & (self.angles < radians(self.frozen_below))
+
+    @property
+    def over_balance(self) -> Array | None:
+        """‖w̃‖ of each block over that of its balance, (B,); NaN where nothing balances."""
+        return None if self.balance is None else self.norms / self.balance.norm
+
+    @property
+    def _blocks_off(self) -> Array:
+        """Which blocks have no neuron whose gain is not 0, (B,)."""
+        return np.asarray(self.off[self.blocks.neurons].all(axis=1))
 
 
 def layer_report(
@@ -114,6 +146,7 @@ def layer_report(
     eigenvalues: int | None = LARGEST,
     null_directions: bool = True,
     seed: int = 0,
+    progress: Report | Progress | None = None,
 ) -> LayerReport:
     """Return what a layer decides, with a stated optimizer; no number stands for what is missing.
 
@@ -128,6 +161,8 @@ def layer_report(
         null_directions: whether they are counted and explained as well; with hundreds of
             parameters it takes seconds.
         seed: of the mini-batches.
+        progress: told (products with F, products expected) while eigenvalues are computed; a report
+            that is stopped there has none.
 
     Raises:
         ValueError: bad arguments, or numbers at which the norm is undefined.
@@ -156,6 +191,8 @@ def layer_report(
         batch_size = whole_number("batch_size", batch_size, 1)
     frozen_below = real_number("frozen_below", frozen_below, above=0, below=180)
     null_directions = flag("null_directions", null_directions)
+    if eigenvalues is not None:
+        eigenvalues = whole_number("eigenvalues", eigenvalues)
     blocks = layer.blocks
     vectors = blocks.vectors(layer.W)
     norms, size = lengths(vectors), int(layer.sizes.sum()) // len(blocks.neurons)
@@ -172,11 +209,14 @@ def layer_report(
     gradients = gradient_lengths(layer, family, batch_size, seed)
     angles = balance = None
     if rate is not None and gradients is not None:
-        angles = expected_angles(rule, rate, norms, gradients.norms, size)
+        angles = _expected_angles(rule, rate, decay, norms, gradients.norms, size)
         if decay and blocks.homogeneous:
             with np.errstate(all="ignore"):
                 balance = rule.equilibrium(rate, decay, norms * gradients.norms, size)
-    found, explanation = _of_fisher(layer, family, eigenvalues, null_directions)
+            balance = _of_growing(balance, gradients.norms > 0)
+    found, explanation = _of_fisher(
+        layer, family, eigenvalues, null_directions, Progress.of(progress)
+    )
     epsilon = epsilon_share(layer)
     total = gains.sum()
     return LayerReport(
@@ -201,8 +241,30 @@ def layer_report(
     )
 
 
+def _expected_angles(
+    rule: Optimizer, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
+) -> Array | None:
+    """The angle of a step, (B,), 0 without a direction or a gradient; None without a law."""
+    turning = (norms > 0) & (gradient_norms > 0)
+    one = np.where(turning, norms, 1.0), np.where(turning, gradient_norms, 1.0)
+    with np.errstate(under="ignore", over="ignore"):
+        found = rule.expected_angles(rate, decay, *one, size)
+    return None if found is None else np.where(turning, found, 0.0)
+
+
+def _of_growing(balance: Equilibrium | None, growing: Array) -> Equilibrium | None:
+    """The balance of the blocks that grow, NaN for the others; None where none does."""
+    if balance is None or not growing.any():
+        return None
+    return Equilibrium(*(np.where(growing, of, np.nan) for of in balance))
+
+
 def _of_fisher(
-    layer: TrainedLayer, family: str | Family | None, count: int | None, null_directions: bool
+    layer: TrainedLayer,
+    family: str | Family | None,
+    count: int | None,
+    null_directions: bool,
+    progress: Progress,
 ) -> tuple[Spectrum | None, Explanation | None]:
     if count == 0 or family is None or not layer.knows_inputs:
         return None, None
@@ -212,7 +274,10 @@ def _of_fisher(
     size = len(places)
     if count is None:
         count = size if size <= COUNTED else LARGEST
-    found = spectrum_among(F, places, min(count, size))
+    try:
+        found = spectrum_among(F, places, min(count, size), progress=progress)
+    except Stop:
+        return None, None
     if size > COUNTED or not null_directions or layer.seen is not None:
         return found, None
     return found, explain(model, X, null_space(F))

@@ -13,10 +13,12 @@ from normgeo.base.arrays import Array, real_array
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.layers.basis import Basis
 from normgeo.layers.place import PLACES, Place, require_place, rescalable
 from normgeo.models.families import Family
 from normgeo.models.glm import NormalizedGLM
-from normgeo.normalizers.blocks import Blocks
+from normgeo.normalizers.blocks import Blocks, lengths
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
 
@@ -40,6 +42,7 @@ class TrainedLayer(Constant):
         seen: which features a neuron has a weight for, (H, D), as in a convolution in groups; None
             for all. W and the gradient are 0 elsewhere.
         why: what its norm and its place were taken from. notes: what was done on the way.
+        basis: whether norm and place are stated, known, guessed or unknown.
 
     Raises:
         ValueError: bad numbers, shapes that do not fit, or a place that the norm can't have.
@@ -61,12 +64,13 @@ class TrainedLayer(Constant):
     seen: Final[Array | None]
     why: Final[str]
     notes: Final[tuple[str, ...]]
+    basis: Final[Basis]
 
     def __init__(
         self,
         title: str,
         W: ArrayLike,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         place: str | Place = "after",
         *,
         gain: ArrayLike | None = None,
@@ -80,10 +84,11 @@ class TrainedLayer(Constant):
         seen: ArrayLike | None = None,
         why: str = "",
         notes: tuple[str, ...] = (),
+        basis: Basis | None = None,
     ) -> None:
         self.title = instance_of("title", title, str)
         self.W = real_array("W", W, 2).astype(np.float64)
-        self.normalizer = instance_of("normalizer", normalizer, Normalizer)
+        self.normalizer = normalizer_of(normalizer)
         self.place = entry_of("place", place, PLACES, Place)
         require_place(self.place, self.normalizer)
         H, D = shape = self.W.shape
@@ -113,6 +118,7 @@ class TrainedLayer(Constant):
         self._require_seen()
         self.why = instance_of("why", why, str)
         self.notes = instance_of("notes", notes, tuple)
+        self.basis = Basis() if basis is None else instance_of("basis", basis, Basis)
 
     @property
     def blocks(self) -> Blocks:
@@ -161,8 +167,7 @@ class TrainedLayer(Constant):
         |g_h| of a norm after W, since N itself forgets how long w_h is; ‖g ⊙ w_h‖ before it.
         """
         if self.place.over_features:
-            scaled: Array = np.linalg.norm(self.W * (1 if self.gain is None else self.gain), axis=1)
-            return scaled
+            return lengths(self.W * (1 if self.gain is None else self.gain))
         return np.ones(len(self.W)) if self.gain is None else np.abs(self.gain)
 
     def moments(self) -> tuple[Array, Array] | None:

@@ -14,7 +14,11 @@ from normgeo.base.arrays import Array, require_room
 from normgeo.base.text import text
 from normgeo.layers.modules import Module
 
-_FUSED = re.compile(r"(^|\.)(\w*qkv\w*|c_attn|in_proj|self_att(n|ention)|attn)$", re.IGNORECASE)
+_THIRDS = re.compile(
+    r"in_proj_weight$|(^|\.)(c_attn|Wqkv|self_attn\.qkv_proj)\.\w+$"
+    r"|(^|\.)(blocks|layers?)\.\d+\.attn\.qkv\.\w+$"
+)
+"""Names of queries, keys and values, one below the other; CodeGen has them in four partitions."""
 _OF_HEADS, _FROM_HEADS = ("query", "key", "value"), "out"
 _INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
 
@@ -46,7 +50,7 @@ class Arrangement:
             shape = (shape[0] * shape[1], shape[2])
         how = cls(shape, last)
         H, D = how.shape
-        if _FUSED.search(module.path) and D * 3 == H:
+        if _THIRDS.search(weight.name.replace("/", ".")) and H == 3 * D > 0:
             for i, letter in enumerate("qkv"):
                 yield f"{weight.name}[{letter}]", replace(how, part=(i * D, (i + 1) * D))
         else:
@@ -117,11 +121,13 @@ def in_groups(rows: Array, groups: int) -> Array:
 def _outputs_last(module: Module) -> bool:
     """Whether the neurons are the last axis: by the name of the tensor, or by the bias's size."""
     weight = module.tensors["weight"]
-    if weight.name.replace("/", ".").rpartition(".")[2] == "kernel":
-        return True
+    kernel = weight.name.replace("/", ".").rpartition(".")[2] == "kernel"
     first, last = weight.shape[0], weight.shape[-1]
     if len(weight.shape) != 2 or first == last:
-        return False
-    if "bias" in module.tensors:
-        return module.tensors["bias"].shape == (last,)
+        return kernel
+    bias = module.tensors["bias"].shape if "bias" in module.tensors else ()
+    if bias in {(first,), (last,)}:
+        return bias == (last,)
+    if kernel:
+        return True
     return bool(_INPUTS_FIRST.search(module.path)) and last > first

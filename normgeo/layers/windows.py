@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from normgeo.base.arguments import whole_number, whole_numbers
+from normgeo.base.arguments import digits, whole_number, whole_numbers
 from normgeo.base.arrays import Array, require_room
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -45,9 +45,10 @@ class Sliding:
             ValueError: no such numbers.
 
         """
+        same = isinstance(padding, str) and padding == SAME
         return cls(
             _counts("stride", stride, 1),
-            None if padding == SAME else _counts("padding", padding, 0),
+            None if same else _counts("padding", padding, 0),
             _counts("dilation", dilation, 1),
         )
 
@@ -109,8 +110,8 @@ def typed(word: str) -> Any:
     ((2, 1), 'same')
 
     """
-    parts = word.split(",")
-    return tuple(map(int, parts)) if all(part.strip().isdecimal() for part in parts) else word
+    numbers = tuple(digits(part.strip()) for part in word.split(","))
+    return word if None in numbers else numbers
 
 
 def _counts(name: str, value: object, least: int) -> tuple[int, ...]:

@@ -251,9 +251,12 @@ class Categorical(Family):
     def encode(self, y: ArrayLike, H: int) -> Floats:
         """Return labels (N,) from 0 to H − 1, or one-hot rows (N, H), as one-hot rows (N, H).
 
-        Raises ValueError for other labels or rows.
+        A column (N, 1) holds labels as well, as it does where rows come in blocks; of one class,
+        ones are one-hot. Raises ValueError for other labels or rows.
         """
         values = real_array("y", y, 1, 2)
+        if values.shape[1:] == (1,) and not (H == 1 and values.all()):
+            values = values[:, 0]
         if values.ndim == 2:
             targets = super().encode(values, H)
             if not (targets.sum(axis=1) == 1).all():

@@ -33,6 +33,7 @@ from normgeo.models.rows import (
 )
 from normgeo.normalizers.fixed_cases import FixedCases
 from normgeo.normalizers.linearization import Linearization
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -65,7 +66,7 @@ class NormalizedGLM(Constant):
 
     def __init__(
         self,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         family: Family | str,
         W: ArrayLike,
         b: ArrayLike | None = None,
@@ -75,7 +76,7 @@ class NormalizedGLM(Constant):
         reference: tuple[Array, Array | Rows] | None = None,
         takes_stream: bool = False,
     ) -> None:
-        instance_of("normalizer", normalizer, Normalizer)
+        normalizer = normalizer_of(normalizer)
         weights = real_array("W", W, 2)
         H = len(weights)
         has_gain = not normalizer.is_standard
@@ -98,7 +99,7 @@ class NormalizedGLM(Constant):
     @classmethod
     def random(
         cls,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         family: Family | str,
         neurons: int,
         features: int,

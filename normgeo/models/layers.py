@@ -11,7 +11,6 @@ from typing import Final, final
 
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
@@ -20,6 +19,7 @@ from normgeo.models.activations import Activation, activation_of
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.linearization import ModelLinearization
 from normgeo.normalizers.linearization import Linearization
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 
@@ -89,13 +89,14 @@ class Layer(Constant):
 
     def __init__(
         self,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         W: ArrayLike,
         b: ArrayLike | None = None,
         g: ArrayLike | None = None,
         activation: str | Activation = "tanh",
     ) -> None:
-        if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
+        normalizer = normalizer_of(normalizer)
+        if normalizer.statistics == "frozen":
             raise Refusal(
                 text(
                     "A layer computes with current statistics; got a normalizer with frozen "

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.models.activations import Activation, activation_of
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 NODES, WEIGHTS = hermegauss(60)
 
 
 def mean_field_growth(
-    normalizer: Normalizer,
+    normalizer: Normalizer | str,
     activation: str | Activation,
     X: ArrayLike,
     radius: float,
@@ -44,7 +45,7 @@ def mean_field_growth(
     array([2.])
 
     """
-    scale = normalizer.scaling
+    scale = normalizer_of(normalizer).scaling
     if scale.divides and not scale.shared_by_neurons:
         return None
     f = activation_of(activation)

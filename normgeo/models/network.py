@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arguments import instance_of, whole_number, whole_numbers
-from normgeo.base.arrays import Array, require_room
+from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
@@ -109,7 +109,7 @@ class Network:
     @classmethod
     def random(
         cls,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         family: Family | str,
         widths: Sequence[int],
         features: int,
@@ -181,7 +181,7 @@ class Network:
             ValueError: bad inputs, or a layer where z is undefined.
 
         """
-        inputs = np.asarray(X)
+        inputs = real_array("X", X, 2)
         layers, slopes, hidden = [], [], []
         for layer in self.hidden:
             at = layer.linearize(inputs)

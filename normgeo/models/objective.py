@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.arguments import flag, instance_of, whole_number
 from normgeo.base.arrays import Array, require_same_cases
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -135,7 +135,7 @@ class BlockObjective:
         """
         instance_of("model", model, NormalizedGLM)
         blocks = Blocks.of(model.normalizer, len(model.W))
-        if homogeneous and not blocks.homogeneous:
+        if flag("homogeneous", homogeneous) and not blocks.homogeneous:
             raise Refusal(
                 text(
                     "Only a homogeneous block of weights may change its norm and leave z "

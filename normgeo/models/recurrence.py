@@ -43,7 +43,7 @@ class Recurrence(Constant):
 
     def __init__(
         self,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         W_hh: ArrayLike,
         W_xh: ArrayLike,
         b: ArrayLike | None = None,
@@ -66,7 +66,7 @@ class Recurrence(Constant):
                 text(
                     "A recurrence takes its statistics from one sequence at one step, a "
                     "single case, and {method} has none there. {reason}",
-                    method=normalizer.title,
+                    method=layer.units.normalizer.title,
                     reason=reason,
                 )
             )
@@ -75,7 +75,7 @@ class Recurrence(Constant):
     @classmethod
     def random(
         cls,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         neurons: int,
         features: int,
         rng: np.random.Generator,
@@ -97,7 +97,8 @@ class Recurrence(Constant):
         require_room("W", neurons, neurons + features)
         instance_of("rng", rng, np.random.Generator)
         W_hh = rng.standard_normal((neurons, neurons))
-        W_hh *= radius / np.abs(np.linalg.eigvals(W_hh)).max()
+        with np.errstate(over="ignore"):
+            W_hh *= radius / np.abs(np.linalg.eigvals(W_hh)).max()
         W_xh = rng.standard_normal((neurons, features)) / features**0.5
         return cls(normalizer, W_hh, W_xh, activation=activation)
 

@@ -25,6 +25,7 @@ from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.means import mean_along, without
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 ONE_CASE = text(
@@ -158,7 +159,7 @@ class BatchDrift:
 
 
 def batch_drift(
-    normalizer: Normalizer,
+    normalizer: Normalizer | str,
     W: ArrayLike,
     X: ArrayLike,
     rng: np.random.Generator,
@@ -182,7 +183,8 @@ def batch_drift(
         ValueError: bad arguments, frozen statistics, or z undefined or 0 on all cases.
 
     """
-    if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
+    normalizer = normalizer_of(normalizer)
+    if normalizer.statistics == "frozen":
         raise Refusal(
             text(
                 "Training computes with the statistics of its batch; got a normalizer with frozen "

@@ -52,8 +52,7 @@ class Blocks:
         if not len(places):
             raise Refusal(
                 text(
-                    "Neurons are numbered from 0 to {last} here; got neuron={neuron}. Choose "
-                    "another.",
+                    "Neurons are numbered from 0 to {last} here; got {neuron}. Choose another.",
                     last=self.neurons.size - 1,
                     neuron=neuron,
                 )

@@ -7,6 +7,7 @@ Zhang and Sennrich 2019, group norm of Wu and He 2018, centered weight norm of H
 
 from __future__ import annotations
 
+from normgeo.base.arguments import entry_of
 from normgeo.base.text import text
 from normgeo.normalizers.centers import CENTERS
 from normgeo.normalizers.normalizer import Normalizer
@@ -32,3 +33,13 @@ GRID: dict[tuple[str, str], Normalizer] = {
     for center in CENTERS
     for scale in SCALES
 }
+
+
+def normalizer_of(value: object) -> Normalizer:
+    """Return a normalizer, given as itself or by its name; refuse anything else.
+
+    >>> normalizer_of("layer").words
+    ('layer', 'layer')
+
+    """
+    return entry_of("normalizer", value, NORMALIZERS, Normalizer)

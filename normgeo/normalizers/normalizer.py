@@ -156,6 +156,17 @@ class Normalizer:
         return of_weights or self.centering.feature_dimensions_lost > 0
 
     @property
+    def takes_bias(self) -> bool:
+        """Whether a bias before it counts as a weight: it is in the scale, and not taken off.
+
+        >>> [Normalizer(word, word).takes_bias for word in ("layer", "batch", "weight")]
+        [True, False, False]
+
+        """
+        divides = self.scaling.divides and not self.normalizes_weights
+        return divides and not self.centering.shared_by_cases
+
+    @property
     def bounds_outputs(self) -> bool:
         """Whether z of given cases stays bounded however long the weights become.
 
@@ -222,7 +233,12 @@ class Normalizer:
         One neuron each for a batch or weight scale, one group each where a layer statistic is
         involved, none without a scale or with frozen statistics. For ε > 0 this holds as far as
         ε ≪ σ².
+
+        Raises:
+            ValueError: no whole number of neurons, or one that the groups do not divide.
+
         """
+        neurons = whole_number("neurons", neurons, 1)
         if not self.scaling.divides or self.statistics == "frozen":
             return []
         size = group_size(neurons, self.groups) if self.shared_by_neurons else 1

@@ -19,9 +19,9 @@ def group_size(neurons: int, groups: int) -> int:
     whole_number("groups", groups, 1, by_type=True)
     if neurons % groups:
         rule = text("`groups` must divide the number of neurons")
-        got = text("got groups={groups} for {neurons} neurons", groups=groups, neurons=neurons)
+        got = text("got {groups} groups for {neurons} neurons", groups=groups, neurons=neurons)
         if neurons == 1:
-            got = text("got groups={groups} for one neuron", groups=groups)
+            got = text("got {groups} groups for one neuron", groups=groups)
         raise Refusal(text("{rule}; {got}.", rule=rule, got=got))
     return neurons // groups
 

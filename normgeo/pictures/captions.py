@@ -44,7 +44,7 @@ def variant(normalizer: Normalizer) -> str:
 
 
 def listed(sentences: Iterable[str]) -> str:
-    """Sentences with commas between them, each still in the language in use when it is shown.
+    """Sentences with commas between them, each still marked as it must be where it is shown.
 
     >>> listed(["a", "b", "c"])
     'a, b, c'

@@ -116,7 +116,7 @@ def targets_of(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
         raise Refusal(
             text(
                 "A {family} family needs class labels; the targets of {data!s} are {own}. "
-                "Use family=auto, or a data set with classes, such as the digits.",
+                "Choose the automatic family, or data with classes, such as the digits.",
                 family=family.title,
                 data=dataset.title,
                 own=FAMILIES[dataset.family].title,
@@ -144,8 +144,8 @@ def neurons_of(dataset: Dataset, settings: Settings) -> int:
         if settings.neurons not in (0, outputs):
             raise Refusal(
                 text(
-                    "Fitted weights have one neuron for each output of {data!s}, {outputs} in all; "
-                    "got neurons={neurons}. Use random weights to choose.",
+                    "Fitted weights have one neuron for each output of {data!s}, {outputs} in all, "
+                    "not {neurons}. Use random weights to choose.",
                     outputs=outputs,
                     data=dataset.title,
                     neurons=settings.neurons,

@@ -100,16 +100,16 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """The title, in the language in use."""
+        """The title."""
         return str(self.study.title)
 
     @property
     def alt(self) -> str:
-        """What is drawn, in the language in use."""
+        """What is drawn."""
         return str(self.study.alt)
 
     def description(self, result: Any) -> str:
-        """Return what is drawn and what is to be seen in this result, in the language in use."""
+        """Return what is drawn and what is to be seen in this result."""
         observed = self.study.observed
         return f"{self.alt} {observed(result)}" if observed else self.alt
 
@@ -165,7 +165,7 @@ class Picture:
         return [name for name in self.uses if name in MAIN or _differs(settings, name)]
 
     def about(self, settings: Settings) -> list[str]:
-        """Return the settings of a picture in words, and its source, in the language in use."""
+        """Return the settings of a picture in words, and its source."""
         words = ", ".join(
             f"{SETTINGS[name].label}: {in_words(settings, name)}" for name in self.named(settings)
         )
@@ -202,7 +202,7 @@ def _differs(settings: Settings, name: str) -> bool:
 
 
 def in_words(settings: Settings, name: str) -> str:
-    """Return the value of a setting, in the language in use."""
+    """Return the value of a setting."""
     value, rule = getattr(settings, name), SETTINGS[name].rule
     if name == "cell":
         normalizer, transform = settings.selected

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from normgeo.base.arguments import file_path, shown, whole_numbers
+from normgeo.base.arguments import entries, file_path, whole_numbers
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -27,12 +27,13 @@ def record_checkpoints(
     steps: Sequence[int] | None = None,
     optimizer: str | Optimizer | None = None,
     neurons: int = 0,
+    biases: Mapping[str, str] | None = None,
 ) -> None:
     """Write a recording of checkpoints that were kept of a run.
 
     Args:
         files: in order, .safetensors or .npz, or .npy of one array.
-        path, blocks, optimizer, neurons: as `Recorder` takes them.
+        path, blocks, optimizer, neurons, biases: as `Recorder` takes them.
         rate: η. decay: λ.
         steps: how many steps the optimizer had taken at each, rising; 0, 1, 2, … without it.
 
@@ -41,17 +42,14 @@ def record_checkpoints(
             refuses. OSError: a file that cannot be read.
 
     """
-    given: object = files
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise Refusal(
-            text("`files` must be a list of paths, in order; got {given}.", given=shown(given))
-        )
-    checkpoints = [file_path("files", file) for file in given]
+    listed = entries("files", files, text("paths, in order"))
+    checkpoints = [file_path("files", file) for file in listed]
     numbers = range(len(checkpoints)) if steps is None else whole_numbers("steps", steps)
     in_order(checkpoints, numbers)
-    with Recorder(path, blocks, optimizer=optimizer, neurons=neurons) as recorder:
+    with Recorder(path, blocks, optimizer=optimizer, neurons=neurons, biases=biases) as recorder:
+        names = {*blocks, *(biases or {}).values()}
         for checkpoint, step in zip(checkpoints, numbers, strict=True):
-            recorder.step(_arrays(checkpoint, set(blocks)), rate, decay=decay, at=step)
+            recorder.step(_arrays(checkpoint, names), rate, decay=decay, at=step)
 
 
 def in_order(files: Sequence[Path], steps: Sequence[int]) -> None:

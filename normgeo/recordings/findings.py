@@ -13,8 +13,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Course, Optimizer
-from normgeo.dynamics.optimizers import OPTIMIZERS, optimizer_of
+from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.dynamics.rotational_equilibrium import RotationalEquilibrium, rotational_equilibrium
+from normgeo.normalizers.blocks import lengths
 from normgeo.recordings.recording import Recording
 
 FROZEN = 0.01
@@ -31,7 +32,8 @@ class BlockFinding:
     """One block over the last half of a run, NaN where a number is not known.
 
     Attributes:
-        name: of the block. weights: how many it has. homogeneous: whether a norm stands behind it.
+        name: of the block. told: whether an optimizer is known. weights: how many it has.
+        homogeneous: whether a norm stands behind it.
         norm, angle: root mean squares, the angle in radians from record to record.
         effective_rate: on the unit sphere, at the last record.
         sphere_gradient: √Γ = ‖w‖‖G‖, root mean square.
@@ -46,6 +48,7 @@ class BlockFinding:
     """
 
     name: str
+    told: bool
     weights: int
     homogeneous: bool
     norm: float
@@ -87,6 +90,8 @@ class BlockFinding:
             return text("frozen")
         if not self.homogeneous:
             return text("no norm behind it: nothing is predicted")
+        if not self.told:
+            return text("no optimizer stated: nothing is predicted")
         if self.balance is None:
             return text("no balance without decay")
         if self.is_balanced:
@@ -113,11 +118,12 @@ def findings(
 
     Args:
         run: what was recorded.
-        optimizer: the rule of the run, in place of the one that the recorder was told.
+        optimizer: the rule of the run, in place of the one that the recorder was told. Without
+            either, norms and angles are told, and nothing is predicted.
         frozen: degrees from record to record, above 0. within: above 0 and below 1.
 
     Raises:
-        ValueError: numbers outside these ranges, a run without a record, or no optimizer told.
+        ValueError: numbers outside these ranges, or a run without a record.
 
     """
     rule = optimizer_of_run(instance_of("run", run, Recording), optimizer)
@@ -135,7 +141,8 @@ def findings(
     homogeneous = np.array([tensor.blocks.homogeneous for tensor in run.tensors])[run.places]
     sizes = np.array([tensor.size for tensor in run.tensors])[run.places]
     enough = np.isfinite(run.angles).sum(axis=0) >= _FEWEST
-    before = np.where(run.spans[:, None] == 1, np.roll(run.norms, 1, axis=0), run.norms)
+    # Where only the norm after the step is known, it is off by the step alone.
+    before = np.where(np.isfinite(run.norms_before), run.norms_before, run.norms)
     spheres = _root_mean_square((before * run.gradient_norms)[half])
     norms, angles = _root_mean_square(run.norms[half]), _root_mean_square(run.angles[half])
     found = []
@@ -143,7 +150,7 @@ def findings(
         # Squares of angles go with η, so under a schedule its mean has their mean.
         rate, decay = float(run.rates[half, b].mean()), float(run.decays[half, b].mean())
         balance, turned, approach = None, nan, nan
-        if homogeneous[b] and rate > 0 and 0 < rate * decay < 1:
+        if rule is not None and homogeneous[b] and rate > 0 and 0 < rate * decay < 1:
             sphere = float(spheres[b])
             balance = rotational_equilibrium(
                 rule,
@@ -159,12 +166,14 @@ def findings(
                 approach = balance.steps_from(last, within)
         finite = np.isfinite(run.norms[:, b])
         effective = nan
-        if homogeneous[b] and run.norms[-1, b] > 0:
-            last_rates = run.rates[-1:, [b]], decay, run.norms[-1:, [b]]
-            effective = float(rule.effective_rates(*last_rates)[0, 0])
+        if rule is not None and homogeneous[b] and run.norms[-1, b] > 0:
+            last_rates = run.rates[-1:, [b]], float(run.decays[-1, b]), run.norms[-1:, [b]]
+            with np.errstate(all="ignore"):
+                effective = float(rule.effective_rates(*last_rates)[0, 0])
         found.append(
             BlockFinding(
                 name=name,
+                told=rule is not None,
                 weights=int(sizes[b]),
                 homogeneous=bool(homogeneous[b]),
                 norm=float(norms[b]),
@@ -184,23 +193,9 @@ def findings(
     return tuple(found)
 
 
-def optimizer_of_run(run: Recording, optimizer: str | Optimizer | None = None) -> Optimizer:
-    """Return the optimizer, or the one that the recorder was told.
-
-    Raises:
-        ValueError: neither is known.
-
-    """
-    told = run.optimizer if optimizer is None else optimizer_of(optimizer)
-    if told is None:
-        raise Refusal(
-            text(
-                "Predictions are for an optimizer, and this recording does not say which. Give "
-                "`optimizer`, one of {optimizers}.",
-                optimizers=", ".join(OPTIMIZERS),
-            )
-        )
-    return told
+def optimizer_of_run(run: Recording, optimizer: str | Optimizer | None = None) -> Optimizer | None:
+    """Return the optimizer, or the one that the recorder was told; None where neither is known."""
+    return run.optimizer if optimizer is None else optimizer_of(optimizer)
 
 
 def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int) -> float:
@@ -212,7 +207,7 @@ def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int)
     return float(_root_mean_square(np.arccos(kept)[:, None])[0]) if len(kept) else nan
 
 
-def laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
+def laws(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
     """The norms (R, B) and angles (R − 1, B) of the optimizer's own laws, NaN where there is none.
 
     They take η, λ and the gradients that were recorded, and of the norms only the first one; the
@@ -220,7 +215,7 @@ def laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
     """
     norms = np.full(run.norms.shape, nan)
     angles = norms[1:].copy()
-    if not run.is_every_step or len(run.steps) < 2:
+    if optimizer is None or not run.is_every_step or len(run.steps) < 2:
         return norms, angles
     for place, tensor in enumerate(run.tensors):
         own = np.flatnonzero(run.places == place)
@@ -241,7 +236,7 @@ def laws(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
     return norms, angles
 
 
-def _off(run: Recording, optimizer: Optimizer) -> tuple[Array, Array]:
+def _off(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
     """How far norm and angles are from the optimizer's own laws, (B,), NaN where there is none."""
     norms, angles = laws(run, optimizer)
     with np.errstate(all="ignore"):
@@ -257,6 +252,5 @@ def _root_mean_square(values: Array) -> Array:
     """Over the first axis, of those that are known; NaN where none is."""
     known = np.isfinite(values)
     counts = np.where(known.any(axis=0), known.sum(axis=0), nan)
-    with np.errstate(over="ignore"):
-        root: Array = np.sqrt((np.where(known, values, 0) ** 2).sum(axis=0) / counts)
+    root: Array = lengths(np.where(known, values, 0).T) / np.sqrt(counts)
     return root

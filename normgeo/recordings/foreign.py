@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from normgeo.base.arrays import Array
+from normgeo.base.arrays import Array, as_array, is_masked
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
+from normgeo.base.text import printable, text
 
 _NAMES = 8  # in a sentence
 
+WEIGHTS, GRADIENTS = text("Weights"), text("Gradients")  # what arrays are, for a sentence
 
-def found_in(arrays: object, name: str) -> Any:
+
+def found_in(arrays: object, name: str, what: str = WEIGHTS) -> Any:
     """Return the entry of a mapping, or of mappings inside it where the name has "/" in it.
+
+    `what` is what the entries are, for the sentence of a refusal.
 
     Raises:
         ValueError: no mapping, or no such name.
@@ -32,8 +36,9 @@ def found_in(arrays: object, name: str) -> Any:
             held = list(arrays)[:_NAMES] if isinstance(arrays, Mapping) else ()
             raise Refusal(
                 text(
-                    "Weights are named as in the mapping that they are kept in, with / between "
+                    "{what} are named as in the mapping that they are kept in, with / between "
                     "the names of nested ones; there is no {name!r} in it, which holds {names!s}.",
+                    what=what,
                     name=name,
                     names=", ".join(map(str, held)) or text("nothing"),
                 )
@@ -42,46 +47,41 @@ def found_in(arrays: object, name: str) -> Any:
     return here
 
 
-def viewed(name: str, values: Any) -> Array:
+def viewed(name: str, values: Any, what: str = WEIGHTS) -> Array:
     """Return numbers as an array, without a copy where NumPy can view them, of any floating type.
 
-    An array of another library has `__array__` or `__dlpack__`, once `detach` and `cpu` are
-    called where it has them; a type that NumPy lacks becomes `float` where it has that.
-
     Raises:
-        ValueError: no real numbers.
+        ValueError: no real numbers, or a mask, which would be lost.
 
     """
-    for method in ("detach", "cpu"):
-        if callable(ready := getattr(values, method, None)):
-            values = ready()
+    if is_masked(values):
+        raise Refusal(
+            text(
+                "{what} must be plain numbers; {name!r} is a masked array, whose mask would be "
+                "lost. Fill the masked ones in first.",
+                what=what,
+                name=name,
+            )
+        )
     try:
-        array = _as_array(values)
+        array = as_array(printable(name), values)
+    except Refusal:
+        raise
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
-        if not callable(widened := getattr(values, "float", None)):
-            raise _refused(name, type(values).__name__) from error
-        array = _as_array(widened())
-    if array.dtype.kind in "iub" or (array.dtype.kind == "V" and array.dtype.names is None):
-        try:
-            return array.astype(np.float32)
-        except (TypeError, ValueError) as error:
-            raise _refused(name, str(array.dtype)) from error
+        raise _refused(name, type(values).__name__, what) from error
+    if array.dtype.kind in "iub":
+        return array.astype(np.float32)
     if array.dtype.kind != "f":
-        raise _refused(name, str(array.dtype))
+        raise _refused(name, str(array.dtype), what)
     return array
 
 
-def _as_array(values: Any) -> Array:
-    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-        return np.from_dlpack(values)
-    return np.asarray(values)
-
-
-def _refused(name: str, kind: str) -> Refusal:
+def _refused(name: str, kind: str, what: str) -> Refusal:
     return Refusal(
         text(
-            "Weights must be arrays of real numbers that NumPy can view, by `__array__` or "
+            "{what} must be arrays of real numbers that NumPy can view, by `__array__` or "
             "`__dlpack__`; {name!r} is of type {kind!s}.",
+            what=what,
             name=name,
             kind=kind,
         )

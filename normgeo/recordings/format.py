@@ -3,11 +3,13 @@
     magic (16 bytes) · length of the header (uint32) · CRC-32 of the header (uint32)
     header: JSON in UTF-8
     record: step (uint64) · span (uint32) · what is known (uint32)
-            · η and λ of each tensor (float64) · ‖w̃‖, angle, ‖Δw̃‖, ‖G‖ of each block (float64)
+            · η and λ of each tensor (float64)
+            · ‖w̃‖, angle, ‖Δw̃‖, ‖G‖ and ‖w̃‖ before the step of each block (float64)
             · CRC-32 of all before it in the record (uint32) · 0 (uint32)
 
 Numbers are little-endian. A record is written at once, so a file that ends anywhere ends in whole
-records and a part of one. Nothing in it is ever executed.
+records and a part of one. A file of the first version has no ‖w̃‖ before the step. Nothing in it
+is ever executed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.recordings.tensors import Tensor
 
-MAGIC = b"\x93normgeo run 1\r\n"
+MAGIC = b"\x93normgeo run 2\r\n"
+FIRST_MAGIC = b"\x93normgeo run 1\r\n"
+"""What files of the first version begin with."""
+NUMBERS, FIRST_NUMBERS = 5, 4  # of a block in a record, now and in the first version
 LONGEST_HEADER = 16 * 10**6  # bytes
 LARGEST = 512 * 10**6
 """Bytes of records that are read."""
@@ -46,6 +51,7 @@ class Header:
 
     Attributes:
         tensors: whose blocks are recorded, in order. optimizer: the rule, None if not told.
+        numbers: how many a record holds of each block.
 
     Raises:
         ValueError: over `MOST_NEURONS`.
@@ -54,6 +60,7 @@ class Header:
 
     tensors: tuple[Tensor, ...]
     optimizer: Optimizer | None
+    numbers: int = NUMBERS
 
     def __post_init__(self) -> None:
         if (neurons := sum(tensor.shape[tensor.axis] for tensor in self.tensors)) > MOST_NEURONS:
@@ -80,7 +87,7 @@ class Header:
                 ("span", "<u4"),
                 ("known", "<u4"),
                 ("rates", "<f8", (len(self.tensors), 2)),
-                ("blocks", "<f8", (sum(self.counts), 4)),
+                ("blocks", "<f8", (sum(self.counts), self.numbers)),
                 ("crc", "<u4"),
                 ("pad", "<u4"),
             ]
@@ -92,7 +99,7 @@ class Header:
         tensors = [tensor.described() for tensor in self.tensors]
         words = json.dumps({"tensors": tensors, "optimizer": rule}).encode("utf-8")
         frame = np.array([len(words), crc32(words)], "<u4").tobytes()
-        return MAGIC + frame + words
+        return (MAGIC if self.numbers == NUMBERS else FIRST_MAGIC) + frame + words
 
 
 class Contents(NamedTuple):
@@ -129,7 +136,12 @@ def is_recording(path: Path) -> bool:
             begin = file.read(len(MAGIC))
     except OSError:
         return False  # who reads it says why it cannot be read
-    return begin != b"" and MAGIC.startswith(begin)
+    return begin != b"" and _begins(begin)
+
+
+def _begins(begin: bytes) -> bool:
+    """Whether these are the first bytes of a recording, or the start of them."""
+    return any(magic.startswith(begin[: len(magic)]) for magic in (MAGIC, FIRST_MAGIC))
 
 
 def read_file(path: Path) -> Contents:
@@ -141,9 +153,7 @@ def read_file(path: Path) -> Contents:
     """
     with path.open("rb") as file:
         begin = file.read(len(MAGIC) + 8)
-        if not begin.startswith(MAGIC):
-            if MAGIC.startswith(begin):
-                raise _refused(path, text("it ends before its first step was recorded"))
+        if not _begins(begin):
             raise _refused(path, text("it begins with other bytes"))
         if len(begin) < len(MAGIC) + 8:
             raise _refused(path, text("it ends before its first step was recorded"))
@@ -155,7 +165,8 @@ def read_file(path: Path) -> Contents:
             raise _refused(path, text("it ends before its first step was recorded"))
         if crc32(words) != checksum:
             raise _refused(path, text("its header is damaged"))
-        header = _header(words, path)
+        numbers = NUMBERS if begin.startswith(MAGIC) else FIRST_NUMBERS
+        header = _header(words, numbers, path)
         place, size = file.tell(), header.record.itemsize
         there = os.fstat(file.fileno()).st_size - place
         if there > LARGEST:
@@ -199,7 +210,7 @@ def read_file(path: Path) -> Contents:
     return Contents(header, records[sound], place + whole * size, tuple(notes))
 
 
-def _header(words: bytes, path: Path) -> Header:
+def _header(words: bytes, numbers: int, path: Path) -> Header:
     try:
         kept = json.loads(words.decode("utf-8"))
         # Before anything is made of as many neurons as it claims.
@@ -222,7 +233,7 @@ def _header(words: bytes, path: Path) -> Header:
         raise _refused(path, text("its header says what this version does not know")) from error
     if not tensors:
         raise _refused(path, text("its header names no weights"))
-    return Header(tensors, optimizer)
+    return Header(tensors, optimizer, numbers)
 
 
 def _numbers_of(optimizer: Optimizer) -> dict[str, Any]:

@@ -12,13 +12,14 @@ from typing import IO, Any, Self, final
 import numpy as np
 
 from normgeo.base.arguments import entry_of, file_path, flag, real_number, shown, whole_number
+from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.recordings.foreign import found_in
+from normgeo.recordings.foreign import GRADIENTS, WEIGHTS, found_in
 from normgeo.recordings.format import HAS_GRADIENT, HAS_TURN, Header, frame, read_file
 from normgeo.recordings.lock import lock
 from normgeo.recordings.tensors import Tensor, Turning
@@ -44,6 +45,9 @@ class Recorder:
         every: records each k-th step, its angle included; call `step` at each one all the same.
         neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax.
         append: goes on with a file that is there, after the last step in it.
+        biases: for weights with a bias before a layer, RMS or group norm, its name: W and b are
+            then one block, as W alone can't be scaled without changing z. Batch norm takes a bias
+            off, and that of weight norm stands behind it: these are left out.
 
     Raises:
         ValueError: bad arguments, another recorder that writes the file, or a file that is there.
@@ -59,6 +63,7 @@ class Recorder:
         every: int = 1,
         neurons: int = 0,
         append: bool = False,
+        biases: Mapping[str, str] | None = None,
     ) -> None:
         given: object = blocks
         if not isinstance(given, Mapping) or not given or not all(map(_is_name, given)):
@@ -73,6 +78,7 @@ class Recorder:
         self._blocks = {
             name: entry_of("blocks", norm, NORMALIZERS, Normalizer) for name, norm in blocks.items()
         }
+        self._biases = _biases_of(biases, self._blocks)
         self._optimizer = None if optimizer is None else optimizer_of(optimizer)
         self._every = whole_number("every", every, 1)
         self._axis = whole_number("neurons", neurons, -1, 0)
@@ -97,44 +103,57 @@ class Recorder:
         Args:
             weights: the mapping that holds them, now; nested ones have names with "/".
             rate: η of the step that led here. decay: λ. Of all, or by name.
-            gradients: a mapping as that of the weights, of the gradients of that step.
+            gradients: a mapping as that of the weights, of the gradients of that step; None for
+                one that is not known, as before the first step.
             at: how many steps the optimizer has taken, for who does not call it at each; then an
                 angle is over the steps between.
 
         Raises:
             ValueError: a name that is not there, another shape than at first, no numbers, or a
-                closed recorder. OSError: a full disk.
+                closed recorder; such a call counts as no step. OSError: a full disk.
 
         """
+        if self._file is None:
+            raise Refusal(text("This recorder is closed. Begin another one, with append=True."))
         now = self._step if at is None else whole_number("at", at, self._step)
-        found = [found_in(weights, name) for name in self._blocks]
-        self._step = now + 1
-        header = self._header or self._begin(found)
-        phase = now % self._every
-        if phase and phase != self._every - 1:
-            return
-        pairs = list(zip(self._turning, found, strict=True))
-        # Until all have been looked at, some would measure from other weights than the rest.
-        seen, self._seen = self._seen, -1
-        if phase:
-            for turning, values in pairs:
-                turning.keep(values)
-            self._seen = now
-            return
+        found = [self._found_in(weights, name) for name in self._blocks]
         rates = np.array(
             [[_of(rate, "rate", name), _of(decay, "decay", name)] for name in self._blocks]
         )
-        known, span = (0, 0) if seen < 0 else (HAS_TURN, now - seen)
-        blocks = np.full((sum(header.counts), 4), np.nan)
-        if gradients is not None:
+        header = self._header or self._header_of(found)
+        phase = now % self._every
+        if phase and phase != self._every - 1:
+            self._step = now + 1
+            return
+        # Whatever can be refused is refused before any of them measures from other weights.
+        arrays = [
+            tuple(of.array(values) for of, values in zip(_parts(tensor), both, strict=True))
+            for tensor, both in zip(header.tensors, found, strict=True)
+        ]
+        turnings = self._turning or [Turning(tensor) for tensor in header.tensors]
+        known, span = (0, 0) if self._seen < 0 else (HAS_TURN, now - self._seen)
+        blocks = np.full((sum(header.counts), header.numbers), np.nan)
+        if gradients is not None and not phase:
+            lengths = [
+                self._length(turning, gradients, name)
+                for turning, name in zip(turnings, self._blocks, strict=True)
+            ]
+            blocks[:, 3] = np.concatenate(lengths)
             known |= HAS_GRADIENT
-            given = [found_in(gradients, name) for name in self._blocks]
-            both = zip(self._turning, given, strict=True)
-            blocks[:, 3] = np.concatenate([turning.lengths(values) for turning, values in both])
-        looked = [np.column_stack(turning.look(values)) for turning, values in pairs]
-        blocks[:, :3] = np.concatenate(looked)
-        self._write(frame(header, now, span, known, rates, blocks))
-        self._seen = now
+        if self._header is None:
+            self._write(header.encoded())
+            self._header = header
+        self._turning, self._seen = turnings, -1
+        if phase:
+            for turning, both in zip(turnings, arrays, strict=True):
+                turning.keep(*both)
+        else:
+            looks = [turning.look(*both) for turning, both in zip(turnings, arrays, strict=True)]
+            parts = zip(*looks, strict=True)
+            norms, angles, steps, before = (np.concatenate(part) for part in parts)
+            found_of = [norms, angles, steps, blocks[:, 3], before][: header.numbers]
+            self._write(frame(header, now, span, known, rates, np.column_stack(found_of)))
+        self._seen, self._step = now, now + 1
 
     def close(self) -> None:
         """Close the file; what was recorded stays."""
@@ -177,8 +196,8 @@ class Recorder:
             if there:
                 contents = read_file(self._path)
                 file.truncate(contents.size)
-                self._header = contents.header
                 self._require_same(contents.header)
+                self._header = contents.header
                 self._turning = [Turning(tensor) for tensor in contents.header.tensors]
                 if len(contents.records):
                     self._step = int(contents.records["step"][-1]) + 1
@@ -187,28 +206,37 @@ class Recorder:
             raise
         self._file = file
 
-    def _begin(self, found: list[Any]) -> Header:
-        """Write the header, which the shapes of the first weights decide."""
+    def _header_of(self, found: list[tuple[Any, ...]]) -> Header:
+        """What the shapes of the first weights decide."""
         tensors = tuple(
-            Tensor.of(name, values, self._axis, normalizer)
-            for (name, normalizer), values in zip(self._blocks.items(), found, strict=True)
+            Tensor.of(name, values, self._axis, normalizer, self._biases.get(name))
+            for (name, normalizer), (values, *_) in zip(self._blocks.items(), found, strict=True)
         )
-        header = Header(tensors, self._optimizer)
-        self._write(header.encoded())
-        self._header, self._turning = header, [Turning(tensor) for tensor in tensors]
-        return header
+        return Header(tensors, self._optimizer)
+
+    def _found_in(self, arrays: Any, name: str, what: str = WEIGHTS) -> tuple[Any, ...]:
+        """The array of a name, and that of its bias where it has one."""
+        names = [name, self._biases[name]] if name in self._biases else [name]
+        return tuple(found_in(arrays, each, what) for each in names)
+
+    def _length(self, turning: Turning, gradients: Any, name: str) -> Array:
+        """‖G‖ of each block of a tensor, NaN where it, or its bias, has no gradient yet."""
+        both = self._found_in(gradients, name, GRADIENTS)
+        if any(values is None for values in both):
+            return np.full(len(turning.tensor.blocks.neurons), np.nan)
+        return turning.lengths(*both)
 
     def _write(self, data: bytes) -> None:
         """Write all of it or nothing, so that records stay in their places."""
-        if self._file is None:
-            raise Refusal(text("This recorder is closed. Begin another one, with append=True."))
-        place = self._file.seek(0, os.SEEK_END)
-        if self._file.write(data) != len(data):
-            self._file.truncate(place)
+        file = self._file
+        assert file is not None  # noqa: S101 - refused before
+        place = file.seek(0, os.SEEK_END)
+        if file.write(data) != len(data):
+            file.truncate(place)
             raise OSError(ENOSPC, os.strerror(ENOSPC), str(self._path))
 
     def _require_same(self, header: Header) -> None:
-        """Refuse to go on with a file of other weights."""
+        """Refuse to go on with a file of other weights, or of what was measured otherwise."""
         there = [tensor.name for tensor in header.tensors]
         if there != [*self._blocks]:
             raise Refusal(
@@ -219,11 +247,73 @@ class Recorder:
                     given=", ".join(self._blocks),
                 )
             )
+        pairs: list[tuple[str, object, object]] = []
+        if self._optimizer is not None:
+            pairs.append((text("the optimizer"), header.optimizer, self._optimizer))
+        for tensor in header.tensors:
+            name, own = tensor.name, self._blocks[tensor.name]
+            then, now = ((*norm.words, norm.groups) for norm in (tensor.normalizer, own))
+            pairs.append((text("the norm of {name!r}", name=name), then, now))
+            biases = tensor.bias, self._biases.get(name)
+            pairs.append((text("the bias of {name!r}", name=name), *biases))
+            axes = tensor.axis, self._axis
+            pairs.append((text("the axis of the neurons of {name!r}", name=name), *axes))
+        for what, there_is, here in pairs:
+            if there_is != here:
+                raise Refusal(
+                    text(
+                        "A recording goes on as it began: {what} was {then} and is {now} here. "
+                        "State the same, or begin another file.",
+                        what=what,
+                        then=shown(there_is),
+                        now=shown(here),
+                    )
+                )
+
+
+def _parts(tensor: Tensor) -> list[Tensor]:
+    """A tensor, and its bias where it has one."""
+    return [part for part in (tensor, tensor.of_bias) if part is not None]
+
+
+def _biases_of(biases: object, blocks: Mapping[str, Normalizer]) -> dict[str, str]:
+    """The name of each bias that a norm takes, by that of its weights."""
+    if biases is None:
+        return {}
+    if not isinstance(biases, Mapping) or not all(map(_is_name, [*biases, *biases.values()])):
+        raise Refusal(
+            text(
+                "`biases` must name the bias of each of the weights that have one, as in "
+                "{{'fc.weight': 'fc.bias'}}; got {given}.",
+                given=shown(biases),
+            )
+        )
+    for name in biases:
+        if name not in blocks:
+            raise Refusal(
+                text(
+                    "`biases` must be of weights that are recorded; {name!r} is not among "
+                    "`blocks`. Name it there as well.",
+                    name=name,
+                )
+            )
+        if not blocks[name].takes_bias:
+            raise Refusal(
+                text(
+                    "A bias is a part of the block where a norm divides by a scale that the bias "
+                    "is in; that of {name!r}, {norm}, does not. Leave the bias out.",
+                    name=name,
+                    norm=blocks[name].title,
+                )
+            )
+    return dict(biases)
 
 
 def _of(numbers: Numbers, what: str, name: str) -> float:
     """The number of a tensor; a float of another library's scalar."""
-    value: Any = found_in(numbers, name) if isinstance(numbers, Mapping) else numbers
+    value: Any = numbers
+    if isinstance(numbers, Mapping):
+        value = found_in(numbers, name, text("Numbers of `{what}`", what=what))
     if callable(item := getattr(value, "item", None)):
         with suppress(ValueError, TypeError, RuntimeError):  # of several numbers, which are refused
             value = item()

@@ -12,7 +12,13 @@ from normgeo.base.arguments import file_path
 from normgeo.base.arrays import Array
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
-from normgeo.recordings.format import HAS_GRADIENT, HAS_TURN, block_names, read_file
+from normgeo.recordings.format import (
+    FIRST_NUMBERS,
+    HAS_GRADIENT,
+    HAS_TURN,
+    block_names,
+    read_file,
+)
 from normgeo.recordings.tensors import Tensor
 
 
@@ -28,8 +34,9 @@ class Recording:
         steps: (R,), from 0 before the first step. spans: how many steps each angle is over, (R,),
             0 where there is none.
         rates, decays: η and λ of the step that led to each record, (R, B).
-        norms: ‖w̃‖. angles: radians. step_norms: ‖Δw̃‖. gradient_norms: ‖G‖ before the step;
-            all (R, B), NaN where it was not measured.
+        norms: ‖w̃‖. angles: radians. step_norms: ‖Δw̃‖. gradient_norms: ‖G‖ of the step that led
+            to each record. norms_before: ‖w̃‖ before that step; all (R, B), NaN where it was not
+            measured.
         notes: sentences on what of the file is not whole.
 
     """
@@ -46,6 +53,7 @@ class Recording:
     angles: Array
     step_norms: Array
     gradient_norms: Array
+    norms_before: Array
     notes: tuple[str, ...]
 
     @property
@@ -71,9 +79,16 @@ def read_recording(
     rule = None if optimizer is None else optimizer_of(optimizer)
     header, records, _, notes = read_file(file_path("path", path))
     places = np.repeat(np.arange(len(header.tensors)), header.counts)
-    norms, angles, steps, gradients = np.moveaxis(records["blocks"].astype(np.float64), -1, 0)
+    by_number = np.moveaxis(records["blocks"].astype(np.float64), -1, 0)
+    norms, angles, steps, gradients = by_number[:FIRST_NUMBERS]
     known = records["known"][:, None]
+    angles = np.where(known & HAS_TURN, angles, np.nan)
     rates = records["rates"].astype(np.float64)
+    decays = rates[:, places, 1]
+    if header.numbers > FIRST_NUMBERS:
+        before = by_number[FIRST_NUMBERS]
+    else:
+        before = _recovered(records["step"], norms, angles, steps, decays)
     return Recording(
         tensors=header.tensors,
         optimizer=rule or header.optimizer,
@@ -82,10 +97,25 @@ def read_recording(
         steps=records["step"].astype(np.int64),
         spans=records["span"].astype(np.int64),
         rates=rates[:, places, 0],
-        decays=rates[:, places, 1],
+        decays=decays,
         norms=norms,
-        angles=np.where(known & HAS_TURN, angles, np.nan),
+        angles=angles,
         step_norms=np.where(known & HAS_TURN, steps, np.nan),
         gradient_norms=np.where(known & HAS_GRADIENT, gradients, np.nan),
+        norms_before=np.where(records["span"][:, None] == 1, before, np.nan),
         notes=notes,
     )
+
+
+def _recovered(steps: Array, norms: Array, angles: Array, lengths: Array, decays: Array) -> Array:
+    """‖w̃‖ before each step, (R, B), of a file that has it at records of successive steps alone.
+
+    Elsewhere ‖w‖, the angle θ and ‖Δw‖ leave two norms, ‖w‖ cos θ ± √(‖Δw‖² − ‖w‖² sin² θ). A step
+    with decay is taken to go inward, the longer one, and a step without to go outward.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        along = np.sqrt(np.maximum(lengths**2 - (norms * np.sin(angles)) ** 2, 0))
+        before: Array = norms * np.cos(angles) + np.where(decays > 0, along, -along)
+    follows = np.flatnonzero(np.diff(steps.astype(np.int64)) == 1) + 1
+    before[follows] = norms[follows - 1]
+    return before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.normalizers.blocks import Blocks, dots
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.recordings.foreign import viewed
+from normgeo.recordings.foreign import GRADIENTS, WEIGHTS, viewed
 from normgeo.recordings.row_products import row_products
 
 _CHUNK = 2**19  # bytes of weights that are looked at together: what a core keeps near
+_SHORTEST = 1e-140  # ‖w̃‖ whose square keeps its digits
 _NARROWEST = 32  # columns of a part: rows of less are slow to reach
 
 
@@ -30,6 +31,7 @@ class Tensor:
         name: in the mapping of the weights. shape: as it is there.
         axis: which axis counts the neurons: 0 as PyTorch has it, −1 as Flax has it.
         normalizer: of which the homogeneous blocks and the center are meant.
+        bias: the name of what is added before the norm, (H,), a part of the block; None for none.
 
     """
 
@@ -37,9 +39,12 @@ class Tensor:
     shape: tuple[int, ...]
     axis: int
     normalizer: Normalizer
+    bias: str | None = None
 
     @classmethod
-    def of(cls, name: str, values: Any, axis: int, normalizer: Normalizer) -> Tensor:
+    def of(
+        cls, name: str, values: Any, axis: int, normalizer: Normalizer, bias: str | None = None
+    ) -> Tensor:
         """Return what an array is, from one of its kind.
 
         Raises:
@@ -57,7 +62,7 @@ class Tensor:
                     shape=shape,
                 )
             )
-        tensor = cls(name, shape, axis, normalizer)
+        tensor = cls(name, shape, axis, normalizer, bias)
         tensor.blocks  # noqa: B018 - refuses a number of groups that does not split the neurons
         return tensor
 
@@ -68,17 +73,35 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """K·D, the weights of a block."""
-        return int(np.prod(self.shape)) // len(self.blocks.neurons)
+        """K·D, the weights of a block, or K·(D + 1) with those of a bias."""
+        biases = self.shape[self.axis] if self.bias is not None else 0
+        return (int(np.prod(self.shape)) + biases) // len(self.blocks.neurons)
 
-    def matrix(self, values: Any) -> Array:
-        """Return an array of this shape as W (H, D), a view of it where it can be one.
+    @property
+    def of_bias(self) -> Tensor | None:
+        """The bias as the weights of one more feature, which is always 1."""
+        if self.bias is None:
+            return None
+        return Tensor(self.bias, (self.shape[self.axis],), 0, self.normalizer)
+
+    def array(self, values: Any, what: str = WEIGHTS) -> Array:
+        """Return values as an array of this shape, viewed where they can be.
 
         Raises:
             ValueError: another shape, or no numbers.
 
         """
-        array = viewed(self.name, values)
+        array = viewed(self.name, values, what)
+        if array.shape != self.shape and what == GRADIENTS:
+            raise Refusal(
+                text(
+                    "A gradient has the shape of its weights; that of {name!r} has {now}, and the "
+                    "weights have {shape}. Check which gradient is whose.",
+                    name=self.name,
+                    shape=self.shape,
+                    now=array.shape,
+                )
+            )
         if array.shape != self.shape:
             raise Refusal(
                 text(
@@ -89,13 +112,25 @@ class Tensor:
                     now=array.shape,
                 )
             )
+        return array
+
+    def matrix(self, values: Any, what: str = WEIGHTS) -> Array:
+        """Return an array of this shape as W (H, D), a view of it where it can be one.
+
+        Raises:
+            ValueError: another shape, or no numbers.
+
+        """
+        array = self.array(values, what)
         H = self.shape[self.axis]
         return array.reshape(H, -1) if self.axis == 0 else array.reshape(-1, H).T
 
     def described(self) -> dict[str, Any]:
         """What a file keeps of it."""
         words = self.normalizer.words
-        kept = {"name": self.name, "shape": [*self.shape], "axis": self.axis}
+        kept: dict[str, Any] = {"name": self.name, "shape": [*self.shape], "axis": self.axis}
+        if self.bias is not None:
+            kept["bias"] = self.bias
         return kept | {"center": words[0], "scale": words[1], "groups": self.normalizer.groups}
 
     @classmethod
@@ -108,10 +143,32 @@ class Tensor:
         """
         shape = tuple(whole_number("shape", length, 1) for length in kept["shape"])
         normalizer = Normalizer(kept["center"], kept["scale"], groups=kept["groups"])
-        tensor = cls(str(kept["name"]), shape, kept["axis"], normalizer)
+        bias = kept.get("bias")
+        name = None if bias is None else str(bias)
+        tensor = cls(str(kept["name"]), shape, kept["axis"], normalizer, name)
         if tensor.axis not in (0, -1) or len(shape) < 2 or not len(tensor.blocks.neurons):
             raise ValueError(kept["axis"])
         return tensor
+
+
+class Look(NamedTuple):
+    """What a look at weights finds of each block, (B,), NaN where it is not known.
+
+    Attributes:
+        norms: ‖w̃‖. angles: radians, since the weights that were kept. steps: ‖Δw̃‖ since them.
+        before: ‖w̃‖ of those that were kept.
+
+    """
+
+    norms: Array
+    angles: Array
+    steps: Array
+    before: Array
+
+    def times(self, powers: Array) -> Look:
+        """The look at weights 2^p times as long."""
+        norms, steps, before = (np.ldexp(x, powers) for x in (self.norms, self.steps, self.before))
+        return Look(norms, self.angles, steps, before)
 
 
 @final
@@ -122,7 +179,10 @@ class Turning:
     """
 
     def __init__(self, tensor: Tensor) -> None:
-        self._tensor, self._blocks = tensor, tensor.blocks
+        self.tensor, self._blocks = tensor, tensor.blocks
+        of_bias = tensor.of_bias
+        self._bias = None if of_bias is None else Turning(of_bias)
+        self._is_extreme = False
         centering = self._blocks.normalizer.centering
         self._projects = centering.projects_weights
         self._whole_columns = centering.neuron_dimensions_lost > 0  # a mean over neurons
@@ -132,38 +192,119 @@ class Turning:
         self._looked = False
         self._mean: Array | None = None  # near the mean row of each group, (G, D), if it is long
 
-    def keep(self, values: Any) -> None:
+    def keep(self, values: Any, bias: Any = None) -> None:
         """Take weights as those that the next look measures from."""
-        W = self._tensor.matrix(values)
+        self._keep(*self._matrices(values, bias))
+
+    def look(self, values: Any, bias: Any = None) -> Look:
+        """Return what the weights are, and how they have changed since those that were kept.
+
+        The weights are then the kept ones. Without any, only ‖w̃‖ is known; nor is more at the one
+        look at which a block leaves the range in which squares of floats keep their digits.
+        """
+        W, b = self._matrices(values, bias)
+        if self._is_extreme and self._kept is not None:
+            powers = np.maximum(self._powers(W, b), self._powers(*self._kept_ones))
+            scaled = Turning(self.tensor)
+            scaled._keep(*self._scaled(powers, *self._kept_ones))
+            look = scaled._look(*self._scaled(powers, W, b)).times(powers)
+            self._keep(W, b)
+            self._is_extreme = self._extreme(look.norms, W, b)
+            return look
+        look = self._look(W, b)
+        self._is_extreme = self._extreme(look.norms, W, b)
+        if not self._is_extreme:
+            return look
+        unknown = np.full_like(look.norms, np.nan)
+        return Look(self._scaled_lengths(W, b), unknown, unknown, unknown)
+
+    def lengths(self, gradients: Any, bias: Any = None) -> Array:
+        """Return ‖G‖ of each block, (B,)."""
+        G = self._matrices(gradients, bias, GRADIENTS)
+        lengths = self._lengths(*G)
+        return self._scaled_lengths(*G) if self._extreme(lengths, *G) else lengths
+
+    def _matrices(self, values: Any, bias: Any, what: str = WEIGHTS) -> tuple[Array, Array | None]:
+        """W (H, D), and the bias (H, 1) where there is one."""
+        W = self.tensor.matrix(values, what)
+        return W, None if self._bias is None else self._bias.tensor.matrix(bias, what)
+
+    @property
+    def _kept_ones(self) -> tuple[Array, Array | None]:
+        assert self._kept is not None  # noqa: S101 - asked for after a look alone
+        return self._kept, None if self._bias is None else self._bias._kept
+
+    def _keep(self, W: Array, b: Array | None) -> None:
         if self._kept is None:
             self._kept = np.empty_like(W, dtype=_precision(W), subok=False)
         np.copyto(self._kept, W)
+        if self._bias is not None and b is not None:
+            self._bias._keep(b, None)
 
-    def look(self, values: Any) -> tuple[Array, Array, Array]:
-        """Return ‖w̃‖, the angle since the kept weights, radians, and ‖Δw̃‖ of each block, (B,).
-
-        The weights are then the kept ones. Without any, angle and ‖Δw̃‖ are NaN.
-        """
-        W, kept, first = self._tensor.matrix(values), self._kept, self._kept is None
-        if kept is None:
-            kept = self._kept = np.zeros_like(W, dtype=_precision(W), subok=False)
+    def _look(self, W: Array, b: Array | None) -> Look:
+        first = self._kept is None
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._means_at_end and not self._looked:
-                groups = W.reshape(*self._blocks.neurons.shape, -1)
-                self._mean = groups.mean(axis=1, dtype=np.float64)
-            squares, products, steps = self._products(W, kept)
-            self._looked = True
-            norms = np.sqrt(squares)
+            products = self._change(W)
+            if self._bias is not None and b is not None:
+                products = products + self._bias._change(b)
+            norms, before = np.sqrt(products[0]), _before(*products)
             if first:
                 unknown = np.full_like(norms, np.nan)
-                return norms, unknown, unknown
-            return norms, _angles(squares, products, steps), np.sqrt(steps)
+                return Look(norms, unknown, unknown, unknown)
+            return Look(norms, _angles(*products), np.sqrt(products[2]), before)
 
-    def lengths(self, gradients: Any) -> Array:
-        """Return ‖G‖ of each block, (B,)."""
+    def _change(self, W: Array) -> Array:
+        """The products with what was kept, of which W takes the place."""
+        if self._kept is None:
+            self._kept = np.zeros_like(W, dtype=_precision(W), subok=False)
+        if self._means_at_end and not self._looked:
+            groups = W.reshape(*self._blocks.neurons.shape, -1)
+            self._mean = groups.mean(axis=1, dtype=np.float64)
+        products = self._products(W, self._kept)
+        self._looked = True
+        return products
+
+    def _lengths(self, W: Array, b: Array | None) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
-            lengths: Array = np.sqrt(self._products(self._tensor.matrix(gradients))[0])
+            squares = self._products(W)[0]
+            if self._bias is not None and b is not None:
+                squares = squares + self._bias._products(b)[0]
+            lengths: Array = np.sqrt(squares)
             return lengths
+
+    def _scaled_lengths(self, W: Array, b: Array | None) -> Array:
+        powers = self._powers(W, b)
+        lengths: Array = np.ldexp(self._lengths(*self._scaled(powers, W, b)), powers)
+        return lengths
+
+    def _extreme(self, norms: Array, W: Array, b: Array | None) -> bool:
+        """Whether squares of finite weights overflow, or lose digits to underflow."""
+        outside = ~((norms > _SHORTEST) & (norms < 1 / _SHORTEST)) & ~np.isnan(norms)
+        if not outside.any():
+            return False
+        rows = self._blocks.neurons[outside].ravel()
+        parts = [M[rows] for M in (W, b) if M is not None]
+        return any(M.any() for M in parts) and all(np.isfinite(M).all() for M in parts)
+
+    def _powers(self, W: Array, b: Array | None) -> Array:
+        """The powers of two that bring the largest weight of each block to order one, (B,)."""
+        largest = np.zeros(len(self._blocks.neurons))
+        for M in (W, b):
+            if M is not None:
+                rows = np.abs(M).max(axis=1).astype(np.float64)
+                largest = np.maximum(largest, rows[self._blocks.neurons].max(axis=1))
+        powers: Array = np.frexp(largest)[1]
+        return powers
+
+    def _scaled(self, powers: Array, W: Array, b: Array | None) -> tuple[Array, Array | None]:
+        """The weights of each block over its power of two, in double precision."""
+        of_rows = np.empty((len(W), 1), dtype=int)
+        of_rows[self._blocks.neurons] = powers[:, None, None]
+        with np.errstate(under="ignore"):
+            scaled = [
+                None if M is None else np.ldexp(M.astype(np.float64), -of_rows) for M in (W, b)
+            ]
+        return np.asarray(scaled[0]), scaled[1]
 
     def _products(self, W: Array, kept: Array | None = None) -> Array:
         """‖w̃‖², w̃·δ and ‖δ‖² of each block, (3, B), where w̃ has changed by δ from what was kept.
@@ -248,13 +389,18 @@ def _precision(W: Array) -> Any:
     return np.float64 if W.dtype.itemsize > 4 else np.float32
 
 
+def _before(squares: Array, products: Array, steps: Array) -> Array:
+    """‖u‖ of u = w − δ, from ‖w‖², w·δ and ‖δ‖²."""
+    norms: Array = np.sqrt(np.maximum(squares - 2 * products + steps, 0))
+    return norms
+
+
 def _angles(squares: Array, products: Array, steps: Array) -> Array:
     """The angles from u to w = u + δ, from ‖w‖², w·δ and ‖δ‖²; 0 where u is zero.
 
     tan θ = √(‖δ‖² − (u·δ)²/‖u‖²) / (‖u‖ + u·δ/‖u‖)
     """
-    along = products - steps
-    before = np.sqrt(np.maximum(squares - 2 * products + steps, 0))
+    along, before = products - steps, _before(squares, products, steps)
     radial = along / np.where(before > 0, before, 1)
     across = np.sqrt(np.maximum(steps - radial**2, 0))
     return np.where(before == 0, 0.0, np.arctan2(across, before + radial))

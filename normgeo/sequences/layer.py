@@ -19,6 +19,7 @@ from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.models.linearization import ParameterLayout
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
 from normgeo.sequences.cell import Cell, Product
@@ -62,7 +63,7 @@ class CellLayer(Constant):
     def __init__(
         self,
         cell: str | Cell,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         units: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike | None]],
         memory: tuple[ArrayLike, ArrayLike | None] | None = None,
         *,
@@ -70,7 +71,8 @@ class CellLayer(Constant):
     ) -> None:
         """Take (W, b, g) of each product, and (b, g) of the memory."""
         self.cell = cell_of(cell)
-        if instance_of("normalizer", normalizer, Normalizer).statistics == "frozen":
+        normalizer = normalizer_of(normalizer)
+        if normalizer.statistics == "frozen":
             raise Refusal(
                 text(
                     "A layer computes with current statistics; got a normalizer with frozen "
@@ -128,7 +130,7 @@ class CellLayer(Constant):
     def random(
         cls,
         cell: str | Cell,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         neurons: int,
         features: int,
         rng: np.random.Generator,
@@ -145,7 +147,7 @@ class CellLayer(Constant):
         """
         chosen, H = cell_of(cell), whole_number("neurons", neurons, 1)
         F = whole_number("features", features, 1)
-        instance_of("normalizer", normalizer, Normalizer)
+        normalizer = normalizer_of(normalizer)
         instance_of("rng", rng, np.random.Generator)
         first = real_number("gain", gain)
         units = []

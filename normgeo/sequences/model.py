@@ -67,7 +67,7 @@ class SequenceModel:
     def random(
         cls,
         cell: str | Cell,
-        normalizer: Normalizer,
+        normalizer: Normalizer | str,
         neurons: int,
         features: int,
         classes: int,

@@ -142,7 +142,9 @@ def _time_first(X: ArrayLike, features: int) -> Array:
 def _checked_start(start: object, states: int, S: int, H: int) -> tuple[Array, ...]:
     if start is None:
         return (np.zeros((S, H)),) * states
-    parts = start if isinstance(start, list | tuple | np.ndarray) and np.ndim(start) else (start,)
+    parts = start if isinstance(start, list | tuple) else (start,)
+    if isinstance(start, np.ndarray) and start.ndim:
+        parts = tuple(start[: states + 1])
     given = tuple(real_array(f"start[{i}]", each, 2) for i, each in enumerate(parts))
     if [each.shape for each in given] != [(S, H)] * states:
         raise Refusal(

@@ -12,13 +12,12 @@ import numpy as np
 
 from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
 from normgeo.base.arrays import Array
-from normgeo.base.progress import Ended, Progress, Report
+from normgeo.base.progress import Ended, Progress, Report, Steps
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizer import Optimizer, Update, forked
+from normgeo.dynamics.optimizer import Memory, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
-from normgeo.dynamics.steps import Steps
 from normgeo.sequences.model import SequenceModel, Told
 from normgeo.sequences.step_statistics import StepStatistics
 from normgeo.sequences.tasks import Sequences
@@ -31,7 +30,7 @@ class _State(NamedTuple):
 
     model: SequenceModel
     statistics: StepStatistics | None
-    update: Update
+    memory: Memory
 
 
 @final
@@ -63,7 +62,8 @@ class SequenceHistory:
     test_loss: Array
     test_accuracy: Array
     ended: Ended | None
-    _update: Update
+    _optimizer: Optimizer
+    _memory: Memory
 
     @property
     def steps(self) -> int:
@@ -107,13 +107,14 @@ def train_sequences(
     steps, tests = whole_number("steps", steps, 1), whole_number("tests", tests)
     before = model if isinstance(model, SequenceHistory) else None
     if before is not None:
-        state = _State(before.model, before.statistics, forked(before._update))
+        state = _State(before.model, before.statistics, before._memory)
+        rule = before._optimizer
         batch_size, rate, seed = before.batch_size, before.rate, before.seed
     else:
         start = instance_of("model", model, SequenceModel)
         rate, seed = real_number("rate", rate, above=0), seed_number(seed)
-        update = optimizer_of(optimizer).start(np.zeros(start.pack().shape))
-        state = _State(start, None, update)
+        rule = optimizer_of(optimizer)
+        state = _State(start, None, rule.init(start.pack()))
     state_before = state.model
     shares = state.model.layer.normalizer.shared_by_cases
     plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not shares)
@@ -125,7 +126,7 @@ def train_sequences(
     seconds: list[float] = []
     told: list[tuple[float, float, float]] = []
     untested = None
-    going = Steps(_walk(state, data, batches, rate), steps, progress)
+    going = Steps(_walk(state, data, batches, rule, rate), steps, progress)
     for step, (loss, took, following) in going:
         losses.append(loss)
         seconds.append(took)
@@ -160,7 +161,8 @@ def train_sequences(
         test_loss=test_loss,
         test_accuracy=accuracy,
         ended=ended or untested,
-        _update=state.update,
+        _optimizer=rule,
+        _memory=state.memory,
     )
     return taken if before is None else _after(before, taken)
 
@@ -179,20 +181,21 @@ def _after(before: SequenceHistory, taken: SequenceHistory) -> SequenceHistory:
 
 
 def _walk(
-    state: _State, data: Sequences, batches: Iterator[Array], rate: float
+    state: _State, data: Sequences, batches: Iterator[Array], rule: Optimizer, rate: float
 ) -> Iterator[tuple[float, float, _State]]:
     """Take a step on each batch; yield its loss before it, its seconds, and the state after it."""
-    model, statistics, update = state
+    model, statistics, memory = state
     theta = model.pack()
-    rates = np.full(theta.shape, rate)
+    rates, decays = np.full(theta.shape, rate), np.zeros(theta.shape)
     shares = model.layer.normalizer.shared_by_cases
     for cases in batches:
         began = perf_counter()
         loss, gradient, run = model.loss_and_gradient(data.X_train[cases], data.y_train[cases])
-        theta = update(theta, gradient, rates)
+        change, memory = rule.update(memory, theta, gradient, rates, decays)
+        theta = theta + change
         if not np.isfinite(theta).all():
             raise Refusal(text("The parameters exceed the largest float. Use a smaller `rate`."))
         model = model.unpack(theta)
         if shares:
             statistics = run.averaged_into(statistics)
-        yield loss, perf_counter() - began, _State(model, statistics, update)
+        yield loss, perf_counter() - began, _State(model, statistics, memory)

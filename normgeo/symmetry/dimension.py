@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.arguments import whole_number
 from normgeo.base.refusal import Refusal
 from normgeo.models.families import Family, family_of
 from normgeo.normalizers.centers import Center
+from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.scales import Scale
 from normgeo.normalizers.statistic import group_size
 
 
-def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str | Family) -> int:
+def expected_dimension(normalizer: Normalizer | str, H: int, D: int, family: str | Family) -> int:
     """Return the dimension of the null space of F_WW, for generic weights and many generic cases.
 
         hidden by the center:   layer GD,   weight H
@@ -44,7 +45,9 @@ def expected_dimension(normalizer: Normalizer, H: int, D: int, family: str | Fam
     return sum(expected_terms(normalizer, H, D, family).values())
 
 
-def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family) -> dict[str, int]:
+def expected_terms(
+    normalizer: Normalizer | str, H: int, D: int, family: str | Family
+) -> dict[str, int]:
     """Return the terms of `expected_dimension` that apply, by their formulas; raises as it does.
 
     >>> from normgeo import NORMALIZERS
@@ -52,7 +55,7 @@ def expected_terms(normalizer: Normalizer, H: int, D: int, family: str | Family)
     {'GD': 5, 'G': 1}
 
     """
-    instance_of("normalizer", normalizer, Normalizer)
+    normalizer = normalizer_of(normalizer)
     H, D, coupled = whole_number("H", H, 1), whole_number("D", D, 1), family_of(family).coupled
     G, K = normalizer.groups, group_size(H, normalizer.groups)
     center, scale = normalizer.centering, normalizer.scaling

@@ -19,6 +19,7 @@ from normgeo.base.text import text
 from normgeo.invariance.operations import OwnRowsPlus
 from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.models.glm import NormalizedGLM
+from normgeo.normalizers.blocks import lengths
 from normgeo.symmetry.explanation import Explanation, Reason
 
 NO_REASON = "none"
@@ -56,8 +57,8 @@ class Direction:
     def beside(self, change: Array) -> Array:
         """Another change (H, D) of the same weight vectors, scaled to the same length."""
         other = np.where(self.moved[:, None], change, 0.0)
-        length: float = float(np.linalg.norm(other)) or 1.0
-        scaled: Array = other * (float(np.linalg.norm(self.change)) / length)
+        length = float(lengths(other.ravel())) or 1.0
+        scaled: Array = other / length * float(lengths(self.change.ravel()))
         return scaled
 
 
@@ -133,7 +134,7 @@ def _nearest(basis: Array, added: Array, model: NormalizedGLM) -> Array:
     rows = basis[model.layout.weights]
     flat = added.reshape(-1)
     part = rows @ (rows.T @ flat)
-    if np.linalg.norm(part) <= FAINT * np.linalg.norm(flat):
+    if lengths(part) <= FAINT * lengths(flat):
         part = rows[:, 0]
     along: Array = part.reshape(added.shape)
     return along
@@ -148,10 +149,10 @@ def _direction(
     rescales: bool = False,
     follows: bool = False,
 ) -> Direction:
-    lengths = np.abs(along).max(axis=1)
-    moved = lengths > 1e-9 * lengths.max()
+    largest = np.abs(along).max(axis=1)
+    moved = largest > 1e-9 * largest.max()
     if not rescales:
-        own: float = float(np.linalg.norm(W[moved])) or 1.0
+        own = float(lengths(W[moved].ravel())) or 1.0
         along = np.where(moved[:, None], along, 0.0)
-        along = along * (own / np.linalg.norm(along))
+        along = along / lengths(along.ravel()) * own
     return Direction(key, title, along, moved, along, False, count, rescales, follows)

@@ -138,14 +138,17 @@ class Equilibrated:
                 z,
                 sigma,
                 it.centered_weights,
-                it.centered_inputs * units.of_cases(it) / units.inputs,
+                units.scaled(it.centered_inputs, it) / units.inputs,
                 it.inputs,
                 it.groups,
             )
-            certain = family.covariance_diagonal(part.s) <= 0
+            s = np.zeros_like(part.s)
+            if units.saturated:
+                certain = family.covariance_diagonal(part.s) <= 0
+                s = np.where(certain, likeliest_at_zero(part.s, family), 0.0)
             return ModelLinearization(
                 linear,
-                np.where(certain, likeliest_at_zero(part.s, family), 0.0),
+                s,
                 z / z_sizes,
                 None if part.gain is None else left / own,
                 layout,
@@ -247,8 +250,8 @@ class Equilibrated:
 
     def normal(self, V: Array) -> Array:
         """EᵀE V for coordinates V (n − m, k), without the rounding errors of `gram`."""
-        P = self.at.layout.size
-        product: Array = self.fisher.matmat(self.spread(V)[:P])[self.places]
+        packed = self.fisher.structure.packed(self.spread(V)[: self.at.layout.size])
+        product = packed.unpacked(self.fisher.matmat(packed.V))[self.places]
         return product if self._allowed is None else self._allowed.T @ product
 
     def triangle(self, e: Array) -> Array:

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import instance_of
+from normgeo.base.arguments import instance_of, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import without
@@ -92,8 +92,14 @@ class Explanation:
         return self.null.dimension - self.explained
 
     def reason(self, key: str) -> Reason:
-        """Return one reason by its key."""
-        return next(reason for reason in self.reasons if reason.key == key)
+        """Return one reason by its key.
+
+        Raises:
+            ValueError: there is none of this key.
+
+        """
+        found = {reason.key: reason for reason in self.reasons}
+        return found[word_of("key", key, found)]
 
 
 def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import eigh
 
 from normgeo.base.arguments import flag, instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.subspaces import SAME, graded_basis, gram_schmidt
+from normgeo.base.subspaces import SAME, eigen_apart, graded_basis, gram_schmidt
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 from normgeo.fisher.structure import FisherStructure, check_size
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.linearization import ParameterLayout
+from normgeo.normalizers.blocks import lengths
 from normgeo.normalizers.fixed_cases import TINY
 from normgeo.symmetry.equilibration import Equilibrated
 from normgeo.symmetry.exact_dimension import exact_dimension, least_dimension
@@ -177,7 +177,7 @@ def _null_part(E: Equilibrated, structure: FisherStructure, small: Array) -> Arr
     exact = exact_dimension(at, family, E.weights_only)
     if exact is None or exact - lost >= count:
         return small
-    growth = E.growth / np.maximum(np.linalg.norm(E.growth, axis=0), TINY)
+    growth = E.growth / np.maximum(lengths(E.growth.T), TINY)
     inside = (small.T @ growth).T
     inside = inside[np.linalg.norm(inside, axis=1) > INSIDE]
     order = gram_schmidt(np.concatenate([inside, np.eye(count)]), SAME)
@@ -187,7 +187,7 @@ def _null_part(E: Equilibrated, structure: FisherStructure, small: Array) -> Arr
 
 def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
     """Return the singular values of E, descending, and its right singular vectors."""
-    values, vectors = eigh(E.gram(), driver="evd")
+    values, vectors = eigen_apart(E.gram())
     values, vectors = values[::-1], vectors[:, ::-1]
     doubtful = values <= CANDIDATES
     singular_values = np.sqrt(np.maximum(values, 0))

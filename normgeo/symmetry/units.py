@@ -59,7 +59,7 @@ class Units:
         it = part.at.whole
         inputs, z, sums = (
             np.sqrt(part.share) * _root_mean_squares(M)
-            for M in (it.inputs * self.of_cases(it), it.z.astype(np.float64), it.sizes / it.sigma)
+            for M in (self.scaled(it.inputs, it), it.z.astype(np.float64), it.sizes / it.sigma)
         )
         saturated = bool((family.covariance_diagonal(part.at.s) <= 0).any())
         return Units(self.by_case, self.features, inputs, z, sums, saturated)
@@ -74,11 +74,11 @@ class Units:
             self.saturated or other.saturated,
         )
 
-    def of_cases(self, it: Linearization) -> Array:
-        """The unit of each case (n, 1): with one of its own, 1/σ, or of X̃ where any will do."""
+    def scaled(self, X: Array, it: Linearization) -> Array:
+        """X (n, D) in the units of its cases: 1/σ, or of X̃ if any will do; as it is without any."""
         if not self.by_case:
-            return np.ones((len(it.z), 1))
-        return self.steepness(it) if self.features is None else 1 / self._case_sizes(it)
+            return X
+        return X * (self.steepness(it) if self.features is None else 1 / self._case_sizes(it))
 
     def steepness(self, it: Linearization) -> Array:
         """The mean of 1/σ over the neurons, (n, 1)."""

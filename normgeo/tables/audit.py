@@ -1,7 +1,7 @@
 """The audit in words and numbers: a listing for a terminal, a table for papers, records for code.
 
 The signs are those of all verdicts: ✓ holds, ≈ holds if …, ✗ does not hold; ? stands where seeds or
-sizes disagree. What these functions return is in the language that is in use when they are called.
+sizes disagree.
 """
 
 from __future__ import annotations

@@ -10,11 +10,12 @@ import textwrap
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any
+from unicodedata import normalize
 
 from normgeo.base.characters import MARKDOWN, latex, spell, width_of
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import marking, text
+from normgeo.base.text import marking, printable, text
 from normgeo.tables.table import Table, plain
 
 DIGITS = 6  # of a number in a table for people
@@ -46,8 +47,18 @@ def render(table: Table, format: str, encoding: str = "utf-8") -> str:
                 format=format,
             )
         )
+    words = _spelled(encoding) if format == "json" else _escaped(encoding)
     with marking(str):  # each format escapes the words of cells in its own way
-        return FORMATS[format](table.with_words(lambda words: spell(words, encoding)), encoding)
+        return FORMATS[format](table.with_words(words), encoding)
+
+
+def _spelled(encoding: str) -> Callable[[str], str]:
+    return lambda words: spell(words, encoding)
+
+
+def _escaped(encoding: str) -> Callable[[str], str]:
+    """Escapes for what commands a terminal or turns its direction; ends of lines stay."""
+    return lambda words: spell("\n".join(map(printable, words.splitlines())), encoding)
 
 
 def shown(value: Any, digits: int = DIGITS) -> str:
@@ -207,19 +218,40 @@ def _latex_columns(table: Table) -> list[str]:
 
 
 def _as_csv(table: Table, encoding: str) -> str:
-    """Write truth values as JSON does, which spreadsheets and pandas read."""
+    """Write truth values as JSON does, which spreadsheets and pandas read, and no formula."""
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, bool):
+            return str(value).lower()
+        return _no_formula(value) if isinstance(value, str) else value
+
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow(table.headings)
-    for record in table.records():
-        writer.writerow(
-            str(value).lower() if isinstance(value, bool) else value for value in record.values()
-        )
+    writer.writerow(map(cell, table.headings))
+    writer.writerows(map(cell, record.values()) for record in table.records())
     return file.getvalue()
 
 
+def _no_formula(words: str) -> str:
+    """Words as a spreadsheet takes them for words: quoted where it would compute them.
+
+    Some read the wide forms of East Asia as the plain ones.
+    """
+    if not normalize("NFKC", words).lstrip().startswith(("=", "+", "-", "−", "@")):
+        return words
+    try:
+        float(words)
+    except ValueError:
+        return f"'{words}"
+    return words
+
+
 def _as_json(table: Table, encoding: str) -> str:
-    return json.dumps(table.records(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    """Write all words as they are, with JSON's escapes for what is not printed."""
+    written = json.dumps(table.records(), ensure_ascii=False, allow_nan=False, indent=2)
+    return (
+        "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written) + "\n"
+    )
 
 
 FORMATS: dict[str, Callable[[Table, str], str]] = {

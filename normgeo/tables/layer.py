@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import degrees
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from normgeo.base.arguments import whole_number, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.layers.basis import NAMES, UNKNOWN
 from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.layers.modules import ROLES
 from normgeo.layers.report import LARGEST, LayerReport
@@ -27,10 +30,19 @@ COLUMNS = {
     "effective_rate": text("effective rate"),
     "angle": text("degrees a step"),
     "frozen": text("frozen"),
+    "off": text("gain 0"),
+    "no_gradient": text("gradient 0"),
     "over_balance": text("norm over balance"),
     "shorter_by_eps": text("z shorter by ε"),
 }
 """What is told of each neuron, by the words that sort a report and name its records."""
+
+STILL = ("off", "no_gradient")
+"""Columns that are shown where they are true of a neuron: few layers have any."""
+
+
+NAMED = 4
+"""Tensors that are left out, by their names, of each reason."""
 
 
 def roles_table(checkpoint: Checkpoint) -> Table:
@@ -48,15 +60,18 @@ def roles_table(checkpoint: Checkpoint) -> Table:
     return Table(columns, rows, text("Tensors, and what each is taken for"))
 
 
-def proposals_table(proposals: Sequence[Proposal]) -> Table:
-    """Return which layers there are, with their norms and where these stand."""
+def proposals_table(
+    proposals: Sequence[Proposal], left_out: Mapping[str, str] = MappingProxyType({})
+) -> Table:
+    """Return which layers there are, with their norms, where these stand, and what is no layer."""
     rows = tuple(
         (
             _outside(one.name),
             *one.arrangement.shape,
             _norm(one),
-            text(one.place.title),
+            text("unknown") if one.basis.is_unknown else text(one.place.title),
             ", ".join(one.places),
+            one.basis.title,
             one.why,
         )
         for one in proposals
@@ -68,12 +83,41 @@ def proposals_table(proposals: Sequence[Proposal]) -> Table:
         text("norm"),
         text("stands"),
         text("may stand"),
+        text("taken from"),
         text("because"),
     )
-    return Table(columns, rows, text("Layers with their norms, as their names propose them"))
+    title = text("Layers with their norms, as their names propose them")
+    return Table(columns, rows, title, notes=notes_on_names(proposals, left_out))
+
+
+def notes_on_names(proposals: Sequence[Proposal], left_out: Mapping[str, str]) -> tuple[str, ...]:
+    """Return how many norms are guessed or unknown, and what is no layer, in sentences."""
+    counts = Counter(one.basis.key for one in proposals)
+    said = []
+    if counts[UNKNOWN] or counts[NAMES]:
+        said.append(
+            text(
+                "Of {all} layers the norm of {guessed} is guessed from names, and of {unknown} "
+                "unknown, for no name tells it: state norm and place where you know them.",
+                all=len(proposals),
+                guessed=counts[NAMES],
+                unknown=counts[UNKNOWN],
+            )
+        )
+    reasons: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+        said.append(
+            text("Left out, {count}: {why} ({names!s}).", count=len(names), why=why, names=shown)
+        )
+    return tuple(said)
 
 
 def _norm(one: Proposal) -> str:
+    if one.basis.is_unknown:
+        return text("unknown")
     if one.normalizer.is_standard:
         return text("none")
     path = one.norm.path if one.norm else ""
@@ -97,7 +141,6 @@ def values(report: LayerReport) -> dict[str, list[object]]:
     epsilon = report.epsilon.of_neurons if report.epsilon is not None else None
     if epsilon is not None and len(epsilon) != H:
         epsilon = None  # of features
-    over = None if report.balance is None else report.norms / report.balance.norm
     return {
         "neuron": list(range(H)),
         "block": of.tolist(),
@@ -108,7 +151,9 @@ def values(report: LayerReport) -> dict[str, list[object]]:
         "effective_rate": spread(report.effective_rates),
         "angle": spread(None if report.angles is None else np.degrees(report.angles)),
         "frozen": spread(report.frozen),
-        "over_balance": spread(over),
+        "off": report.off.tolist(),
+        "no_gradient": spread(report.without_gradient),
+        "over_balance": spread(report.over_balance),
         "shorter_by_eps": nothing if epsilon is None else epsilon.tolist(),
     }
 
@@ -145,6 +190,7 @@ def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = N
         key: column
         for key, column in told.items()
         if any(value is not None for value in column)
+        and (key not in STILL or any(column))
         and (key not in {"block", "block_norm"} or len(report.norms) < len(report.row_norms))
     }
     shown = rows if top is None else rows[:top]
@@ -185,8 +231,12 @@ def records_table(report: LayerReport, sort: str = "neuron") -> Table:
 def sentences(report: LayerReport) -> list[str]:
     """Return what is to be said of a layer: its norm, its optimizer, ε, F, and what is missing."""
     layer, said = report.layer, [report.standing]
-    if layer.why:
-        said.append(text("Norm and place: {why}.", why=layer.why))
+    if layer.why and not layer.basis.is_unknown:
+        said.append(
+            text("Norm and place, guessed from names: {why}.", why=layer.why)
+            if layer.basis.key == NAMES
+            else text("Norm and place: {why}.", why=layer.why)
+        )
     said += layer.notes
     if report.rate is not None:
         said.append(
@@ -199,25 +249,15 @@ def sentences(report: LayerReport) -> list[str]:
         )
     if report.gradients is not None:
         said.append(text("Lengths of gradients: {source}.", source=report.gradients.source))
-    if report.frozen is not None:
-        said.append(
-            text(
-                "{count} of {all} blocks are expected to turn less than {angle}° a step."
-                if len(report.frozen) > 1
-                else "{count} of {all} block is expected to turn less than {angle}° a step.",
-                count=int(report.frozen.sum()),
-                all=len(report.frozen),
-                angle=number(report.frozen_below),
-            )
-        )
+    said += _of_standing_still(report)
     if report.balance is not None:
-        low, high = (number(float(norm)) for norm in np.sort(report.balance.norm)[[0, -1]])
+        low, high = (number(float(norm)) for norm in np.nanquantile(report.balance.norm, (0, 1)))
         norms = text("the norm {low}", low=low) if low == high else None
         said.append(
             text(
                 "Growth and decay balance at {norms}, where a step turns by {angle}°.",
                 norms=norms or text("norms from {low} to {high}", low=low, high=high),
-                angle=number(degrees(float(np.median(report.balance.angle)))),
+                angle=number(degrees(float(np.nanmedian(report.balance.angle)))),
             )
         )
     said += _of_epsilon(report)
@@ -247,6 +287,48 @@ def sentences(report: LayerReport) -> list[str]:
             )
         )
     return [*said, *report.missing]
+
+
+def _of_standing_still(report: LayerReport) -> list[str]:
+    """How many neurons have no effect, and how many blocks no gradient, or are only long."""
+    H, off = len(report.off), int(report.off.sum())
+    if off == H:
+        return [
+            text(
+                "All {H} gains are 0, as where a residual block is started at 0: W has no effect "
+                "on the outputs and gets no gradient.",
+                H=H,
+            )
+        ]
+    said = []
+    if off:
+        said.append(
+            text(
+                "{count} of {H} neurons have a gain of 0: their weights have no effect.",
+                count=off,
+                H=H,
+            )
+        )
+    if report.without_gradient is not None and (count := int(report.without_gradient.sum())):
+        said.append(
+            text(
+                "{count} of {all} blocks have a gradient of exactly 0, though their gain is not.",
+                count=count,
+                all=len(report.without_gradient),
+            )
+        )
+    if report.frozen is not None:
+        said.append(
+            text(
+                "{count} of {all} blocks are expected to turn less than {angle}° a step."
+                if len(report.frozen) > 1
+                else "{count} of {all} block is expected to turn less than {angle}° a step.",
+                count=int(report.frozen.sum()),
+                all=len(report.frozen),
+                angle=number(report.frozen_below),
+            )
+        )
+    return said
 
 
 def _of_epsilon(report: LayerReport) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from normgeo.layers.checkpoint import Proposal
 from normgeo.layers.every_layer import Told
 from normgeo.layers.place import freedoms
 from normgeo.layers.report import LayerReport
+from normgeo.tables.layer import notes_on_names
 from normgeo.tables.table import Table
 
 COLUMNS = {
@@ -23,6 +25,7 @@ COLUMNS = {
     "D": "D",
     "norm": text("norm"),
     "stands": text("stands"),
+    "basis": text("taken from"),
     "scaled": text("W × δ"),
     "blocks": text("blocks"),
     "least_norm": text("least norm"),
@@ -31,6 +34,7 @@ COLUMNS = {
     "effective_rate": text("median effective rate"),
     "angle": text("median degrees a step"),
     "frozen": text("share frozen"),
+    "still": text("share of gain or gradient 0"),
     "over_balance": text("median norm over balance"),
     "missing": text("missing"),
 }
@@ -38,18 +42,24 @@ COLUMNS = {
 
 TOLD = 5  # refusals in sentences of their own
 
-_OF_NUMBERS = len(COLUMNS) - 6  # that a layer without a report has not
+_OF_NUMBERS = len(COLUMNS) - 7  # that a layer without a report has not
 
 
-def layers_table(every: Iterable[Told]) -> Table:
+def layers_table(
+    every: Iterable[Told], left_out: Mapping[str, str] = MappingProxyType({})
+) -> Table:
     """Return a row for each layer: the spread of what its blocks come to, and what is missing.
+
+    Args:
+        every: layers. left_out: why what is no layer is none, by the names of its tensors.
 
     Raises:
         ValueError: none of them has a report.
 
     """
-    rows, lacks, refusals = [], Counter[str](), []
+    rows, lacks, refusals, proposals = [], Counter[str](), [], []
     for proposal, report, refusal in every:
+        proposals.append(proposal)
         head = (text("{name!s}", name=proposal.name), *_shape(proposal), *_norm_of(proposal))
         if report is None:
             refusals.append(refusal)
@@ -59,7 +69,8 @@ def layers_table(every: Iterable[Told]) -> Table:
             rows.append((*head, *_numbers(proposal, report), _lacking(report)))
     if refusals and len(refusals) == len(rows):
         raise Refusal(refusals[0])
-    notes = [
+    notes = [*notes_on_names(proposals, left_out)]
+    notes += [
         text("{count} of {all} layers: {what}", count=count, all=len(rows), what=what)
         for what, count in lacks.items()
     ]
@@ -80,10 +91,13 @@ def _shape(proposal: Proposal) -> tuple[int, int]:
     return proposal.arrangement.shape
 
 
-def _norm_of(proposal: Proposal) -> tuple[str, str | None]:
+def _norm_of(proposal: Proposal) -> tuple[str, str | None, str]:
+    basis = proposal.basis
+    if basis.is_unknown:
+        return text("unknown"), None, basis.title
     if proposal.normalizer.is_standard:
-        return text("none"), None
-    return proposal.normalizer.title, text(proposal.place.title)
+        return text("none"), None, basis.title
+    return proposal.normalizer.title, text(proposal.place.title), basis.title
 
 
 def _numbers(proposal: Proposal, report: LayerReport) -> tuple[Any, ...]:
@@ -91,8 +105,11 @@ def _numbers(proposal: Proposal, report: LayerReport) -> tuple[Any, ...]:
     found = text("ignored") if scaled.free else text("not ignored")
     if scaled.only_without_eps:
         found = text("ignored where ε is small")
+    if proposal.basis.is_unknown:
+        found = text("unknown")
+    of_blocks = report.without_gradient
+    without = False if of_blocks is None else of_blocks[report.block_of]
     low, middle, high = np.quantile(report.norms, (0, 0.5, 1))
-    over = None if report.balance is None else report.norms / report.balance.norm
     return (
         found,
         len(report.norms) if report.blocks.homogeneous else 0,
@@ -102,7 +119,8 @@ def _numbers(proposal: Proposal, report: LayerReport) -> tuple[Any, ...]:
         _median(report.effective_rates),
         _median(None if report.angles is None else np.degrees(report.angles)),
         None if report.frozen is None else float(report.frozen.mean()),
-        _median(over),
+        float((report.off | without).mean()),
+        _median(report.over_balance),
     )
 
 
@@ -117,4 +135,4 @@ def _lacking(report: LayerReport) -> str:
 
 
 def _median(values: Array | None) -> float | None:
-    return None if values is None else float(np.median(values))
+    return None if values is None else float(np.nanmedian(values))

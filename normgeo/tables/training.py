@@ -7,6 +7,7 @@ from math import degrees, nan
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.recordings.findings import BlockFinding
 from normgeo.recordings.recording import Recording
 from normgeo.tables.table import Table
@@ -28,12 +29,12 @@ COLUMNS = (
 
 
 def training_table(
-    run: Recording, optimizer: Optimizer, findings: tuple[BlockFinding, ...]
+    run: Recording, optimizer: Optimizer | None, findings: tuple[BlockFinding, ...]
 ) -> Table:
     """Return a row for each block, and below what the columns mean and what is assumed."""
     rows = tuple(
         (
-            found.name,
+            text("{name!s}", name=found.name),
             found.weights,
             found.verdict,
             found.norm,
@@ -53,13 +54,13 @@ def training_table(
         "{records} records of {steps} steps with {optimizer}",
         records=len(run.steps),
         steps=steps,
-        optimizer=optimizer.title,
+        optimizer=text("an optimizer that is not stated") if optimizer is None else optimizer.title,
     )
     return Table(COLUMNS, rows, title, notes=(*run.notes, *_notes(run, optimizer, findings)))
 
 
 def _notes(
-    run: Recording, optimizer: Optimizer, findings: tuple[BlockFinding, ...]
+    run: Recording, optimizer: Optimizer | None, findings: tuple[BlockFinding, ...]
 ) -> tuple[str, ...]:
     one = findings[0]
     balanced = sum(found.is_balanced and not found.is_frozen for found in findings)
@@ -79,8 +80,17 @@ def _notes(
             "‖w‖ and angles are root mean squares over the last half of the records; predictions "
             "are for its mean η and λ."
         ),
-        optimizer.equilibrium_assumes,
     ]
+    if optimizer is None:
+        notes.append(
+            text(
+                "This run does not say its optimizer, so nothing is predicted. State it, one of "
+                "{optimizers}.",
+                optimizers=", ".join(OPTIMIZERS),
+            )
+        )
+    else:
+        notes.append(optimizer.equilibrium_assumes)
     if not any(found.sphere_gradient >= 0 for found in findings):
         notes.append(
             text(

@@ -24,7 +24,6 @@ from normgeo.base.budget import MEGABYTE, PAGES
 from normgeo.base.cache import Cache
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice
-from normgeo.base.text import in_use
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PAGE_OF, PICTURES
@@ -160,7 +159,7 @@ def _keep(name: str, settings: Settings, *, drawn: bool = True, most: float = fl
             PAGES.require(cost, picture.title)
             if cost.seconds > most:
                 return
-        key = compute, used, in_use()
+        key = compute, used
         if results.KEPT.get(key) is not None:
             return
     except Refusal:

@@ -139,6 +139,9 @@ def network(settings: Settings, drawn: Any) -> None:
     """Train a small network, on demand, with a bar and a way to stop."""
     clicked = st.session_state.pop(_CLICKED, None) == settings.batch_size
     _runs(drawn)
+    size = text("{m}", m=settings.batch_size)
+    if drawn is not None and drawn.opens_at == settings.batch_size:
+        size = text("as many cases as at the slider")  # which moves while this sentence stands
     st.markdown(
         text(
             "The same network from the same weights, with batch norm and with layer norm, in "
@@ -148,7 +151,7 @@ def network(settings: Settings, drawn: Any) -> None:
             large=LARGE_BATCH,
             rate=number(RATE),
             at=RATE_AT,
-            m=settings.batch_size,
+            m=size,
             epochs=settings.epochs,
             seed=settings.seed,
         )

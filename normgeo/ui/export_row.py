@@ -69,7 +69,7 @@ def download(
 
     `help` says why it is disabled, where it is.
     """
-    here = copy_context()  # the click is answered in another thread, in the language of this one
+    here = copy_context()  # the click is answered in another thread, and words are marked as here
     st.download_button(
         str(label),
         lambda: here.copy().run(content),

@@ -11,7 +11,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from normgeo.base.characters import code
-from normgeo.base.text import Translation, marking, text, translated
+from normgeo.base.text import marking, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style import turning
@@ -44,14 +44,9 @@ PAGES = {
 """The title of each file in pages/, in the order of the navigation; the first one is the start."""
 
 
-def translation() -> Translation:
-    """What a visitor's sentences are shown through: there is English only."""
-    return str
-
-
 def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
-    with translated(translation()), marking(code):
+    with marking(code):
         page = _navigation()
         st.session_state[_INSIDE] = True
         try:

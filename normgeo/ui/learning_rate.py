@@ -116,7 +116,8 @@ def twin(settings: Settings, drawn: Any) -> None:
                 ),
                 text(
                     "In both runs g and b keep η and have no decay. This holds for gradient "
-                    "descent at ε = 0; momentum and Adam have no such twin here."
+                    "descent at ε = 0. Momentum has such a twin, too, which is not drawn here; "
+                    "Adam has none."
                 ),
             ),
             text("Li and Arora 2019, An Exponential Learning Rate Schedule."),

@@ -22,7 +22,7 @@ from normgeo.base.budget import MEGABYTE, PAGES, Cost
 from normgeo.base.cache import Cache
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import Translation, in_use, text
+from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES, Picture
 from normgeo.pictures.picture import small
@@ -37,7 +37,7 @@ from normgeo.workers.run import Run
 
 Compute = Callable[[Settings, Progress], Any]
 GoOn = Callable[[Settings, Any, Progress], Any]
-Key = tuple[Compute, Settings, Translation]
+Key = tuple[Compute, Settings]
 
 AGAIN = text("Compute again")
 CONTINUE = text("Continue")
@@ -114,6 +114,7 @@ class _Asked:
         settings: that it was asked for. slot: in which. stopped: whether this session stopped it.
         run: its run by a worker; None before it begins, and where the script itself computes.
         part: what there is when it was stopped.
+        new: whether no run of the page has looked at it since it was asked for.
         go_on, begun: goes on from what there was, for this session alone, which keeps what comes
             of it in the place of what it began with; None for a computation from its start.
 
@@ -125,6 +126,7 @@ class _Asked:
     run: Run | None = None
     stopped: bool = False
     part: Found | None = None
+    new: bool = True
     go_on: GoOn | None = None
     begun: Found | None = None
 
@@ -132,7 +134,7 @@ class _Asked:
         """End the run, unless others wait for it."""
         self.stopped = True
         if self.run is not None:
-            self.run.leave(_visitor())
+            self.run.leave(visitor())
 
 
 def show(
@@ -217,7 +219,7 @@ def kept(name: str, settings: Settings) -> Found | None:
     """The whole result of a picture, where it is there already."""
     with suppress(Refusal):
         picture = PICTURES[name]
-        return KEPT.get((picture.study.compute, picture.decisive(settings), in_use()))
+        return KEPT.get((picture.study.compute, picture.decisive(settings)))
     return None
 
 
@@ -253,10 +255,10 @@ def found(
         Refusal: there is no result for these settings, or it would take too much.
 
     """
-    key = compute, decisive or settings, in_use()
+    key = compute, decisive or settings
+    asked, why = _asked_for(key, settings, slot), ""
     if go_on is not None:
         _drop_others(key, slot)
-    asked, why = _asked_for(key, slot), ""
     further = asked is not None and asked.begun is not None
     there = None if further else KEPT.get(key)
     if there is not None:
@@ -265,7 +267,7 @@ def found(
         there, why = _left_of(asked)
     elif not start:
         _ask(key, settings, slot)
-        asked = _asked_for(key, slot)
+        asked = _asked_for(key, settings, slot)
     waits = there is None and asked is not None and not why
     label = start if there is None and start and not why else again
     with st.container(horizontal=True, key=f"row_{name}") if go_on is not None else nullcontext():
@@ -308,12 +310,12 @@ def _wait(asked: _Asked, name: str, words: str) -> None:
     """Begin a run or find it again, and show how far it is until it has ended."""
     key = asked.key
     if asked.run is None and asked.go_on is not None and asked.begun is not None:
-        own = *key, _visitor(), asked.slot
-        asked.run = POOL.ask(_visitor(), own, asked.go_on, asked.settings, asked.begun.result)
+        own = *key, visitor(), asked.slot
+        asked.run = POOL.ask(visitor(), own, asked.go_on, asked.settings, asked.begun.result)
     elif asked.run is None:
         end = partial(keep, key)
-        asked.run = POOL.ask(_visitor(), key, key[0], asked.settings, on_end=end)
-    waiting.until_ended(asked.run, POOL, _visitor(), name, words, asked.stop)
+        asked.run = POOL.ask(visitor(), key, key[0], asked.settings, on_end=end)
+    waiting.until_ended(asked.run, POOL, visitor(), name, words, asked.stop)
 
 
 def keep(key: Key, run: Run) -> None:
@@ -352,7 +354,7 @@ def _left_of(asked: _Asked) -> tuple[Found | None, str]:
     return asked.begun, run.why
 
 
-def _visitor() -> str:
+def visitor() -> str:
     """What tells this session from others."""
     name: str = st.session_state.setdefault(_VISITOR, uuid4().hex)
     return name
@@ -364,9 +366,16 @@ def _all_asked(slot: str) -> dict[Compute, _Asked]:
     return slots.setdefault(slot, {})
 
 
-def _asked_for(key: Key, slot: str) -> _Asked | None:
+def _asked_for(key: Key, settings: Settings, slot: str) -> _Asked | None:
     asked = _all_asked(slot).get(key[0])
-    return asked if asked is not None and asked.key == key else None
+    if asked is not None and asked.new and asked.go_on is None and asked.key != key:
+        # A slider has moved since the run that drew the button.
+        _ask(key, settings, slot)
+        asked = _all_asked(slot)[key[0]]
+    if asked is None or asked.key != key:
+        return None
+    asked.new = False
+    return asked
 
 
 def _drop_others(key: Key, slot: str) -> None:

@@ -63,7 +63,7 @@ def angles(settings: Settings, picture: NullDirections) -> None:
         for sign, reason in zip(signs, changes, strict=True)
         if reason.angle is not None
     )
-    names = (text("change of Table 1"), text("null tangents"), text("largest angle"))
+    names = (text("change of W"), text("null tangents"), text("largest angle"))
     theme = settings.theme
     st.markdown(in_markdown(render(Table(names, rows), "markdown"), theme))
     points(

@@ -13,7 +13,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
-from normgeo.settings import Settings, replaced
+from normgeo.base.text import text
+from normgeo.settings import SETTINGS, Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS = "_last_view", "_resets"
@@ -130,11 +131,15 @@ def link(settings: Settings) -> str:
 def change(**values: Any) -> None:
     """Write new values of settings into the URL; a value against its rule is told and left out."""
     settings, _ = Settings.from_query(_settings(), st.session_state.get(_DEFAULTS, NONE))
-    try:
-        settings = replace(settings, **values)
-    except Refusal as error:
-        st.session_state[_REFUSED] = error
-        return
+    for name, value in values.items():
+        try:
+            settings = replace(settings, **{name: value})
+        except Refusal:
+            setting = SETTINGS[name]
+            words = {"label": setting.label, "rule": setting.rule.sentence, "value": f"{value}"}
+            refused = text("{label} must be {rule}; {value!r} is not.", **words)
+            st.session_state[_REFUSED] = refused
+            return
     st.query_params.from_dict({**view(), **_query(settings, values)})
 
 

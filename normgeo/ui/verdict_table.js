@@ -1,4 +1,5 @@
-// Builds the table from its data. A click reports its cell; arrow keys go from cell to cell.
+// Builds the table from its data. A click reports its cell; arrow keys go from cell to cell. The signs
+// follow the slider of δ, which the server does not hear of.
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -52,28 +53,36 @@ function head(data) {
 function body(data, starts, pick) {
   const rows = data.rows.map((row) => {
     const cells = row.cells.map((cell, i) => {
-      const sign = mark(data.marks[cell.state]);
-      const word = make("span", { class: "word" }, cell.word);
-      const title = `${row.title}, ${data.columns[i].title}: ${cell.word}`;
       let content;
       if (data.buttons) {
         content = make("button", {
           type: "button",
-          title,
-          class: cell.state,
           tabindex: "-1",
           "aria-pressed": String(cell.selected),
           "data-cell": cell.cell,
-        }, sign, word);
+        });
         content.onclick = () => pick(content);
       } else {
-        content = make("span", { class: `cell ${cell.state}`, title }, sign, word);
+        content = make("span", {});
       }
       return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
     return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
   });
   return make("tbody", {}, ...rows);
+}
+
+// Shows in each cell what is so for the sign of δ, in the mark, in the word and in the hint.
+function turn(table, data, negative) {
+  data.rows.forEach((row, down) => row.cells.forEach(({ faces }, i) => {
+    const { state, word } = faces[Number(negative)];
+    const content = table.tBodies[0].rows[down].cells[i + 1].firstElementChild;
+    const title = `${row.title}, ${data.columns[i].title}: ${word}`;
+    if (content.title !== title) {
+      Object.assign(content, { title, className: data.buttons ? state : `cell ${state}` });
+      content.replaceChildren(mark(data.marks[state]), make("span", { class: "word" }, word));
+    }
+  }));
 }
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -86,12 +95,17 @@ function neighbor(button, key) {
   return row?.cells[place.cellIndex + right]?.querySelector("button");
 }
 
+// Streamlit calls a component again when its data or the theme change, and does not end the call
+// before: a table stops listening as its next call begins.
+const ends = new WeakMap();
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const table = parentElement.querySelector("table");
   const content = JSON.stringify(data);
   if (table.dataset.content === content) {
-    return;
+    return ends.get(table);
   }
+  ends.get(table)?.();
   const focused = table.getRootNode().activeElement?.dataset?.cell;
 
   const enter = (button) => {
@@ -116,6 +130,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.classList.toggle("long", data.rows.length > 12);
   table.classList.toggle("wide", data.columns.length > 6);
   table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
+  turn(table, data, data.negative);
   table.dataset.content = content;
   if (data.buttons) {
     enter(table.querySelector("[aria-pressed=true]") ?? table.querySelector("button"));
@@ -131,4 +146,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (focused) {
     table.querySelector(`[data-cell="${focused}"]`)?.focus();
   }
+
+  const follow = ({ detail: { setting, value } }) => {
+    if (setting === "delta") {
+      turn(table, data, Number(value) < 0);
+    }
+  };
+  document.addEventListener("frameshown", follow);
+  ends.set(table, () => document.removeEventListener("frameshown", follow));
+  return ends.get(table);
 }

@@ -24,8 +24,8 @@ from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
 
 _HERE = Path(__file__).parent
 
-Known = Callable[[Normalizer, Transform], bool]
-"""Whether the verdict of a method on a change may be shown."""
+Known = Callable[[Normalizer, Transform, bool], bool]
+"""Whether the verdict of a method on a change may be shown, for δ < 0 or for δ > 0."""
 
 STATES = {"✓": "yes", "±": "flip", "≈": "limit", "✗": "no"}
 """The class of a sign in the style sheet."""
@@ -84,7 +84,8 @@ def draw(
         normalizers, transforms: by name, as in a cell, "layer.case_rescaling".
         key: of the element. caption: what the table answers, for a screen reader.
         seed: of the draws that the verdicts rest on.
-        selected: the cell that is marked. negative: re-scalings are by δ < 0.
+        selected: the cell that is marked. negative: re-scalings are by δ < 0, until a slider of δ
+            on the page says otherwise.
         on_pick: takes the cell that is clicked, before the page runs again; without it the
             cells are no buttons.
         legend: whether what the marks stand for is told below.
@@ -136,16 +137,28 @@ def data(
     seed: int = 0,
     known: Known | None = None,
 ) -> dict[str, Any]:
-    """What the table shows, as JSON."""
-    found = verdicts(normalizers, transforms, seed, known)
+    """What the table shows, as JSON: each cell has a face for δ > 0 and one for δ < 0."""
+    faces = {
+        (row, column, side): _face(
+            verdict(normalizer, transform, seed)
+            if known is None or known(normalizer, transform, side)
+            else None,
+            side,
+        )
+        for row, normalizer in normalizers.items()
+        for column, transform in transforms.items()
+        for side in (False, True)
+    }
     groups = groupby(transforms.values(), key=lambda transform: transform.matrix)
+    shown = {face["state"] for face in faces.values()}
     return {
         "caption": str(caption),
         "marks": {
             state: marks.path(sign)
             for sign, state in STATES.items()
-            if known is None or any(sign_and_word(v, negative)[0] == sign for v in found.values())
+            if known is None or state in shown
         },
+        "negative": negative,
         "groups": [
             {"label": str(text("change {M}", M=matrix)), "span": len(list(members))}
             for matrix, members in groups
@@ -162,12 +175,11 @@ def data(
                 "label": _label(row, normalizer),
                 "title": str(text(normalizer.title)),
                 "cells": [
-                    _cell(
-                        f"{row}.{column}",
-                        found.get((row, column)),
-                        negative,
-                        (normalizer, transform) == selected,
-                    )
+                    {
+                        "cell": f"{row}.{column}",
+                        "faces": [faces[row, column, side] for side in (False, True)],
+                        "selected": (normalizer, transform) == selected,
+                    }
                     for column, transform in transforms.items()
                 ],
             }
@@ -180,14 +192,12 @@ def verdicts(
     normalizers: Mapping[str, Normalizer],
     transforms: Mapping[str, Transform],
     seed: int = 0,
-    known: Known | None = None,
 ) -> dict[tuple[str, str], Verdict]:
-    """The verdict of every normalizer on every transform, or of `known` ones, by both names."""
+    """The verdict of every normalizer on every transform, by both names."""
     return {
         (row, column): verdict(normalizer, transform, seed)
         for row, normalizer in normalizers.items()
         for column, transform in transforms.items()
-        if known is None or known(normalizer, transform)
     }
 
 
@@ -260,17 +270,12 @@ def _label(row: str, normalizer: Normalizer) -> str:
     return str(text("{name}, frozen", name=name)) if frozen else str(name)
 
 
-def _cell(cell: str, verdict: Verdict | None, negative: bool, selected: bool) -> dict[str, Any]:
+def _face(verdict: Verdict | None, negative: bool) -> dict[str, str]:
+    """The sign of a cell, the word for it and the class of both."""
     symbol, word = "?", text("not predicted yet")
     if verdict is not None:
         symbol, word = sign_and_word(verdict, negative)
-    return {
-        "cell": cell,
-        "symbol": symbol,
-        "word": str(word),
-        "state": STATES.get(symbol, "hidden"),
-        "selected": selected,
-    }
+    return {"symbol": symbol, "word": str(word), "state": STATES.get(symbol, "hidden")}
 
 
 _table = st.components.v2.component(

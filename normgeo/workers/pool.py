@@ -10,7 +10,7 @@ from typing import Any, final
 import cloudpickle
 from loky import cpu_count
 
-from normgeo.base.text import in_use, text
+from normgeo.base.text import text
 from normgeo.workers.line import Line
 from normgeo.workers.process import WorkerProcess
 from normgeo.workers.run import Limits, Run
@@ -66,6 +66,7 @@ class Pool:
         compute: Callable[..., Any],
         *arguments: Any,
         on_end: Callable[[Run], object] | None = None,
+        limits: Limits | None = None,
     ) -> Run:
         """Return the run of a key: the one that is under way, or a new one at the end of the line.
 
@@ -74,13 +75,14 @@ class Pool:
             key: equal for equal computations. compute: called with the arguments and a
                 `Progress`; both are pickled.
             on_end: called with the run when it has ended, before those who wait hear of it.
+            limits: of this run, in place of those of all.
 
         """
         with self._condition:
             run = self._open.get(key)
             if run is None or run.stopping or run.ended:
-                task = cloudpickle.dumps((compute, arguments, in_use()))
-                run = self._open[key] = Run(key, visitor, task, on_end)
+                task = cloudpickle.dumps((compute, arguments))
+                run = self._open[key] = Run(key, visitor, task, on_end, limits)
                 self._line.add(visitor, run)
                 self._start_one_ahead()
                 self._condition.notify()
@@ -133,7 +135,7 @@ class Pool:
                 run.end(why=why)
             else:
                 worker = self._workers[slot]
-                worker.carry_out(run, self.limits)
+                worker.carry_out(run, run.limits or self.limits)
                 if worker.memory > self.limits.kept_bytes:
                     self._end(slot)
             with self._condition:

@@ -21,7 +21,8 @@ class Limits:
         seconds: of a run, from when a worker begins it; then it is stopped, with what it has.
         bytes: of memory that a worker holds during a run; beyond that, it is ended.
         kept_bytes: of memory that a worker holds after a run; beyond that, it is replaced.
-        patience: seconds that a stopped run has to return what it has.
+        patience: seconds that a stopped run has to return what it has, of several that share a
+            processor too: what is not back by then is lost.
         moment: seconds after which somebody who does not ask any more has gone.
 
     """
@@ -29,7 +30,7 @@ class Limits:
     seconds: float = 300.0
     bytes: float = 1e9
     kept_bytes: float = 5e8
-    patience: float = 10.0
+    patience: float = 30.0
     moment: float = 5.0
 
 
@@ -42,7 +43,8 @@ class Run:
     """A computation that one or several visitors wait for.
 
     Attributes:
-        visitor: in whose turn it is. done, steps: how far it is; no steps before the first word.
+        visitor: in whose turn it is. limits: its own, None for those of all.
+        done, steps: how far it is; no steps before the first word.
         stopping: it was asked to end with what it has, and nobody else may join it.
         result: what it returned, None where it returned nothing. whole: whether that is all of it.
         why: a sentence where it ended early and no visitor of it wanted that, else "".
@@ -56,8 +58,9 @@ class Run:
         visitor: Hashable,
         task: bytes,
         on_end: Callable[[Run], object] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self.key, self.visitor, self.task = key, visitor, task
+        self.key, self.visitor, self.task, self.limits = key, visitor, task, limits
         self.done = self.steps = 0
         self.stopping = False
         self.result: Any = None

@@ -18,13 +18,12 @@ import psutil
 
 from normgeo.base.progress import Progress, Stop
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import Translation, translated
 
 BETWEEN = 0.1  # seconds between two words on how far a computation is
 STOP = b""
 
-Task = tuple[Callable[..., Any], tuple[Any, ...], Translation]
-"""A function, its arguments before the progress, the language of whoever asked."""
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function, and its arguments before the progress."""
 
 
 class Ready(NamedTuple):
@@ -99,10 +98,9 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes], stop: Event) -> None
 
 def _outcome(task: bytes, messages: Connection, stop: Event) -> Returned | Failed:
     try:
-        compute, arguments, language = pickle.loads(task)
+        compute, arguments = pickle.loads(task)
         progress = Progress(_Report(messages, stop))
-        with translated(language):
-            result = compute(*arguments, progress)
+        result = compute(*arguments, progress)
     except Refusal as refusal:
         return Failed(refusal)
     except Exception:

@@ -90,7 +90,11 @@ def verdicts(answer: dict[str, ng.Ignored], arguments: dict[str, Any]) -> None:
 
 @call("attention_ignored", ng.attention_ignored, verdicts)
 def _(draw: Draw) -> dict[str, Any]:
-    return {"normalizer": a_normalizer(draw), "seed": draw(st.sampled_from([0, 2**64 - 1]))}
+    return {
+        "normalizer": a_normalizer(draw),
+        "seed": draw(st.sampled_from([0, 2**64 - 1])),
+        "dimension": draw(st.sampled_from([6, 8, 1, 0, 25])),
+    }
 
 
 # Residual networks.

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import normgeo as ng
+from normgeo.layers.basis import BASES, Basis
 from normgeo.layers.examples import EXAMPLES
 
 from .calls import SIZES, Draw, a_normalizer, array, call, rate, require_finite, seed
@@ -22,7 +23,8 @@ def check_layer(answer: ng.TrainedLayer, arguments: dict[str, Any]) -> None:
 def check_report(answer: ng.LayerReport, arguments: dict[str, Any]) -> None:
     H, B = len(answer.layer.W), len(answer.blocks.neurons)
     assert (answer.norms.shape, answer.row_norms.shape) == ((B,), (H,))
-    for values in (answer.effective_rates, answer.angles, answer.frozen):
+    assert answer.off.shape == (H,)
+    for values in (answer.effective_rates, answer.angles, answer.frozen, answer.without_gradient):
         assert values is None or values.shape == (B,)
     if answer.angles is not None:
         assert (answer.angles >= 0).all()
@@ -59,6 +61,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "seen": draw(st.sampled_from([None, np.ones((H, D))])),
         "why": "",
         "notes": (),
+        "basis": draw(st.sampled_from([None, *map(Basis, BASES)])),
     }
 
 
@@ -75,6 +78,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "eigenvalues": draw(st.sampled_from([0, 3, None])),
         "null_directions": draw(st.booleans()),
         "seed": seed(draw),
+        "progress": None,
     }
 
 
@@ -85,6 +89,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "files": EXAMPLES[draw(st.sampled_from([*EXAMPLES]))].path,
         "place": draw(st.sampled_from([None, *ng.PLACES])),
         "eps": draw(st.sampled_from([None, 0.0, 1e-5])),
+        "one_plus": draw(st.sampled_from([None, False, True])),
         "layer": None,
         "stride": 1,
         "padding": 0,

@@ -30,7 +30,7 @@ def in_a_folder(function: Callable[..., Any]) -> Callable[..., Any]:
                 with ng.Recorder("there.run", {"w": "batch"}, optimizer="adam") as recorder:
                     for step in range(6):
                         weights = np.eye(2, 3) + 0.1 * step
-                        np.savez(f"{step}.npz", w=weights)
+                        np.savez(f"{step}.npz", w=weights, b=weights[:, 0])
                         recorder.step({"w": weights}, 0.1, decay=0.1)
                 return function(*arguments, **options)
             except OSError as error:  # no such file, which is no mistake of the function
@@ -66,6 +66,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "steps": draw(st.sampled_from([None, [0, 3]])),
         "optimizer": draw(st.sampled_from([None, *ng.OPTIMIZERS])),
         "neurons": draw(st.sampled_from([0, -1])),
+        "biases": draw(st.sampled_from([None, {"w": "b"}])),
     }
 
 
@@ -86,6 +87,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "every": draw(st.sampled_from([1, 10])),
         "neurons": draw(st.sampled_from([0, -1])),
         "append": draw(st.booleans()),
+        "biases": draw(st.sampled_from([None, {"w": "b"}])),
     }
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import _thread
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from fractions import Fraction
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from inspect import signature
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -37,6 +37,7 @@ from . import (
     sequences,
     symmetry,
 )
+from .anything import Silent, a_model, anything, fisher_of_a_model
 from .calls import CALLS
 
 PACKAGES = (
@@ -57,7 +58,8 @@ PACKAGES = (
 LONGEST = 30.0
 """Seconds that a call may take at the sizes drawn here: they take milliseconds."""
 
-EXAMPLES = 12
+LONGEST_SENTENCE = 600
+"""Characters that a refusal may have."""
 
 
 @contextmanager
@@ -79,90 +81,6 @@ def watched(seconds: float) -> Iterator[None]:
         pytest.fail(f"no end after {seconds:g} s", pytrace=False)
     finally:
         timer.cancel()
-
-
-# What anybody may put anywhere.
-
-
-def anything() -> tuple[Any, ...]:
-    """Values of every kind, the extreme and the wrong ones; made anew, since some have a state."""
-    return (
-        None,
-        True,
-        False,
-        0,
-        1,
-        -1,
-        2.5,
-        float("nan"),
-        float("inf"),
-        -float("inf"),
-        1e308,
-        -1e-300,
-        5e-324,
-        2**63,
-        10**9 + 1,
-        10**400,
-        -(10**400),
-        Fraction(1, 3),
-        np.float32(0.5),
-        np.float16(2),
-        np.int8(2),
-        np.True_,
-        1j,
-        "",
-        "gaussian",
-        "⟦",
-        b"layer",
-        (),
-        [],
-        {},
-        [[]],
-        [1.0],
-        [1, 2],
-        [[1.0]],
-        [[1.0], [1.0, 2.0]],
-        [[float("nan"), 1.0]],
-        [[10**400, 1]],
-        [None, None],
-        ["a", "b"],
-        np.zeros((0, 3)),
-        np.ones((2, 2, 2)),
-        np.ones((3, 2), dtype=np.longdouble),
-        np.array("a"),
-        np.array(1.0),
-        np.ma.masked,
-        np.ma.masked_array(np.ones((4, 3)), mask=np.eye(4, 3)),
-        np.ones(4, dtype="M8[s]"),
-        range(3),
-        {1, 2},
-        object(),
-        int,
-        lambda *numbers: None,
-        ng.NORMALIZERS["layer"],
-        ng.NORMALIZERS["standard"],
-        ng.TRANSFORMS["case_rescaling"],
-        ng.FAMILIES["poisson"],
-        ng.OPTIMIZERS["adam"],
-        ng.Constant(0.1),
-        np.random.default_rng(0),
-        a_model(),
-        fisher_of_a_model(),
-    )
-
-
-KINDS = 61  # of `anything`
-
-
-@cache
-def a_model() -> ng.NormalizedGLM:
-    rng = np.random.default_rng(0)
-    return ng.NormalizedGLM.random(ng.NORMALIZERS["layer"], "gaussian", 4, 3, rng)
-
-
-@cache
-def fisher_of_a_model() -> ng.Fisher:
-    return ng.fisher(a_model(), np.eye(5, 3) + 1)
 
 
 # All of them.
@@ -227,31 +145,136 @@ def test_every_argument_of_a_call_is_drawn(name: str) -> None:
     assert {*drawn} | {"tolerance"} == taken | {"tolerance"}
 
 
+def examples(count: int) -> settings:
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.generate),
+    )
+
+
 @pytest.mark.parametrize("name", CALLS)
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.generate),
-)
+@examples(12)
 @given(data=st.data())
 def test_call_answers_or_refuses(name: str, data: st.DataObject) -> None:
-    called = CALLS[name]
+    drawn_call(name, data)
+
+
+def test_what_once_ended_otherwise_is_refused(subtests: pytest.Subtests) -> None:
+    endless, no_axis = np.broadcast_to(1.0, (10**12, 3)), np.array(1.0)
+    for name, argument, value in (
+        ("Rows", "source", endless),
+        ("Rows", "source", [endless]),
+        ("Rows", "source", np.zeros((2, 0))),
+        ("Rows", "dtype", Silent()),
+        ("Network.random", "widths", no_axis),
+        ("Network.loss_and_gradient", "X", [[1.0], [1.0, 2.0]]),
+        ("Recurrence.random", "spectral_radius", 1e308),
+        ("batch_drift", "batches", np.timedelta64(3, "s")),
+        ("certify", "shape", b"abc"),
+        ("invariance_table", "transforms", None),
+        ("sweep", "dtype", Silent()),
+        ("sweep", "index", np.eye(4)),
+        ("layer_report", "eigenvalues", np.ones(3)),
+        ("load_layer", "files", "x" * 10**6),
+        ("load_layer", "padding", no_axis),
+        ("read_recording", "path", "\ud800"),
+        ("record_checkpoints", "files", no_axis),
+        ("run_cell", "start", endless),
+    ):
+        with subtests.test(name=name, argument=argument):
+            assert not answer_or_refusal(name, fitting(name) | {argument: value})
+
+
+def test_what_answers_are_asked_is_refused_too(subtests: pytest.Subtests) -> None:
+    model, X = a_model(), np.eye(5, 3) + 1
+    explanation = ng.explain(model, X, ng.null_space(fisher_of_a_model()))
+    run = ng.descend(model, X, np.ones((5, 4)), steps=2, rate=0.1, block=0)
+    asked: dict[str, Callable[[Any], object]] = {
+        "reason": explanation.reason,
+        "model_at": run.model_at,
+        "of_block": run.of_block,
+        "homogeneous_blocks": model.normalizer.homogeneous_blocks,
+        "scaled": ng.Rows.of(X).scaled,
+        "blocks": lambda size: list(ng.Rows.of(X).blocks([size])),
+    }
+    for name, ask in asked.items():
+        for value in (None, 10**5000, "\x1b", [1], np.eye(3), pandas.NA, Silent()):
+            with subtests.test(name=name, value=type(value)), pytest.raises(Refusal):
+                ask(value)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", CALLS)
+@examples(210)
+@given(data=st.data())
+def test_each_of_20_000_calls_answers_or_refuses(name: str, data: st.DataObject) -> None:
+    drawn_call(name, data)
+
+
+def drawn_call(name: str, data: st.DataObject) -> None:
+    """Call it with what fits, of which at most one argument is replaced by anything."""
     try:
-        arguments = called.draw(data.draw)
+        arguments = CALLS[name].draw(data.draw)
     except Refusal:
         return  # what the call would be made with is refused already
     replaceable = sorted({*arguments} - {"self"})
     wrong = data.draw(st.sets(st.sampled_from(replaceable), max_size=1)) if replaceable else ()
     for argument in wrong:
-        arguments[argument] = anything()[data.draw(st.integers(0, KINDS - 1), label=argument)]
+        kinds = anything()
+        arguments[argument] = kinds[data.draw(st.integers(0, 999), label=argument) % len(kinds)]
+    if not any(is_own(argument, arguments[argument]) for argument in wrong):
+        answer_or_refusal(name, arguments)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", CALLS)
+def test_call_answers_or_refuses_whatever_one_argument_is(
+    name: str, subtests: pytest.Subtests
+) -> None:
+    """Each argument in turn is each of all kinds, some 60,000 calls."""
+    for argument in fitting(name).keys() - {"self"}:
+        with subtests.test(argument=argument):
+            for value in anything():
+                if not is_own(argument, value):
+                    answer_or_refusal(name, fitting(name) | {argument: value})
+
+
+@cache
+def fitting(name: str) -> dict[str, Any]:
+    """Arguments that fit, always the same ones."""
+    found: list[dict[str, Any]] = []
+
+    @settings(max_examples=20, derandomize=True, database=None, phases=(Phase.generate,))
+    @given(st.data())
+    def look(data: st.DataObject) -> None:
+        with suppress(Refusal):
+            found.append(CALLS[name].draw(data.draw))
+
+    look()
+    return found[0]
+
+
+def is_own(argument: str, value: Any) -> bool:
+    """Whether an error is that of what is called back."""
+    return callable(value) and argument in {"progress", "source"}
+
+
+def answer_or_refusal(name: str, arguments: dict[str, Any]) -> bool:
+    """Call it, and return whether it answers; fail for an answer or a refusal that is not right."""
+    called = CALLS[name]
     self = arguments.pop("self", None)
     bound = () if self is None else (self,)
     with watched(LONGEST):
         try:
             answer = called.function(*bound, **arguments)
-        except Refusal:
-            return
+        except Refusal as refusal:
+            sentence = str(refusal.args[0])
+            assert sentence.isprintable(), sentence
+            assert len(sentence) < LONGEST_SENTENCE, sentence[:LONGEST_SENTENCE]
+            return False
         called.check(answer, arguments | ({} if self is None else {"self": self}))
+        return True

@@ -21,6 +21,7 @@ from normgeo.base.arguments import (
     seed_number,
     shown,
     whole_number,
+    whole_numbers,
     word_of,
 )
 from normgeo.base.arrays import real_array, require_same_cases
@@ -36,6 +37,7 @@ NO_NUMBERS: tuple[Any, ...] = (
     [1],
     np.ones(1),
     np.ma.masked,
+    np.timedelta64(1, "s"),
     Decimal(1),
     float("nan"),
     float("inf"),
@@ -46,22 +48,24 @@ NO_NUMBERS: tuple[Any, ...] = (
 )
 
 
-def refusal(check: Callable[[], object]) -> str:
+def refusal(check: Callable[..., object], *arguments: Any, **named: Any) -> str:
     with pytest.raises(Refusal) as told:
-        check()
+        check(*arguments, **named)
     return str(told.value.args[0])
 
 
-@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.float16(0.5), Fraction(1, 2)])
-def test_number_of_any_type_comes_back_as_a_float(value: Any) -> None:
-    assert type(real_number("eps", value)) is float
-    assert real_number("eps", value) == 0.5
+def test_number_of_any_type_comes_back_as_a_float(subtests: pytest.Subtests) -> None:
+    for value in [0.5, np.float32(0.5), np.float16(0.5), Fraction(1, 2)]:
+        with subtests.test(value=value):
+            assert type(real_number("eps", value)) is float
+            assert real_number("eps", value) == 0.5
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=shown)
-def test_what_is_no_finite_number_is_refused(value: Any) -> None:
-    sentence = refusal(lambda: real_number("rate", value, above=0))
-    assert sentence == f"`rate` must be a finite number above 0; got {shown(value)}."
+def test_what_is_no_finite_number_is_refused(subtests: pytest.Subtests) -> None:
+    for value in NO_NUMBERS:
+        with subtests.test(value=value):
+            sentence = refusal(real_number, "rate", value, above=0)
+            assert sentence == f"`rate` must be a finite number above 0; got {shown(value)}."
 
 
 @given(st.floats(-2, 2), st.floats(-1, 1), st.sampled_from(["least", "above", "below"]))
@@ -70,69 +74,71 @@ def test_number_is_held_to_its_range(value: float, bound: float, side: str) -> N
     if inside:
         assert real_number("x", value, **{side: bound}) == value
     else:
-        assert "`x` must be a finite number " in refusal(
-            lambda: real_number("x", value, **{side: bound})
-        )
+        assert "`x` must be a finite number " in refusal(real_number, "x", value, **{side: bound})
 
 
-@pytest.mark.parametrize(
-    ("bounds", "rule"),
-    [
+def test_rule_of_a_number_names_its_range(subtests: pytest.Subtests) -> None:
+    for bounds, rule in [
         ({}, "a finite number"),
         ({"above": 0}, "a finite number above 0"),
         ({"least": 0}, "a finite number from 0 up"),
         ({"least": 0, "below": 1}, "a finite number from 0 up and below 1"),
         ({"above": 0, "below": 0.5}, "a finite number above 0 and below 0.5"),
-    ],
-)
-def test_rule_of_a_number_names_its_range(bounds: dict[str, float], rule: str) -> None:
-    assert refusal(lambda: real_number("x", None, **bounds)) == f"`x` must be {rule}; got None."
+    ]:
+        with subtests.test(bounds=bounds):
+            assert refusal(real_number, "x", None, **bounds) == f"`x` must be {rule}; got None."
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), 3.0, np.float32(3), Fraction(3)])
-def test_count_of_any_type_comes_back_as_an_int(value: Any) -> None:
-    assert type(whole_number("steps", value)) is int
-    assert whole_number("steps", value, 3, 3) == 3
+def test_count_of_any_type_comes_back_as_an_int(subtests: pytest.Subtests) -> None:
+    for value in [3, np.int64(3), np.uint8(3), 3.0, np.float32(3), Fraction(3)]:
+        with subtests.test(value=value):
+            assert type(whole_number("steps", value)) is int
+            assert whole_number("steps", value, 3, 3) == 3
 
 
-@pytest.mark.parametrize("value", [*NO_NUMBERS, 2.5, Fraction(5, 2), -1, 0], ids=shown)
-def test_what_is_no_count_in_range_is_refused(value: Any) -> None:
-    with pytest.raises(
-        Refusal, match=r"^`steps` must be a whole number from 1 (up|to 1000000000);"
-    ):
-        whole_number("steps", value, 1)
+def test_what_is_no_count_in_range_is_refused(subtests: pytest.Subtests) -> None:
+    for value in [*NO_NUMBERS, 2.5, Fraction(5, 2), -1, 0]:
+        with (
+            subtests.test(value=value),
+            pytest.raises(
+                Refusal, match=r"^`steps` must be a whole number from 1 (up|to 1000000000);"
+            ),
+        ):
+            whole_number("steps", value, 1)
 
 
 def test_count_beyond_what_any_machine_does_is_refused() -> None:
     most = arguments.LARGEST_COUNT
     assert whole_number("draws", most) == most
     sentence = f"`draws` must be a whole number from 0 to {most}; got {most + 1}."
-    assert refusal(lambda: whole_number("draws", most + 1)) == sentence
-    assert "; got about 10⁵⁰⁰⁰." in refusal(lambda: whole_number("draws", 10**5000))
+    assert refusal(whole_number, "draws", most + 1) == sentence
+    assert "; got about 10⁵⁰⁰⁰." in refusal(whole_number, "draws", 10**5000)
 
 
 def test_count_that_is_kept_as_it_came_is_whole_by_its_type() -> None:
     assert whole_number("groups", 2, 1, by_type=True) == 2
     sentence = "`groups` must be a whole number from 1 up; got 2.0."
-    assert refusal(lambda: whole_number("groups", 2.0, 1, by_type=True)) == sentence
+    assert refusal(whole_number, "groups", 2.0, 1, by_type=True) == sentence
 
 
 def test_rule_of_a_count_may_say_what_its_range_is() -> None:
     sentence = "`k` must be a whole number from 1 to 3, the neurons; got 4."
-    assert refusal(lambda: whole_number("k", 4, 1, 3, "the neurons")) == sentence
+    assert refusal(whole_number, "k", 4, 1, 3, "the neurons") == sentence
 
 
-@pytest.mark.parametrize("value", [-1, 2.5, float("nan"), None, True, 2**64, 10**400, "0"])
-def test_seed_is_a_whole_number_that_a_generator_takes(value: Any) -> None:
-    assert refusal(lambda: seed_number(value)).startswith("`seed` must be a whole number from 0 to")
-    np.random.default_rng(seed_number(2**64 - 1))
+def test_seed_is_a_whole_number_that_a_generator_takes(subtests: pytest.Subtests) -> None:
+    for value in [-1, 2.5, float("nan"), None, True, 2**64, 10**400, "0"]:
+        with subtests.test(value=value):
+            assert refusal(seed_number, value).startswith("`seed` must be a whole number from 0 to")
+            np.random.default_rng(seed_number(2**64 - 1))
 
 
-@pytest.mark.parametrize("value", ["b", None, 1, ["a"], {"a"}, np.array(["a", "b"])])
-def test_word_is_one_of_those_there_are(value: Any) -> None:
-    sentence = f"`plane` must be one of a, c; got {shown(value)}."
-    assert refusal(lambda: word_of("plane", value, ("a", "c"))) == sentence
-    assert refusal(lambda: entry_of("plane", value, {"a": 1, "c": 2}, Fraction)) == sentence
+def test_word_is_one_of_those_there_are(subtests: pytest.Subtests) -> None:
+    for value in ["b", None, 1, ["a"], {"a"}, np.array(["a", "b"])]:
+        with subtests.test(value=value):
+            sentence = f"`plane` must be one of a, c; got {shown(value)}."
+            assert refusal(word_of, "plane", value, ("a", "c")) == sentence
+            assert refusal(entry_of, "plane", value, {"a": 1, "c": 2}, Fraction) == sentence
 
 
 def test_object_of_a_registry_passes_as_itself_or_by_its_key() -> None:
@@ -145,7 +151,7 @@ def test_object_of_another_type_is_refused_by_name() -> None:
     half = Fraction(1, 2)
     assert instance_of("x", half, Fraction) is half
     sentence = "`x` must be of type Fraction; got 3."
-    assert refusal(lambda: instance_of("x", 3, Fraction)) == sentence
+    assert refusal(instance_of, "x", 3, Fraction) == sentence
 
 
 class Rude:
@@ -153,17 +159,15 @@ class Rude:
         raise OSError("no words")
 
 
-@pytest.mark.parametrize(
-    "value", [Rude(), "x" * 10**6, list(range(10**6)), -(10**9999), {1: 2}], ids=range(5)
-)
-def test_what_arrived_is_shown_in_short(value: Any) -> None:
-    assert len(shown(value)) <= 80
-    assert "\n" not in shown(value)
+def test_what_arrived_is_shown_in_short(subtests: pytest.Subtests) -> None:
+    for value in [Rude(), "x" * 10**6, list(range(10**6)), -(10**9999), {1: 2}]:
+        with subtests.test(value=value):
+            assert len(shown(value)) <= 80
+            assert "\n" not in shown(value)
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
+def test_array_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
+    for values, sentence in [
         ([[1.0], [1.0, 2.0]], "`X` must be a rectangular array of numbers; got rows of different"),
         ([[1j]], "`X` must hold real numbers; got elements of type complex128."),
         ([["1"]], "`X` must hold real numbers; got elements of type <U1."),
@@ -179,17 +183,16 @@ def test_what_arrived_is_shown_in_short(value: Any) -> None:
         (np.ma.ones((2, 2)), "`X` must hold plain numbers; got a masked array, whose mask"),
         ([np.ma.ones(2)], "`X` must hold plain numbers; got a masked array, whose mask"),
         ([[1.0, np.ma.masked]], "`X` must hold plain numbers; got a masked array, whose mask"),
-    ],
-)
-def test_array_that_is_none_is_refused(values: Any, sentence: str) -> None:
-    assert refusal(lambda: real_array("X", values, 2)).startswith(sentence)
+    ]:
+        with subtests.test(sentence):
+            assert refusal(real_array, "X", values, 2).startswith(sentence)
 
 
 def test_array_may_have_a_range_of_axes() -> None:
     assert real_array("y", [1, 2], 1, 2).shape == (2,)
     assert real_array("y", [[1, 2]], 1, 2).shape == (1, 2)
     for values in (1.0, [[[1.0]]]):
-        assert refusal(lambda values=values: real_array("y", values, 1, 2)).startswith(
+        assert refusal(real_array, "y", values, 1, 2).startswith(
             "`y` must have 1 to 2 axes; got an array of shape ("
         )
 
@@ -214,7 +217,72 @@ def test_other_numbers_become_float64(kind: type) -> None:
 
 def test_inputs_and_targets_have_equally_many_rows() -> None:
     require_same_cases(np.ones((3, 2)), np.ones(3))
-    sentence = refusal(lambda: require_same_cases(np.ones((4, 2)), np.ones((40, 1))))
+    sentence = refusal(require_same_cases, np.ones((4, 2)), np.ones((40, 1)))
     assert sentence == (
         "`X` and `y` must have a row for each of the same cases; got 4 rows in X and 40 in y."
     )
+
+
+def test_what_little_memory_tells_of_much_is_refused_before_it_is_made() -> None:
+    own: list[Any] = []
+    own.append(own)
+    twice: Any = 1.0
+    for _ in range(60):
+        twice = [twice, twice]
+    numbers = {
+        10**12: (range(10**12), np.broadcast_to(1.0, (10**6, 10**6)), [range(10**12)]),
+        2**63 + 1: (range(2**63 + 1),),
+        2**60: (twice,),
+    }
+    for count, several in numbers.items():
+        for values in several:
+            assert refusal(lambda values=values: real_array("X", values, 2)) == (
+                f"`X` would take {8 * count / 2**30:.3g} GiB of memory; at most 2 GiB are taken. "
+                "Ask for less."
+            )
+    for deep in (own, [1, own], [[], own]):
+        assert refusal(lambda deep=deep: real_array("X", deep, 2)).startswith("`X` must be a")
+    assert real_array("X", np.broadcast_to(1.0, (3, 2)), 2).tolist() == [[1.0, 1.0]] * 3
+
+
+def test_list_of_counts_ends() -> None:
+    for values in (range(10**12), np.broadcast_to(1, 10**12), iter(int, 1)):
+        sentence = refusal(lambda values=values: whole_numbers("sizes", values))
+        assert sentence.startswith(
+            "`sizes` must be a list of at most 1,000,000 whole numbers; got "
+        ), sentence
+
+
+def test_arrays_of_other_libraries_are_taken() -> None:
+    """By their own words: PyTorch refuses what requires a gradient, and NumPy has no bfloat16."""
+    values = np.array([[1.5, -2.0]])
+
+    class Narrow:
+        def detach(self) -> Narrow:
+            return Detached()
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+            raise RuntimeError("Can't call numpy() on a tensor that requires grad.")
+
+    class Detached(Narrow):
+        def float(self) -> np.ndarray:
+            return values.astype(np.float32)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+
+    assert real_array("X", Narrow(), 2).tolist() == values.tolist()
+    Detached.float = None  # type: ignore[assignment]
+    assert refusal(lambda: real_array("X", Narrow(), 2)) == (
+        "`X` must hold real numbers; got elements of type Narrow."
+    )
+
+
+def test_what_arrived_is_shown_in_one_line() -> None:
+    assert shown(np.ones((2, 2))) == "array([[1., 1.], [1., 1.]])"
+
+    class Loud:
+        def __repr__(self) -> str:
+            return "a\n\x1b[2Jb"
+
+    assert shown(Loud()) == "a \\x1b[2Jb"

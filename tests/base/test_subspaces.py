@@ -117,6 +117,12 @@ def test_an_orthonormal_basis_leaves_out_dependent_columns_and_zeros(rng):
     assert orthonormal(np.zeros((P, 2))).shape == (P, 0)
 
 
+def test_an_orthonormal_basis_is_that_of_columns_of_any_length(rng):
+    V = rng.standard_normal((P, 3))
+    far = V * [1e-300, 1e200, 1e300]
+    np.testing.assert_allclose(orthonormal(far), orthonormal(V), atol=8 * EPS)
+
+
 def test_the_kernel_of_a_map_within_a_span_is_found(rng):
     Q, A = rotation(P, rng)[:, :4], rng.standard_normal((2, P))
     kernel = mapped_to_zero(Q, A @ Q, 1e-13)

@@ -18,6 +18,7 @@ from playwright.sync_api import (
     Page,
     Playwright,
     Request,
+    expect,
     sync_playwright,
 )
 
@@ -26,6 +27,7 @@ from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.ui.frame import PAGES
 from tools.server import free_port, serving, serving_anew
+from tools.settled import settled
 
 APP = Path(__file__).parents[2] / "app.py"
 MODULES = [f"normgeo.ui.{name}" for name in PAGES]
@@ -49,21 +51,10 @@ WAITING = "about:blank"
 # A deep link makes Streamlit look for its server below the page's path once, before it looks above.
 HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 
-# The script has run, its result has arrived, fonts are there: five times in a row, as a click
-# needs a moment to start a run.
-IS_SETTLED = """() => {
-    const app = document.querySelector('[data-testid=stApp]');
-    const calm = app !== null
-        && app.dataset.testConnectionState === 'CONNECTED'
-        && app.dataset.testScriptState === 'notRunning'
-        && document.querySelector('h1') !== null
-        && document.querySelector('[data-testid=stSkeleton]') === null
-        && document.querySelector('[data-stale=true]') === null
-        && document.fonts.status === 'loaded';
-    window.calmFor = calm ? (window.calmFor ?? 0) + 1 : 0;
-    return window.calmFor >= 5;
-}"""
-
+# Milliseconds: a machine that does other work as well meets them too. A page that is right meets
+# what is waited for at once.
+LONGEST = 300_000
+expect.set_options(timeout=LONGEST)
 
 # Goes to another address without loading the page anew.
 GO = """address => {
@@ -72,15 +63,30 @@ GO = """address => {
 }"""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a browser test that fails once more; the last line of the run tells how many were.
+PAPERS = {
+    "light": {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"},
+    "dark": {"rgb(21, 24, 27)", "rgba(0, 0, 0, 0)"},
+}
 
-    Two cores share a server, two browsers and the other tests: one wait in thousands is too short.
-    """
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
+
+GROUNDS = """() => [
+  ...document.querySelectorAll('[data-testid=stApp], .js-plotly-plot > div > div > .main-svg')
+].map((ground) => getComputedStyle(ground).backgroundColor)"""
+
+
+def papers(page: Page) -> set[str]:
+    """The grounds of the page and of its figures."""
+    return set(page.evaluate(GROUNDS))
+
+
+def switch(page: Page, scheme: str) -> None:
+    """Switch the theme while the page is open, and wait until its figures have followed."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(
+        f"papers => ({GROUNDS})().every(paper => papers.includes(paper))",
+        arg=sorted(PAPERS[scheme]),
+    )
+    settled(page)
 
 
 @contextmanager
@@ -252,6 +258,7 @@ def new_pages(
                 args=FAST,
                 **options,
             )
+            windows[name].set_default_timeout(LONGEST)
         return windows[name]
 
     yield lambda: Pages(
@@ -315,10 +322,9 @@ def look_at(
         else:
             page, before = pages.open(), address
             page.goto(server + address)
-            wait_settled(page)
         if address != before:
             page.evaluate(GO, address)
-            wait_settled(page)
+        wait_settled(page)  # also of what the test before did
         shown.append((page, address))
         page.bring_to_front()
         page.set_viewport_size({"width": 1280, "height": 720})
@@ -349,6 +355,7 @@ def fresh_server(tmp_path: Path, pages: Pages, port: int) -> Iterator[str]:
 def offline(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a network."""
     context = browser.new_context(offline=True)
+    context.set_default_timeout(LONGEST)
     yield context
     context.close()
 
@@ -382,13 +389,8 @@ def open_file(offline: BrowserContext) -> Iterator[Callable[[Path], Page]]:
 
 @pytest.fixture(scope="session")
 def wait_settled() -> Callable[[Page], None]:
-    """`wait_settled(page)` returns when the script has run and its result is on the page."""
-
-    def wait(page: Page) -> None:
-        page.evaluate("window.calmFor = 0")
-        page.wait_for_function(IS_SETTLED, polling=50, timeout=120_000)
-
-    return wait
+    """The function `settled`, as a fixture."""
+    return settled
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normgeo.claims import CLAIMS, FAILS
-
-COMPUTING = 120_000
+from tests.pairwise import first
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def audit(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page
 
 def opened(page: Page, url: str, wait_settled: Callable[[Page], None]) -> Page:
     page.goto(url)
-    page.locator(".st-key-audit table").wait_for(timeout=COMPUTING)
+    page.locator(".st-key-audit table").wait_for()
     wait_settled(page)
     return page
 
@@ -36,7 +35,7 @@ def query(page: Page) -> dict[str, list[str]]:
 
 
 def download(page: Page, name: str, folder: Path) -> Path:
-    with page.expect_download(timeout=60_000) as started:
+    with page.expect_download() as started:
         page.get_by_role("button", name=name, exact=True).click()
     target = folder / started.value.suggested_filename
     started.value.save_as(target)
@@ -46,12 +45,12 @@ def download(page: Page, name: str, folder: Path) -> Path:
 def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(fresh_server, page):
     """Stopped, as the audit of the other tests is enough."""
     page.goto(f"{fresh_server}/audit")
-    expect(page.get_by_role("progressbar")).to_be_visible(timeout=COMPUTING)
+    expect(page.get_by_role("progressbar")).to_be_visible()
     told = page.get_by_text(re.compile(rf"^Checked [1-9]\d* of {len(CLAIMS)} statements$"))
-    expect(told).to_be_visible(timeout=COMPUTING)
+    expect(told).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     stopped = page.get_by_text(re.compile(rf"^Stopped: \d+ of {len(CLAIMS)} are checked\.$"))
-    expect(stopped).to_be_visible(timeout=COMPUTING)
+    expect(stopped).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
@@ -143,9 +142,9 @@ def test_records_are_taken_away_as_json(shown, tmp_path):
     assert all(record["measured"] for record in records)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["projector", "phone"])
-def test_nothing_is_cut(server, open_page, wait_settled, size):
-    page = opened(open_page(*size), f"{server}/audit?verdict=holds_if", wait_settled)
+@pytest.mark.parametrize(("width", "height"), first([(1280, 720), (390, 844)]))
+def test_nothing_is_cut(server, open_page, wait_settled, width, height):
+    page = opened(open_page(width, height), f"{server}/audit?verdict=holds_if", wait_settled)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     cells = page.locator(".st-key-audit tbody th, .st-key-audit td").all()
     assert len(cells) >= 40

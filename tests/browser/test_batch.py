@@ -65,6 +65,7 @@ def test_slider_changes_batch_norm_and_leaves_the_others(batch):
     assert shown[1][0] == "σ = 0: no z"
 
 
+@pytest.mark.exhaustive
 def test_lit_entries_keep_their_colors_at_every_size(batch):
     """Those of four methods, on two arrays each; and what covers the cases that are left out."""
     fills = """() => Array.from(document.querySelectorAll(
@@ -81,6 +82,7 @@ def test_lit_entries_keep_their_colors_at_every_size(batch):
         assert len(left_out) == (8 if m >= 8 else 16)
 
 
+@pytest.mark.exhaustive
 def test_slider_moves_what_is_lit_and_the_address(batch):
     heights = """() => Array.from(document.querySelectorAll(
         '.st-key-figure_axes .shapelayer path')).map(p => p.getBoundingClientRect().height)"""
@@ -98,7 +100,7 @@ def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
     page.locator(".st-key-figure_axes .frames input").wait_for()
     wait_settled(page)
     page.locator(".st-key-sizes").get_by_role("radio", name="16", exact=True).click()
-    page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=60_000)
+    page.locator(".st-key-figure_training .main-svg").first.wait_for()
     wait_settled(page)
     assert any("batches of 16" in caption for caption in words(page, "training"))
     assert "batch_size=16" in page.url
@@ -110,24 +112,24 @@ def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_sett
     assert page.locator(".st-key-figure_training").count() == 0
     page.get_by_role("button", name="Train the network").click()
     expect(page.locator(".st-key-progress_training")).to_contain_text(
-        re.compile(r"Step [\d,]+ of [\d,]+"), timeout=20_000
+        re.compile(r"Step [\d,]+ of [\d,]+")
     )
-    page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=120_000)
+    page.locator(".st-key-figure_training .main-svg").first.wait_for()
     wait_settled(page)
     assert page.get_by_role("button", name="Train the network").count() == 0
     assert page.locator(".st-key-progress_training").count() == 0
     assert any("batches of 2" in caption for caption in words(page, "training"))
     page.reload()
-    page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=20_000)
+    page.locator(".st-key-figure_training .main-svg").first.wait_for()
 
 
 def test_stop_keeps_what_was_trained(server, page, wait_settled):
     page.goto(f"{server}/batch?tab=network&batch_size=4&epochs=50&seed=11")
     wait_settled(page)
     page.get_by_role("button", name="Train the network").click()
-    page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for(timeout=60_000)
+    page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for()
     page.get_by_role("button", name="Stop").click()
-    page.locator(".st-key-figure_training .main-svg").first.wait_for(timeout=20_000)
+    page.locator(".st-key-figure_training .main-svg").first.wait_for()
     wait_settled(page)
     assert "was stopped after step" in " ".join(words(page, "training"))
     assert page.locator(".st-key-progress_training").count() == 0
@@ -138,13 +140,14 @@ def test_stop_keeps_what_was_trained(server, page, wait_settled):
     assert 1 < len(rows) < 2 * 50 * (12 + 360), "the numbers of the figure, not of a whole run"
 
 
+@pytest.mark.exhaustive
 def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_settled):
     page.goto(f"{server}/batch?tab=network&batch_size=4&epochs=50&seed=12")
     wait_settled(page)
     page.get_by_role("button", name="Train the network").click()
-    page.get_by_role("button", name="Stop").wait_for(timeout=20_000)
+    page.get_by_role("button", name="Stop").wait_for()
     page.get_by_role("link", name="Recurrent").click()
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for(timeout=30_000)
+    page.locator(".st-key-figure_radii .main-svg").first.wait_for()
     wait_settled(page)
 
 
@@ -185,9 +188,10 @@ def test_no_word_of_a_figure_is_cut(shown):
     assert [text for text, cut in words if cut] == []
 
 
+@pytest.mark.exhaustive
 def test_panels_stack_on_a_phone(server, phone, wait_settled):
     phone.goto(f"{server}/batch")
-    phone.locator(".st-key-figure_noise .main-svg").first.wait_for(timeout=60_000)
+    phone.locator(".st-key-figure_noise .main-svg").first.wait_for()
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("axes", "noise"):
@@ -196,6 +200,7 @@ def test_panels_stack_on_a_phone(server, phone, wait_settled):
         assert box["height"] > 900, "panels below each other"
 
 
+@pytest.mark.exhaustive
 def test_bad_value_is_named(server, page, wait_settled):
     page.goto(f"{server}/batch?batch_size=999")
     wait_settled(page)

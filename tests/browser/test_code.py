@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.pairwise import first
+
 
 def opened_code(page: Page, wait_settled) -> str:
     page.get_by_role("button", name="Code", exact=True).first.click()
@@ -18,10 +20,12 @@ def opened_code(page: Page, wait_settled) -> str:
 
 @pytest.mark.parametrize(
     ("address", "figure"),
-    [
-        ("/learning_rate?method=layer&dataset=iris", ".st-key-figure_turn"),
-        ("/invariance?cell=batch.case_rescaling&dataset=iris", ".st-key-figure_effect"),
-    ],
+    first(
+        [
+            ("/learning_rate?method=layer&dataset=iris", ".st-key-figure_turn"),
+            ("/invariance?cell=batch.case_rescaling&dataset=iris", ".st-key-figure_effect"),
+        ]
+    ),
 )
 def test_lines_print_what_the_moved_slider_shows(server, page, wait_settled, address, figure):
     page.goto(server + address)

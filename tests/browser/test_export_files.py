@@ -18,7 +18,9 @@ from normgeo.pictures.style import export, static
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.pictures.style.player import STRIP
 from normgeo.settings import Settings
+from tests.pairwise import first
 from tests.quick import QUICK
+from tools.settled import still
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -92,6 +94,7 @@ def check(format: str, content: bytes) -> None:
         assert words_of_pdf("Subject", ALT) in about
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", export.STATIC)
 def test_static_files_have_the_shape_of_their_format(
     format: str, figure: go.Figure, tmp_path: Path
@@ -134,7 +137,7 @@ def test_a_browser_that_does_not_start_is_one_sentence(
         to_bytes(figure, "png")
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", first(PICTURES, 4))
 def test_every_exported_page_is_drawn_offline(
     name: str, open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
@@ -178,7 +181,7 @@ def test_the_slider_of_an_exported_page_stands_at_the_foot_of_its_figure(
     page = open_file(tmp_path / "effect.html")
     for width, height in ((1280, 720), (390, 500)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(500)
+        still(page)
         figure, slider = (
             page.locator(part).bounding_box() for part in (".js-plotly-plot", ".frames")
         )

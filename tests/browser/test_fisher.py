@@ -1,5 +1,6 @@
 """Fisher in a browser: the picture fits, its buttons work without the server, all can read it."""
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -28,7 +29,7 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
     assert len(before) == 6
     for label in ("log₁₀|F|", "F over its diagonal"):
         figure.get_by_text(label, exact=True).click()
-        page.wait_for_timeout(300)
+        wait_settled(page)
         after = [image.get_attribute("href") or "" for image in images.all()]
         assert len(after) == 6
         assert len({*after} - {*before}) == 4  # the ratios stay
@@ -36,6 +37,7 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
     assert page.url == url
 
 
+@pytest.mark.exhaustive
 def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
     page.goto(f"{server}/fisher?dataset=wine&theme=dark&entries=log")
     wait_settled(page)
@@ -56,6 +58,7 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
     assert "method=weight" in page.url
 
 
+@pytest.mark.exhaustive
 def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wait_settled):
     page.goto(f"{server}/fisher?dataset=wine")
     wait_settled(page)
@@ -70,12 +73,13 @@ def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wai
         if name in names and name not in pressed:
             shown = figure.locator(".hm image").first.get_attribute("href")
             page.keyboard.press("Enter" if len(pressed) % 2 else " ")
-            page.wait_for_timeout(300)
+            wait_settled(page)
             pressed[name] = figure.locator(".hm image").first.get_attribute("href") != shown
     assert list(pressed) == names
     assert list(pressed.values()) == [False, True, True], "the first shows what is shown already"
 
 
+@pytest.mark.exhaustive
 def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone, wait_settled):
     for tab, name in (("blocks", "fisher"), ("spectra", "spectra")):
         phone.goto(f"{server}/fisher?tab={tab}")
@@ -96,6 +100,7 @@ def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone
     assert top.bounding_box()["y"] + top.bounding_box()["height"] <= below.bounding_box()["y"]
 
 
+@pytest.mark.exhaustive
 def test_on_a_phone_no_button_covers_the_words_above_the_blocks(server, phone, wait_settled):
     phone.goto(f"{server}/fisher")
     wait_settled(phone)
@@ -130,6 +135,7 @@ def words_outside(page, name):
     ]
 
 
+@pytest.mark.exhaustive
 def test_ellipse_fills_its_panel_on_a_phone(server, phone, wait_settled):
     """Drawn wide first, it would leave the ranges of that drawing behind."""
     phone.goto(f"{server}/fisher?dataset=wine")

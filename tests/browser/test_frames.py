@@ -18,6 +18,7 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
+from tests.pairwise import first
 
 MOST = 4  # frames that are tried, of a picture with more: its ends, and two between
 
@@ -178,6 +179,7 @@ def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
             assert whole(drawn, place) == whole(fresh, place), name
 
 
+@pytest.mark.exhaustive
 def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
     server: str, page: Page, wait_settled: Callable[[Page], None]
 ) -> None:
@@ -192,14 +194,13 @@ def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
             parentElement.getBoundingClientRect = () => box;
         })"""
     )
-    page.set_default_timeout(20_000)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 900, "height": 720})
     page.wait_for_function("window.answers = true")
     wait_settled(page)
 
 
-@pytest.mark.parametrize("path", ["/invariance", "/learning_rate", "/fisher"])
+@pytest.mark.parametrize("path", first(["/learning_rate", "/invariance", "/fisher"]))
 def test_figures_of_another_screen_are_drawn_and_then_rest(
     server: str, page: Page, wait_settled: Callable[[Page], None], path: str
 ) -> None:
@@ -217,7 +218,7 @@ def test_figures_of_another_screen_are_drawn_and_then_rest(
         page.evaluate("window.drawings = 0")
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function("window.drawings > 0")
-        page.wait_for_timeout(1500)
+        wait_settled(page)
         drawn = page.evaluate("window.drawings")
         page.wait_for_timeout(1000)
         assert page.evaluate("window.drawings") == drawn, (width, height)

@@ -70,6 +70,7 @@ def hosted(tmp_path: Path) -> Iterator[Hosted]:
         yield Hosted(url, processes)
 
 
+@pytest.mark.exhaustive
 def test_every_page_works_under_the_policy_and_visitors_spread(hosted, page, wait_settled):
     for name in PAGES:
         answer = page.goto(f"{hosted.url}/{name if name != 'home' else ''}")
@@ -83,6 +84,7 @@ def test_every_page_works_under_the_policy_and_visitors_spread(hosted, page, wai
     assert found == set(hosted.processes)
 
 
+@pytest.mark.exhaustive
 def test_killed_process_takes_its_own_visitors_to_the_same_state_and_nobody_else(
     hosted, browser: Browser, wait_settled
 ):

@@ -154,8 +154,8 @@ def test_first_request_to_an_installed_explorer_is_any_page(
     page = open_page(scheme="dark")
     page.goto(explorer + path)
     # A new server imports its libraries first, and may calm down before it starts over.
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(question), timeout=60_000)
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(question))
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
     wait_settled(page)
     expect(page.get_by_role("link", name="Learning rate", exact=True)).to_be_visible()
     # The project's own settings: Streamlit's dark ground is another one.

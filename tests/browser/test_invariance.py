@@ -8,8 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from normgeo import NORMALIZERS, TRANSFORMS, certify
+from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
+from normgeo.tables import marks
+from tools.settled import still
 
 
 @pytest.fixture
@@ -36,6 +40,32 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
+WORDS = {"✓": "invariant", "±": "sign flip, δ < 0", "✗": "not invariant"}
+
+
+def certified(negative: bool) -> list[str]:
+    """The words of the paper's table, row after row, from a certificate of each cell."""
+    found = [
+        certify(NORMALIZERS[row], TRANSFORMS[column])
+        for row in ("batch", "layer", "weight")
+        for column in TABLE_1
+    ]
+    return [WORDS["±" if negative and one.sign_flip else one.symbol] for one in found]
+
+
+def table_words(page: Page) -> list[str]:
+    """What a screen reader is told of each cell, if the hint and the drawn mark say the same."""
+    cells = page.locator(".st-key-table [data-cell]").evaluate_all(
+        """all => all.map((one) => [
+            one.innerText.trim(), one.title, one.querySelector('path').getAttribute('d'),
+        ])"""
+    )
+    for word, title, path in cells:
+        assert title.endswith(f": {word}")
+        assert path == marks.path(next(sign for sign in WORDS if WORDS[sign] == word))
+    return [word for word, _, _ in cells]
+
+
 def test_table_and_picture_fit_a_projector(shown):
     for key in ("table", "figure_effect", "export_effect"):
         box = shown.locator(f".st-key-{key}").bounding_box()
@@ -44,6 +74,7 @@ def test_table_and_picture_fit_a_projector(shown):
     expect(shown.get_by_role("tab", name="Why")).to_be_in_viewport()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("state", ["rows=named&columns=all", "rows=grid&columns=all"])
 def test_larger_tables_fit_a_projector_too(server, page, wait_settled, state):
     page.goto(f"{server}/invariance?cell=weight.dataset_rescaling&{state}")
@@ -100,7 +131,7 @@ def test_screen_reader_finds_a_table_with_words(shown):
     expect(table.get_by_role("button", name="invariant", exact=True)).to_have_count(10)
 
 
-def test_slider_is_dragged_in_the_browser(invariance):
+def test_slider_is_dragged_in_the_browser(invariance, wait_settled):
     """Every step is drawn without asking the server, and stays in the figure."""
     before, url = captions(invariance), invariance.url
     slider = invariance.locator(".st-key-figure_effect .frames input")
@@ -112,15 +143,49 @@ def test_slider_is_dragged_in_the_browser(invariance):
         invariance.mouse.move(
             rail["x"] + share * rail["width"], rail["y"] + rail["height"] / 2, steps=5
         )
-        invariance.wait_for_timeout(200)
+        still(invariance)
         seen.append(captions(invariance))
+        assert table_words(invariance) == certified(negative=share < 0.1), "the table follows"
     invariance.mouse.up()
     assert len({tuple(words) for words in (before, *seen)}) == 4
     assert "sign flip" in seen[-1]
     assert any("-3" in words or "−3" in words for words in seen[-1])
     assert invariance.url == url + "?delta=-3", "the address follows, and the server is not asked"
+    slider.press("End")
+    still(invariance)
+    assert table_words(invariance) == certified(negative=False)
+    slider.press("Home")
+    still(invariance)
+    invariance.wait_for_url("**delta=-3")
+    invariance.reload()
+    wait_settled(invariance)
+    assert table_words(invariance) == certified(negative=True)
 
 
+@pytest.mark.exhaustive
+def test_table_follows_the_slider_of_its_own_figure_on_pages_and_slides(server, page, wait_settled):
+    page.goto(f"{server}/invariance?present=1")
+    wait_settled(page)
+    slider = page.locator(".st-key-figure_effect .frames input")
+    slider.press("Home")
+    still(page)
+    assert table_words(page) == certified(negative=True)
+    page.goto(f"{server}/invariance?tab=own&pin=effect%3Fcell%3Dlayer.case_rescaling")
+    wait_settled(page)
+    page.locator(".st-key-figure_pinned .frames input").press("Home")
+    still(page)
+    assert table_words(page) == certified(negative=False)
+    slider.press("Home")
+    still(page)
+    assert table_words(page) == certified(negative=True)
+    own = page.locator(".st-key-own_table")
+    expect(own.get_by_role("button", name="sign flip").first).to_be_visible()
+    page.get_by_role("button", name="Reset").click()
+    wait_settled(page)
+    assert table_words(page) == certified(negative=False)
+
+
+@pytest.mark.exhaustive
 def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled):
     phone.goto(f"{server}/invariance?rows=grid&columns=all")
     wait_settled(phone)
@@ -136,7 +201,7 @@ def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled
 
 
 def download(page: Page, label: str, folder: Path) -> Path:
-    with page.expect_download(timeout=60_000) as started:
+    with page.expect_download() as started:
         page.locator(".st-key-export_effect").get_by_role("button", name=label, exact=True).click()
     path = folder / started.value.suggested_filename
     started.value.save_as(path)
@@ -189,6 +254,7 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
         expect(figure.get_by_text(words)).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_pictures_grow_with_the_screen(server, open_page, wait_settled):
     shares = []
     for size in ((1280, 720), (1920, 1080)):

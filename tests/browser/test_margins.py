@@ -13,6 +13,7 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
+from tests.pairwise import first
 from tests.quick import QUICK
 
 # Other data, methods and units have longer labels.
@@ -34,7 +35,14 @@ LOOK = """async ({figure, width}) => {
     const {frames, ...first} = figure;
     Plotly.newPlot(plot, {...first, config: {displayModeBar: false}});
     // Not its promise, which waits for images that the player has replaced.
-    await new Promise((resolve) => setTimeout(resolve, 80)); // the player fits it to the screen
+    let changed = true;
+    new MutationObserver(() => { changed = true; })
+        .observe(host, {subtree: true, childList: true, attributes: true});
+    for (let still = 0; still < 5; still += 1) { // the player fits it to the screen
+        await new Promise(requestAnimationFrame);
+        still = changed ? -1 : still;
+        changed = false;
+    }
     const edge = plot.querySelector('.main-svg').getBoundingClientRect();
     const found = [];
     const boxes = (query) => [...plot.querySelectorAll(query)]
@@ -101,10 +109,12 @@ def plain(figure: Any, key: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("name", list(PICTURES))
-def test_labels_have_room(name: str, page: Page) -> None:
+@pytest.mark.parametrize("opening", first([True, False]))
+@pytest.mark.parametrize("name", PICTURES)
+def test_labels_have_room(name: str, opening: bool, page: Page) -> None:
+    """With the settings that a picture opens with, and with those whose labels are longer."""
     picture, found, drawn = PICTURES[name], {}, 0
-    for state in STATES:
+    for state in STATES[:1] if opening else STATES[1:]:
         given = {**state, **QUICK.get(name, {})}
         used = {key: value for key, value in given.items() if key in picture.uses}
         try:
@@ -117,5 +127,5 @@ def test_labels_have_room(name: str, page: Page) -> None:
             if wrong := page.evaluate(LOOK, {"figure": plain(made, key), "width": width}):
                 found[key] = wrong
             drawn += 1
-    assert drawn >= 2, "each picture is drawn at least once on both screens"
+    assert drawn or not opening
     assert not found, "\n".join(f"{key}: {wrong}" for key, wrong in found.items())

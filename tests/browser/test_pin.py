@@ -5,6 +5,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.pairwise import first
+
 NOW, PINNED = ".st-key-figure_turn", ".st-key-figure_pinned"
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
 
@@ -50,7 +52,7 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     assert place(page, PINNED) != place(page, NOW)
     page.locator(f"{PINNED} input[type=range]").focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(500)
+    wait_settled(page)
     assert page.url == before, "the address is about the picture that is not pinned"
     assert place(page, NOW).endswith("½")
     assert axe(page) == []
@@ -81,11 +83,13 @@ def test_focus_stays_where_pictures_are_pinned_swapped_and_unpinned(server, page
 
 @pytest.mark.parametrize(
     ("address", "link", "to"),
-    [
-        ("/", "button[data-cell='batch.case_rescaling']", "invariance"),
-        ("/", ".st-key-way_explore button", "invariance"),
-        ("/audit", "[data-key]", "invariance"),
-    ],
+    first(
+        [
+            ("/", "button[data-cell='batch.case_rescaling']", "invariance"),
+            ("/", ".st-key-way_explore button", "invariance"),
+            ("/audit", "[data-key]", "invariance"),
+        ]
+    ),
 )
 def test_links_of_home_and_of_the_audit_take_the_pin_along(
     server, page, wait_settled, address, link, to
@@ -129,9 +133,9 @@ def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait
     assert place(page, NOW) == place(page, PINNED)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first(["light", "dark"]))
 @pytest.mark.parametrize(
-    ("width", "height", "touch"), [(1280, 720, False), (1920, 1080, False), (390, 844, True)]
+    ("width", "height", "touch"), first([(1280, 720, False), (1920, 1080, False), (390, 844, True)])
 )
 def test_two_pictures_are_legible_on_every_screen(
     server, open_page, wait_settled, axe, scheme, width, height, touch

@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-COMPUTING = 120_000
-
 # The last value of a line: of the state at the left (1), of its memory at the right (2).
 ENDS = """() => {
     const data = document.querySelector('.st-key-figure_recurrence .js-plotly-plot').calcdata;
@@ -21,7 +19,7 @@ ENDS = """() => {
 @pytest.fixture
 def recurrent(server, page, wait_settled):
     page.goto(f"{server}/recurrent?tab=time&length=32&neurons=16")
-    page.locator(".st-key-figure_recurrence .frames input").wait_for(timeout=COMPUTING)
+    page.locator(".st-key-figure_recurrence .frames input").wait_for()
     wait_settled(page)
     return page
 
@@ -73,17 +71,16 @@ def test_activation_is_picked_in_the_tab(recurrent, wait_settled):
 
 def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, wait_settled):
     page.goto(f"{server}/recurrent?tab=time&length=256&neurons=40&seed=9")
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for(timeout=COMPUTING)
-    page.get_by_text(re.compile(r"Step [\d,]+ of 12")).wait_for(timeout=COMPUTING)
+    page.locator(".st-key-figure_radii .main-svg").first.wait_for()
+    page.get_by_text(re.compile(r"Step [\d,]+ of 12")).wait_for()
     page.get_by_role("button", name="Stop").click()
-    page.locator(".st-key-figure_recurrence .main-svg").first.wait_for(timeout=20_000)
+    page.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
     wait_settled(page)
     assert "of 12 radii" in captions(page)
     page.get_by_role("button", name="Compute all radii").click()
     page.wait_for_function(
         "!document.querySelector('.st-key-figure_recurrence')?.textContent.includes('stopped')"
         " && document.querySelector('.st-key-figure_recurrence')",
-        timeout=COMPUTING,
     )
     wait_settled(page)
     assert "stopped" not in captions(page)
@@ -91,7 +88,7 @@ def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, w
 
 def test_deep_link_shows_its_picture(server, page, wait_settled):
     page.goto(f"{server}/recurrent?radius=0.8&activation=relu&length=32&tab=time")
-    page.locator(".st-key-figure_recurrence .frames input").wait_for(timeout=COMPUTING)
+    page.locator(".st-key-figure_recurrence .frames input").wait_for()
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "What keeps a recurrent state from exploding or dying?"
@@ -110,9 +107,10 @@ def test_picture_and_tabs_fit_a_projector(look_at):
     expect(page.get_by_role("tab", name="Over time")).to_be_in_viewport()
 
 
+@pytest.mark.exhaustive
 def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(server, phone, wait_settled):
     phone.goto(f"{server}/recurrent?tab=time&length=16&neurons=8")
-    phone.locator(".st-key-figure_recurrence .main-svg").first.wait_for(timeout=COMPUTING)
+    phone.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("radii", "recurrence"):
@@ -124,10 +122,11 @@ def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(server, phone, wai
         assert len(set(left)) == 1, "one beneath the other"
 
 
+@pytest.mark.exhaustive
 def test_bad_value_is_named(server, page, wait_settled):
     page.goto(f"{server}/recurrent?radius=9")
     wait_settled(page)
     expect(page.get_by_role("alert")).to_contain_text(
         "radius must be a number from 0.5 to 2; got '9'."
     )
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for(timeout=COMPUTING)
+    page.locator(".st-key-figure_radii .main-svg").first.wait_for()

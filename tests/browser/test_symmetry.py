@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 STATE = "symmetry?method=layer&tab=coupling"
@@ -55,6 +56,7 @@ def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
     expect(page).to_have_url(re.compile("walk=1"))
 
 
+@pytest.mark.exhaustive
 def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settled):
     phone.goto(f"{server}/symmetry?dataset=wine")
     wait_settled(phone)

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from normgeo.ui.frame import PAGES
 from normgeo.ui.teaching import tours
+from tests.pairwise import first
 
 TOURS = {name: tours.tour(name, PAGES) for name in tours.names()}
 
@@ -42,7 +43,7 @@ def assert_on_screen(page: Page, key: str) -> None:
     ), box
 
 
-@pytest.mark.parametrize("name", TOURS)
+@pytest.mark.parametrize("name", first(TOURS))
 def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
     server, page, wait_settled, axe, name
 ):
@@ -52,7 +53,6 @@ def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
     for number, stop in enumerate(stops, 1):
         expect(page.locator(".st-key-tour")).to_contain_text(f"{number} of {len(stops)}")
         wait_settled(page)
-        page.wait_for_timeout(300)
         assert stop_of(page) == str(number)
         assert urlsplit(page.evaluate("location.href")).path.strip("/") in (stop.page, "")
         assert page.get_by_test_id("stAlert").count() == 0
@@ -70,7 +70,7 @@ def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
         if number < 4:
             assert axe(page) == []
         page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
+    wait_settled(page)
     assert stop_of(page) == str(len(stops)), "the last one has no next"
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".st-key-tour")).to_contain_text(f"{len(stops) - 1} of {len(stops)}")

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.settings import Settings
+from tools.settled import still
 
 ADDRESS = "/invariance?tab=where_z_lives&dataset=iris&cell=batch.case_rescaling"
 FIGURE = ".st-key-figure_where_z_lives"
@@ -52,7 +53,7 @@ def shown(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page
 
 def rest(page: Page) -> None:
     """Wait until no copy of a frame is shown, and none is drawn beforehand."""
-    page.wait_for_timeout(150)
+    still(page)
     expect(page.locator(".frames-copy, .frames-stage")).to_have_count(0)
 
 
@@ -118,6 +119,7 @@ def test_hand_turns_it_without_a_zoom_or_a_rerun(shown):
     assert shown.url == url
 
 
+@pytest.mark.exhaustive
 def test_exported_page_is_turned_too(tmp_path: Path, open_file: Callable[[Path], Page]) -> None:
     picture = PICTURES["where_z_lives"]
     result = picture.compute(Settings(dataset="iris"))
@@ -134,6 +136,7 @@ def test_exported_page_is_turned_too(tmp_path: Path, open_file: Callable[[Path],
     at(page, 110, 25)
 
 
+@pytest.mark.exhaustive
 def test_phone_stacks_the_stages_and_a_finger_turns_them(server, phone, wait_settled):
     phone.goto(server + ADDRESS)
     wait_settled(phone)

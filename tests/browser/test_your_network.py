@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normgeo.layers.examples import EXAMPLES
+from tests.pairwise import first
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -62,7 +63,7 @@ def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
         expect(page.get_by_role("combobox", name="block")).to_be_visible()
 
 
-@pytest.mark.parametrize("layer", ["batch", "layer", "pre_norm"])
+@pytest.mark.parametrize("layer", first(["batch", "layer", "pre_norm"]))
 def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
     for screen in (page, phone):
         screen.goto(f"{server}/your_network?layer={layer}&neuron=11")
@@ -93,8 +94,11 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
     table.click(position={"x": box["width"] - 60, "y": 35 + 17})
+    wait_settled(page)
     page.keyboard.press("Enter")
+    expect(page.locator("#portal [role=combobox]")).to_be_focused()
     page.keyboard.type("weights W")
+    expect(page.locator("#portal [role=option]")).to_have_text(["weights W"])
     page.keyboard.press("Enter")
     page.locator(LIT).wait_for()
     wait_settled(page)

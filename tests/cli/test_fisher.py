@@ -36,40 +36,53 @@ def wine(name: str, family: str = "bernoulli", H: int = 4) -> tuple[NormalizedGL
     return NormalizedGLM.random(NORMALIZERS[name], family, H, X.shape[1], rng), X
 
 
-@pytest.mark.parametrize("name", NORMALIZERS)
-def test_numbers_are_those_of_the_matrix_and_the_formula(name: str, capsys: Captured) -> None:
-    found = records(capsys, f"method={name}", *SMALL)
-    model, X = wine(name)
-    values = np.linalg.eigvalsh(fisher(model, X).weights())[::-1]
-    spectrum = [r for r in found if r["kind"] == "eigenvalue"]
-    np.testing.assert_allclose([r["eigenvalue"] for r in spectrum], values[:20], rtol=1e-9)
-    shares = [r["share_of_trace"] for r in spectrum]
-    whole = values.sum() or 1.0  # 0 where pairs leave only signs
-    np.testing.assert_allclose(shares, values[:20] / whole, rtol=1e-9)
-    null = {r["reason"]: r["null_directions"] for r in found if r["kind"] == "null_directions"}
-    assert sum(null.values()) == expected_dimension(model.normalizer, 4, 13, "bernoulli")
-    assert null["no known reason"] == 0
-    if name == "layer":
-        assert null["weight matrix re-centering"] == 13
-    for r in found:
-        assert r["fisher"] == "expected Fisher information, per case"
-        assert (r["of"], r["coupling"], r["cases"], r["phi"]) == ("F_WW", "exact", len(X), 1.0)
+def test_numbers_are_those_of_the_matrix_and_the_formula(
+    capsys: Captured, subtests: pytest.Subtests
+) -> None:
+    for name in NORMALIZERS:
+        with subtests.test(name=name):
+            found = records(capsys, f"method={name}", *SMALL)
+            model, X = wine(name)
+            values = np.linalg.eigvalsh(fisher(model, X).weights())[::-1]
+            spectrum = [r for r in found if r["kind"] == "eigenvalue"]
+            np.testing.assert_allclose([r["eigenvalue"] for r in spectrum], values[:20], rtol=1e-9)
+            shares = [r["share_of_trace"] for r in spectrum]
+            whole = values.sum() or 1.0  # 0 where pairs leave only signs
+            np.testing.assert_allclose(shares, values[:20] / whole, rtol=1e-9)
+            null = {
+                r["reason"]: r["null_directions"] for r in found if r["kind"] == "null_directions"
+            }
+            assert sum(null.values()) == expected_dimension(model.normalizer, 4, 13, "bernoulli")
+            assert null["no known reason"] == 0
+            if name == "layer":
+                assert null["weight matrix re-centering"] == 13
+            for r in found:
+                assert r["fisher"] == "expected Fisher information, per case"
+                assert (r["of"], r["coupling"], r["cases"], r["phi"]) == (
+                    "F_WW",
+                    "exact",
+                    len(X),
+                    1.0,
+                )
 
 
-@pytest.mark.parametrize("coupling", ["exact", "paper"])
-def test_all_parameters_and_the_coupling_of_the_paper(coupling: str, capsys: Captured) -> None:
-    settings = ("method=layer", "family=categorical", "dataset=wine", "neurons=3")
-    found = records(capsys, *settings, "--all", "--coupling", coupling, "-k", "45")
-    model, X = wine("layer", "categorical", H=3)
-    F = fisher(model, X, coupling=coupling)
-    values = np.linalg.eigvalsh(F.to_dense())[::-1]
-    spectrum = [r["eigenvalue"] for r in found if r["kind"] == "eigenvalue"]
-    np.testing.assert_allclose(spectrum, values, atol=1e-12)
-    assert {(r["of"], r["coupling"]) for r in found} == {("F", coupling)}
-    null = 45 - np.linalg.matrix_rank(F.factor_times(np.eye(45)), tol=1e-9)
-    assert sum(r["null_directions"] or 0 for r in found) == null
-    if coupling == "exact":
-        assert null == expected_dimension(model.normalizer, 3, 13, "categorical") + 1  # b
+def test_all_parameters_and_the_coupling_of_the_paper(
+    capsys: Captured, subtests: pytest.Subtests
+) -> None:
+    for coupling in ["exact", "paper"]:
+        with subtests.test(coupling=coupling):
+            settings = ("method=layer", "family=categorical", "dataset=wine", "neurons=3")
+            found = records(capsys, *settings, "--all", "--coupling", coupling, "-k", "45")
+            model, X = wine("layer", "categorical", H=3)
+            F = fisher(model, X, coupling=coupling)
+            values = np.linalg.eigvalsh(F.to_dense())[::-1]
+            spectrum = [r["eigenvalue"] for r in found if r["kind"] == "eigenvalue"]
+            np.testing.assert_allclose(spectrum, values, atol=1e-12)
+            assert {(r["of"], r["coupling"]) for r in found} == {("F", coupling)}
+            null = 45 - np.linalg.matrix_rank(F.factor_times(np.eye(45)), tol=1e-9)
+            assert sum(r["null_directions"] or 0 for r in found) == null
+            if coupling == "exact":
+                assert null == expected_dimension(model.normalizer, 3, 13, "categorical") + 1  # b
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -144,9 +157,10 @@ def test_inputs_in_blocks_give_what_they_give_in_memory(
     assert "The null directions of up to 4 parameters are counted" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
+def test_bad_blocks_are_refused(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for arguments, sentence in [
         (
             ("--block", "9"),
             "--block and --float32 are of inputs from an .npy, .csv or .parquet file: -X.",
@@ -160,20 +174,13 @@ def test_inputs_in_blocks_give_what_they_give_in_memory(
             "`X` must hold finite numbers; got inf in row 4, column 1, counted from 0. Remove or "
             "impute it first.",
         ),
-    ],
-)
-def test_bad_blocks_are_refused(
-    arguments: tuple[str, ...],
-    sentence: str,
-    tmp_path: Path,
-    capsys: Captured,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    np.save("w.npy", np.eye(2))
-    np.save("x.npy", np.where(np.arange(12).reshape(6, 2) == 9, np.inf, 1.0))
-    assert main(["fisher", *arguments]) == 2
-    assert " ".join(capsys.readouterr().err.split()).endswith(sentence)
+    ]:
+        with subtests.test(arguments=arguments, sentence=sentence):
+            monkeypatch.chdir(tmp_path)
+            np.save("w.npy", np.eye(2))
+            np.save("x.npy", np.where(np.arange(12).reshape(6, 2) == 9, np.inf, 1.0))
+            assert main(["fisher", *arguments]) == 2
+            assert " ".join(capsys.readouterr().err.split()).endswith(sentence)
 
 
 WITHIN_A_LIMIT = """
@@ -198,6 +205,7 @@ except MemoryError:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+@pytest.mark.exhaustive
 def test_a_file_of_ten_times_the_memory(tmp_path: Path) -> None:
     """As many copies of a few rows as fill it have the statistics, and so the F, of these rows."""
     room, D = 8 * 2**20, 64

@@ -13,6 +13,7 @@ from normgeo.__main__ import main
 from normgeo.layers.examples import EXAMPLES
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.layer import COLUMNS
+from tests.pairwise import loops
 
 Captured = pytest.CaptureFixture[str]
 TRAINED = ("--optimizer", "momentum", "--rate", "0.1", "--decay", "0.003")
@@ -27,8 +28,8 @@ def records(capsys: Captured, *arguments: str) -> list[dict[str, Any]]:
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
-    shapes = {"conv1.weight": (4, 3, 2, 2), "bn1.weight": (4,), "bn1.running_var": (4,)}
-    shapes |= {"mlp.fc1.weight": (5, 4), "norm2.weight": (4,), "\x1b[2J.weight": (2, 2)}
+    shapes = {"conv1.weight": (4, 3, 2, 2), "conv1_bn.weight": (4,), "conv1_bn.running_var": (4,)}
+    shapes |= {"mlp.1.weight": (5, 4), "mlp.0.weight": (4,), "\x1b[2J.weight": (2, 2)}
     save_file({k: rng.uniform(0.1, 1, v) for k, v in shapes.items()}, tmp_path / "m.safetensors")
     return tmp_path / "m.safetensors"
 
@@ -55,24 +56,27 @@ def test_several_layers_are_told_in_a_line_each(checkpoint: Path, capsys: Captur
     assert "--layer NAME" in err
     lines = [line for line in out.splitlines() if ".weight" in line]
     assert ["after W" in line for line in lines] == [False, True, False]
-    assert " none " in lines[0]
+    assert lines[0].count("unknown") == 3
     assert "before W" in lines[2]
     assert "\x1b" not in out
     found = records(capsys, str(checkpoint))
     assert sorted(one["layer"] for one in found) == [
-        *("\x1b[2J.weight", "conv1.weight", "mlp.fc1.weight")
+        *("\x1b[2J.weight", "conv1.weight", "mlp.1.weight")
     ]
     for one in found:
         norms = layer_report(load_layer(checkpoint, one["layer"])).norms
         assert one["median_norm"] == pytest.approx(np.median(norms))
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_format_has_every_neuron(format: str, capsys: Captured) -> None:
-    command = ["layer", "--example", "pre_norm", "--family", "gaussian", "--format", format]
-    assert main(command) == 0
-    out, _ = capsys.readouterr()
-    assert len(out.splitlines()) > 12
+@pytest.mark.parametrize("rows", loops([(), ("--family", "gaussian")], FORMATS, of=1))
+def test_every_format_has_every_neuron(
+    rows: list[tuple[tuple[str, ...], str]], capsys: Captured, subtests: pytest.Subtests
+) -> None:
+    for given, format in rows:
+        with subtests.test(given=given, format=format):
+            assert main(["layer", "--example", "pre_norm", *given, "--format", format]) == 0
+            out, _ = capsys.readouterr()
+            assert len(out.splitlines()) > 12
 
 
 def test_how_a_kernel_moves_is_stated(checkpoint: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -97,18 +101,20 @@ def test_words_say_where_the_norm_stands_and_what_is_missing(capsys: Captured) -
     assert main(["layer", "--example", "pre_norm"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "layer norm stands before W. Ignored: columns of W × δ, with the norm's gain" in out
-    assert "'norm2' stands before this part of its block" in out
+    assert "guessed from names: 'block.mlp.0' is beside it in a sequence" in out
     assert "need the learning rate η of the optimizer: state it" in out
     assert "effective rate" not in out
 
 
-def test_layer_without_a_norm_has_none_and_no_place(tmp_path: Path, capsys: Captured) -> None:
+def test_layer_whose_norm_no_name_tells_is_unknown(tmp_path: Path, capsys: Captured) -> None:
     np.savez(tmp_path / "net.npz", **{"a.weight": np.eye(3), "b.weight": np.eye(3)})
     assert main(["layer", str(tmp_path / "net.npz")]) == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = (line for line in lines if line.startswith("b.weight"))
-    assert line.split()[:8] == ["b.weight", "3", "3", "none", "—", "not", "ignored", "0"]
+    assert line.split()[:8] == ["b.weight", "3", "3", "unknown", "—", "unknown", "unknown", "0"]
     assert main(["layer", str(tmp_path / "net.npz"), "--layer", "a.weight"]) == 0
+    assert "Unknown: no name tells which norm this layer has" in capsys.readouterr().out
+    assert main(["layer", str(tmp_path / "net.npz"), "--layer", "a.weight", "--norm", ""]) == 0
     assert "There is no norm. Not ignored: all of W × δ;" in capsys.readouterr().out
 
 
@@ -118,17 +124,23 @@ def test_neurons_shown_are_one_at_least(capsys: Captured) -> None:
         assert capsys.readouterr().err.startswith("`top` must be a whole number from 1")
 
 
+def test_a_table_of_the_first_neurons_says_so_and_one_of_all_does_not(capsys: Captured) -> None:
+    for top, said in (("2", True), ("12", False)):
+        assert main(["layer", "--example", "batch", "--top", top]) == 0
+        assert (f"The first {top} of 12 neurons, by " in capsys.readouterr().out) == said
+
+
 def test_roles_are_listed_and_corrected(checkpoint: Path, capsys: Captured) -> None:
     assert main(["layer", str(checkpoint), "--roles"]) == 0
     out, _ = capsys.readouterr()
     assert "running variance" in out
-    assert "named and sized" in out
+    assert "guessed from names" in out
     found = records(
         capsys,
-        *(str(checkpoint), "--layer", "mlp.fc1.weight", "--role", "conv1.weight=other"),
+        *(str(checkpoint), "--layer", "mlp.1.weight", "--role", "conv1.weight=other"),
         *("--norm", "", "--method", "weight", "--rate", "1"),
     )
-    W = load_layer(checkpoint, "mlp.fc1.weight").W
+    W = load_layer(checkpoint, "mlp.1.weight").W
     rates = [one["effective_rate"] for one in found]
     np.testing.assert_allclose(rates, 1 / np.square(W).sum(axis=1))
 
@@ -149,7 +161,7 @@ def test_roles_are_written_to_a_file(checkpoint: Path, tmp_path: Path, capsys: C
     page = (tmp_path / "roles.html").read_text()
     assert page.count("<table>") == 2
     assert "running variance" in page
-    assert "is named and sized as its norm" in page
+    assert "is beside it in a sequence" in page
     rows = (tmp_path / "roles.csv").read_text().splitlines()
     assert rows[0] == "tensor,shape,type,taken for"
     assert len(rows) == 7
@@ -164,31 +176,29 @@ def test_gradients_of_all_layers_are_found_by_the_names_of_their_weights(
     found = {one["layer"]: one["angle"] for one in records(capsys, *given)}
     # Gradients as long as their weights, so tan(angle) = η‖G‖/‖w‖ = η.
     assert found["conv1.weight"] == pytest.approx(np.degrees(np.arctan(0.1)))
-    assert found["mlp.fc1.weight"] is None
+    assert found["mlp.1.weight"] is None
     assert main(["layer", *given]) == 0
     assert "5.71059" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
+def test_refusals_are_sentences(capsys: Captured, subtests: pytest.Subtests) -> None:
+    for arguments, sentence in [
         ((), "Give files of tensors, or one --example."),
         (("--example", "none"), "`example` must be one of batch, layer, pre_norm; got 'none'."),
         (("--example", "layer", "--role", "weight"), "`--role` must have the form TENSOR=ROLE; "),
         (("--example", "layer", "--sort", "size"), "`sort` must be one of neuron, block, norm, "),
         (("--example", "layer", "--rate", "-1"), "`rate` must be a finite number above 0; got -1"),
         (("--example", "layer", "--place", "left"), "`place` must be one of after, before, "),
+        (("--example", "layer", "--stride", "9" * 5000), "`stride` must be a whole number from 1 "),
+        (("--example", "layer", "--padding", "-1"), "`padding` must be a whole number from 0 up; "),
         (("model.pt",), "Tensors are read from files that end in one of .safetensors, .npy, "),
-    ],
-)
-def test_refusals_are_sentences(
-    arguments: tuple[str, ...], sentence: str, capsys: Captured
-) -> None:
-    assert main(["layer", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(sentence)
-    assert len(err.splitlines()) == 1
+    ]:
+        with subtests.test(arguments=arguments, sentence=sentence):
+            assert main(["layer", *arguments]) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert err.startswith(sentence)
+            assert len(err.splitlines()) == 1
 
 
 def test_columns_sort_with_the_unknown_last(capsys: Captured) -> None:
@@ -228,8 +238,8 @@ def test_numbers_in_a_file_are_those_that_are_printed(
     assert main(["layer", str(checkpoint), "-o", str(file)]) == 0
     assert capsys.readouterr() == ("", "")
     assert file.read_bytes().decode() == printed
-    assert "norm2" not in printed
-    assert "mlp.fc1.weight" in printed
+    assert "mlp.0" not in printed
+    assert "mlp.1.weight" in printed
 
 
 def test_all_layers_are_written_as_they_are_shown(

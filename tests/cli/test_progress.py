@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -173,7 +174,7 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path: Path) 
     while b"| Step" not in seen and monotonic() < until:
         seen += os.read(process.stderr.fileno(), 1000)
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=60)
+    _, rest = process.communicate(timeout=120)
     words = (seen + rest).decode()
     assert process.returncode == 130
     assert re.search(r"\r\|[#\d ]+\| Step [\d,]+ of [\d,]+\n", words), words
@@ -185,14 +186,38 @@ class Heard(Exception):
     """A report has heard of a step: the rest need not be computed."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["descent", "training", "recurrence", "radii", "symmetry", "cells", "learning", "longer"],
-)
-def test_pictures_that_may_take_over_a_second_tell_of_their_progress(name: str) -> None:
-    def report(done: int, steps: int) -> None:
-        assert 0 <= done < steps
-        raise Heard
+def test_pictures_that_may_take_over_a_second_tell_of_their_progress(
+    subtests: pytest.Subtests,
+) -> None:
+    for name in [
+        "descent",
+        "training",
+        "recurrence",
+        "radii",
+        "symmetry",
+        "cells",
+        "learning",
+        "longer",
+    ]:
+        with subtests.test(name=name):
 
-    with pytest.raises(Heard):
-        PICTURES[name].compute(Settings(), report)
+            def report(done: int, steps: int) -> None:
+                assert 0 <= done < steps
+                raise Heard
+
+            with pytest.raises(Heard):
+                PICTURES[name].compute(Settings(), report)
+
+
+def test_a_spectrum_from_products_is_told_of_each_of_them(
+    impatient: None, capsys: Captured, tmp_path: Path
+) -> None:
+    """As a share of the command, of which the spectrum is the first third."""
+    rng = np.random.default_rng(0)
+    for letter, shape in (("W", (6, 80)), ("X", (20, 80))):
+        np.save(tmp_path / f"{letter}.npy", rng.standard_normal(shape))
+    files = [f"-{letter}={tmp_path / letter}.npy" for letter in "WX"]
+    main(["fisher", *files, "method=batch", "-k", "5"])
+    told = re.findall(r"(\d+) %: spectrum", capsys.readouterr().err)
+    assert len(told) > 20
+    assert [int(share) for share in told] == sorted(int(share) for share in told)

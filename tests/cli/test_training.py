@@ -24,13 +24,14 @@ def path(tmp_path, rng):
     return file
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_format_names_every_block(path, capsys, format):
-    assert main(["training", str(path), "--format", format]) == 0
-    printed = capsys.readouterr().out
-    plain = re.sub(r"\\([\[\]])|\{([\[\]])\}", r"\1\2", printed)  # of Markdown and LaTeX
-    assert "w[0]" in plain
-    assert "still" in printed
+def test_every_format_names_every_block(path, capsys, subtests):
+    for format in FORMATS:
+        with subtests.test(format=format):
+            assert main(["training", str(path), "--format", format]) == 0
+            printed = capsys.readouterr().out
+            plain = re.sub(r"\\([\[\]])|\{([\[\]])\}", r"\1\2", printed)  # of Markdown and LaTeX
+            assert "w[0]" in plain
+            assert "still" in printed
 
 
 def test_numbers_are_the_findings(path, capsys):
@@ -68,30 +69,30 @@ def test_report_of_another_kind_is_refused_before_a_file_is_read(tmp_path, capsy
     assert "to .html or .pdf, and its numbers to .csv or .json; got" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "sentence"),
-    [
+def test_files_that_are_none_end_in_a_sentence(tmp_path, capsys, subtests):
+    for content, status, sentence in [
         (None, 1, "No such file or directory."),
         (b"", 2, "it ends before its first step was recorded."),
         (b"PK\3\4", 2, "it begins with other bytes."),
-    ],
-)
-def test_files_that_are_none_end_in_a_sentence(tmp_path, capsys, content, status, sentence):
-    file = tmp_path / "x"
-    if content is not None:
-        file.write_bytes(content)
-    assert main(["training", str(file)]) == status
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.endswith(sentence + "\n")
-    assert printed.err.count("\n") == 1
+    ]:
+        with subtests.test(content=content, status=status, sentence=sentence):
+            file = tmp_path / "x"
+            if content is not None:
+                file.write_bytes(content)
+            assert main(["training", str(file)]) == status
+            printed = capsys.readouterr()
+            assert printed.out == ""
+            assert printed.err.endswith(sentence + "\n")
+            assert printed.err.count("\n") == 1
 
 
-def test_a_recording_that_does_not_say_its_optimizer_asks_for_it(tmp_path, capsys):
+def test_a_recording_that_does_not_say_its_optimizer_is_told_without_predictions(tmp_path, capsys):
     with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
         recorder.step({"w": np.ones((1, 2))}, 0.1)
-    assert main(["training", str(tmp_path / "run")]) == 2
-    assert "does not say which" in capsys.readouterr().err
+    assert main(["training", str(tmp_path / "run")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "1.41421" in printed
+    assert "This run does not say its optimizer, so nothing is predicted." in printed
     assert main(["training", str(tmp_path / "run"), "--optimizer", "adam"]) == 0
 
 
@@ -101,13 +102,14 @@ def test_example_tells_its_story(capsys):
     assert verdicts == ["in balance"] * 5 + ["frozen"]
 
 
-@pytest.mark.parametrize("both", [[], ["some.run", "--example"]])
-def test_a_file_or_the_example_is_asked_for(capsys, both):
-    assert main(["training", *both]) == 2
-    assert capsys.readouterr().err.endswith(
-        "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the run, or "
-        "--example.\n"
-    )
+def test_a_file_or_the_example_is_asked_for(capsys, subtests):
+    for both in [[], ["some.run", "--example"]]:
+        with subtests.test(both=both):
+            assert main(["training", *both]) == 2
+            assert capsys.readouterr().err.endswith(
+                "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the "
+                "run, or --example.\n"
+            )
 
 
 def test_a_cut_file_is_printed_with_a_sentence(path, capsys):
@@ -156,7 +158,7 @@ def checkpoints(tmp_path, rng):
     """Files of a walk of a layer with batch norm, in kernels of JAX, with its weights (K, D, H)."""
     walk = np.cumsum(rng.standard_normal((6, 5, 3)), axis=0)
     for k, kernel in enumerate(walk):
-        arrays = {"conv/kernel": kernel, "bn/scale": np.ones(3), "bn/mean": np.ones(3)}
+        arrays = {"conv/kernel": kernel, "conv_bn/scale": np.ones(3), "conv_bn/mean": np.ones(3)}
         np.savez(tmp_path / f"net_{100 * k}.npz", **arrays)
     return [str(tmp_path / f"net_{100 * k}.npz") for k in range(6)], walk
 
@@ -181,21 +183,19 @@ def test_checkpoints_in_order_are_a_run(checkpoints, capsys):
     assert json.loads(capsys.readouterr().out)[0]["predicted angle (°)"] < 3
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
+def test_what_checkpoints_lack_is_one_sentence(checkpoints, capsys, subtests):
+    for words, sentence in [
         ([], "do not say at which learning rate η they were made"),
         (["--rate", "0.1", "--steps", "3,2,1,0,4,5"], "with a step for each, rising"),
         (["--rate", "0.1", "--steps", "1,2"], "got 6 files and 2 steps"),
         (["--rate", "0.1", "--steps", "1,x"], "whole numbers, as 0,500,1000; got '1,x'"),
-    ],
-)
-def test_what_checkpoints_lack_is_one_sentence(checkpoints, capsys, words, sentence):
-    assert main(["training", *checkpoints[0], "--optimizer", "adam", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert sentence in printed.err
-    assert printed.err.count("\n") == 1
+    ]:
+        with subtests.test(words=words, sentence=sentence):
+            assert main(["training", *checkpoints[0], "--optimizer", "adam", *words]) == 2
+            printed = capsys.readouterr()
+            assert printed.out == ""
+            assert sentence in printed.err
+            assert printed.err.count("\n") == 1
 
 
 def test_checkpoints_of_other_weights_and_recordings_among_them_are_refused(
@@ -212,3 +212,23 @@ def test_checkpoints_of_other_weights_and_recordings_among_them_are_refused(
     assert "1 of these 2 files are recordings" in capsys.readouterr().err
     assert main(["training", checkpoints[0][0], "--rate", "0.1"]) == 2
     assert "two or more files with a step for each, rising; got 1 files" in capsys.readouterr().err
+
+
+def test_report_does_not_replace_the_recording_that_it_is_made_from(path, tmp_path, capsys):
+    recorded = tmp_path / "run.csv"
+    recorded.write_bytes(path.read_bytes())
+    assert main(["training", str(recorded), "-o", str(recorded)]) == 2
+    assert "is a file that is read" in capsys.readouterr().err
+    assert recorded.read_bytes() == path.read_bytes()
+
+
+def test_names_in_a_recording_command_no_terminal(tmp_path, capsys, rng):
+    name, w = "\x1b[2J\u202e=cmd", rng.standard_normal((2, 30))
+    with Recorder(tmp_path / "run", {name: "batch"}, optimizer="adamw") as recorder:
+        for _ in range(4):
+            recorder.step({name: w}, 0.01, decay=0.1, gradients={name: w})
+    for format in FORMATS:
+        assert main(["training", str(tmp_path / "run"), "--format", format]) == 0
+        printed = capsys.readouterr().out
+        assert "cmd" in printed
+        assert not {"\x1b", "\u202e"} & {*printed}

@@ -1,7 +1,6 @@
 """Data sets against scikit-learn's own arrays."""
 
 import pickle
-import re
 
 import numpy as np
 import pytest
@@ -9,19 +8,15 @@ import sklearn.datasets
 
 from normgeo.datasets.datasets import DATASETS, load
 from normgeo.models.families import FAMILIES
+from tests.refused import says
 
-every_dataset = pytest.mark.parametrize("key", DATASETS)
+every_dataset = pytest.mark.pairwise("key", DATASETS)
 TWO_EQUAL_WAISTS = 3  # the seed of a draw of two men who share a waist
-either = pytest.mark.parametrize("standardize", [True, False], ids=["standardized", "raw"])
+either = pytest.mark.pairwise("standardize", [True, False])
 
 
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-@pytest.mark.parametrize(
-    ("key", "family", "N", "D", "H"),
-    [
+def test_sizes_and_families_are_those_of_the_sources(subtests):
+    for key, family, N, D, H in [
         ("digits", "categorical", 1797, 61, 10),
         ("iris", "categorical", 150, 4, 3),
         ("wine", "categorical", 178, 13, 3),
@@ -30,30 +25,27 @@ def says(sentence):
         ("linnerud", "gaussian", 20, 3, 3),
         ("linnerud_reversed", "poisson", 20, 3, 3),
         ("plane", "categorical", 150, 2, 3),
-    ],
-)
-def test_sizes_and_families_are_those_of_the_sources(key, family, N, D, H):
-    data = load(key)
-    assert (data.family, data.N, data.D, data.H) == (family, N, D, H)
+    ]:
+        with subtests.test(key=key):
+            data = load(key)
+            assert (data.family, data.N, data.D, data.H) == (family, N, D, H)
 
 
-@pytest.mark.parametrize(
-    ("key", "options"),
-    [
+def test_raw_values_are_those_of_scikit_learn(subtests):
+    for key, options in [
         ("digits", {}),
         ("iris", {}),
         ("wine", {}),
         ("breast_cancer", {}),
         ("linnerud", {}),
         ("diabetes", {"scaled": False}),
-    ],
-)
-def test_raw_values_are_those_of_scikit_learn(key, options):
-    data = load(key, standardize=False)
-    bunch = getattr(sklearn.datasets, f"load_{key}")(**options)
-    np.testing.assert_array_equal(data.raw, bunch.data)
-    np.testing.assert_array_equal(data.X, bunch.data[:, np.ptp(bunch.data, axis=0) > 0])
-    np.testing.assert_array_equal(data.y.ravel(), bunch.target.ravel())
+    ]:
+        with subtests.test(key=key):
+            data = load(key, standardize=False)
+            bunch = getattr(sklearn.datasets, f"load_{key}")(**options)
+            np.testing.assert_array_equal(data.raw, bunch.data)
+            np.testing.assert_array_equal(data.X, bunch.data[:, np.ptp(bunch.data, axis=0) > 0])
+            np.testing.assert_array_equal(data.y.ravel(), bunch.target.ravel())
 
 
 def test_linnerud_reversed_predicts_the_exercise_counts():

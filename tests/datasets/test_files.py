@@ -72,12 +72,15 @@ BAD_TEXT = {
 }
 
 
-@pytest.mark.parametrize("content", BAD_TEXT)
-def test_text_that_is_no_array_is_refused_in_a_sentence(content: str, tmp_path: Path) -> None:
+def test_text_that_is_no_array_is_refused_in_a_sentence(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     path = tmp_path / "w.csv"
-    path.write_text(content, "utf-8")
-    with pytest.raises(ValueError, match=f"^{re.escape(BAD_TEXT[content].format(path))}$"):
-        read_array("W", path)
+    for content, sentence in BAD_TEXT.items():
+        path.write_text(content, "utf-8")
+        refused = pytest.raises(ValueError, match=f"^{re.escape(sentence.format(path))}$")
+        with subtests.test(content=content), refused:
+            read_array("W", path)
 
 
 def test_bytes_that_are_no_array_are_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -200,20 +203,22 @@ def damage(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_refused_before_it_takes_memory(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    write, words = HOSTILE[name]
-    write(path)
-    tracemalloc.start()
-    try:
-        with pytest.raises(Refusal, match=re.escape(words)) as refused:
-            read_array("W", path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 8_000_000
-    assert str(refused.value).isprintable()
+def test_a_hostile_file_is_refused_before_it_takes_memory(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for name, (write, words) in HOSTILE.items():
+        with subtests.test(name):
+            path = tmp_path / name
+            write(path)
+            tracemalloc.start()
+            try:
+                with pytest.raises(Refusal, match=re.escape(words)) as refused:
+                    read_array("W", path)
+                peak = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+            assert peak < 8_000_000
+            assert str(refused.value).isprintable()
 
 
 def test_the_largest_text_is_smaller_than_the_largest_array(

@@ -14,7 +14,9 @@ import pytest
 from safetensors.numpy import save, save_file
 
 from normgeo.base.refusal import Refusal
+from normgeo.datasets.files import read_array
 from normgeo.datasets.tensor_files import list_tensors
+from tests.pairwise import first
 
 W = np.array([[1.5, -2.0, 3e-20], [0.1, 0.0, 7.0]])
 RNG = np.random.default_rng(0)
@@ -124,14 +126,17 @@ BAD: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_file_that_is_no_checkpoint_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
-    path, (content, sentence) = tmp_path / "w.safetensors", BAD[name]
-    path.write_bytes(content)
-    with pytest.raises(Refusal) as refused:
-        read(path)
-    assert str(refused.value).startswith(sentence.format(path))
-    assert "\n" not in str(refused.value)
+def test_file_that_is_no_checkpoint_is_refused_in_a_sentence(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    path = tmp_path / "w.safetensors"
+    for name, (content, sentence) in BAD.items():
+        with subtests.test(name):
+            path.write_bytes(content)
+            with pytest.raises(Refusal) as refused:
+                read(path)
+            assert str(refused.value).startswith(sentence.format(path))
+            assert "\n" not in str(refused.value)
 
 
 def test_tensor_that_is_no_array_of_numbers_is_named(tmp_path: Path) -> None:
@@ -173,7 +178,7 @@ def test_pickles_and_bombs_are_refused_before_they_unfold(tmp_path: Path) -> Non
     np.savez(tmp_path / "o.npz", W=np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(Refusal, match="allow_pickle=False"):
         list_tensors([tmp_path / "o.npz"])
-    with ZipFile(tmp_path / "bomb.npz", "w", ZIP_DEFLATED) as archive:
+    with ZipFile(tmp_path / "bomb.npz", "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for i in range(40):
             archive.writestr(f"{i}.npy", bytes(14_000_000))
     tracemalloc.start()
@@ -191,7 +196,6 @@ def test_a_million_columns_of_text_are_refused_at_once(tmp_path: Path) -> None:
         list_tensors([path])
 
 
-MUTATIONS = 2400
 MOST_MEMORY = 20e6  # of files of some hundred bytes
 
 
@@ -216,8 +220,9 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
-def test_mutated_files_are_read_or_refused_and_nothing_else(tmp_path: Path) -> None:
-    """At least 2,000: no other error, and memory that does not grow with what they claim."""
+@pytest.mark.parametrize("mutations", first([240, 2400]))
+def test_mutated_files_are_read_or_refused_and_nothing_else(mutations: int, tmp_path: Path) -> None:
+    """No other error, and memory that does not grow with what they claim."""
     np.savez(tmp_path / "a.npz", W=W, b=np.zeros(3))
     np.savez_compressed(tmp_path / "b.npz", W=W, b=np.zeros(3))
     np.save(tmp_path / "c.npy", W)
@@ -227,7 +232,7 @@ def test_mutated_files_are_read_or_refused_and_nothing_else(tmp_path: Path) -> N
     seeds = sorted(tmp_path.iterdir())
     rng, refusals = np.random.default_rng(11), []
     tracemalloc.start()
-    for trial in range(MUTATIONS):
+    for trial in range(mutations):
         seed = seeds[trial % len(seeds)]
         path = tmp_path / f"mutated{seed.suffix}"
         path.write_bytes(mutated(seed.read_bytes(), rng))
@@ -238,5 +243,55 @@ def test_mutated_files_are_read_or_refused_and_nothing_else(tmp_path: Path) -> N
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < MOST_MEMORY
-    assert MUTATIONS // 20 < len(refusals) < MUTATIONS * 19 // 20
+    assert mutations // 20 < len(refusals) < mutations * 19 // 20
     assert [said for said in refusals if not said.endswith(".") or "\n" in said] == []
+
+
+HEADERS = {
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (True, 3), }": "its shape is (True, 3)",
+    "{'descr': '|S0', 'fortran_order': False, 'shape': (2, 3), }": (
+        "its numbers are of the type |S0"
+    ),
+    "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': (3,), }": (
+        "its numbers are of the type ('<f8', (2,))"
+    ),
+}
+
+
+def with_header(path: Path, header: str) -> Path:
+    words = header.ljust(117) + "\n"
+    path.write_bytes(
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(words)) + words.encode() + bytes(48)
+    )
+    return path
+
+
+def test_arrays_whose_header_lies_are_refused_and_those_of_old_are_read(tmp_path: Path) -> None:
+    for header, what in HEADERS.items():
+        path = with_header(tmp_path / "w.npy", header)
+        with pytest.raises(Refusal) as refused:
+            read(path)
+        assert str(refused.value) == (
+            f"{path} holds no array of numbers as NumPy writes them with `np.save` or `np.savez` "
+            f"({what})."
+        )
+    for shape in ("(2L, 3L)", "(2L, 3 L)"):
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+        assert read(with_header(tmp_path / "w.npy", header))["w"].shape == (2, 3)
+
+
+def test_archive_that_unpacks_to_hundreds_of_times_its_size_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "w.npz"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive, archive.open("w.npy", "w") as file:
+        np.lib.format.write_array(file, np.zeros((3000, 3000)))
+    sentence = (
+        f"{path} unpacks 72 MB from 0 MB, more than 100 times as much. Save it with `np.savez`, "
+        "which does not pack."
+    )
+    tracemalloc.start()
+    for way in (list_tensors, lambda path: read_array("w", path)):
+        with pytest.raises(Refusal, match=f"^{re.escape(sentence)}$"):
+            way(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6

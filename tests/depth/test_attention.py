@@ -112,7 +112,7 @@ def test_equal_gains_of_the_standard_head_let_any_mixing_pass():
 
     for method, same in (("standard", True), ("rms", False)):
         rng = np.random.default_rng(0)
-        at, drawn, X = module._drawn(lambda *shape, rng=rng: rng.standard_normal(shape))
+        at, drawn, X = module._drawn(6, lambda *shape, rng=rng: rng.standard_normal(shape))
         first, second = (
             AttentionHead(NORMALIZERS[method], *weights).logits(X) for weights in mixed(at, drawn)
         )
@@ -126,6 +126,17 @@ def test_an_eps_leaves_a_scale_ignored_only_without_it():
         "k_times",
         "traded",
     }
+
+
+def test_groups_of_a_head_are_those_that_were_asked_for():
+    pairs = Normalizer("layer", "layer", groups=4)
+    with pytest.raises(ValueError, match="must divide the number of neurons"):
+        attention_ignored(pairs)
+    found = attention_ignored(pairs, dimension=8)["q_times"]
+    assert (found.symbol, found.draws) == ("✓", 2)
+    assert 0 < found.error_bound < 1e-15
+    with pytest.raises(ValueError, match="at least 2 of them per group"):
+        attention_ignored(replace(pairs, groups=6))
 
 
 def test_a_change_of_one_weight_is_told_from_none(monkeypatch):

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from normgeo import GRID, NORMALIZERS
+from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.base.refusal import Refusal
 from normgeo.depth import ignored as module
 from normgeo.depth.blocks import PLACES
 from normgeo.depth.changes import BLOCK, CHANGES, Change, reflection
 from normgeo.depth.ignored import residual_ignored
+from normgeo.depth.verdict import ContradictionError
 from normgeo.invariance.exact import fractions
 
 ALONE = {"-".join(words): norm for words, norm in GRID.items() if not norm.normalizes_weights} | {
@@ -85,9 +86,75 @@ def test_an_eps_leaves_a_scale_of_the_stream_ignored_only_without_it():
     assert (found["all_writes_times"], found["sum_times"]) == ("≈✗", "✗≈")
 
 
-def test_more_groups_decide_nothing():
-    eight = replace(NORMALIZERS["group"], groups=8)
-    assert symbols(eight) == symbols(NORMALIZERS["group"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("layer", "layer"),
+        *(
+            pytest.param(words, marks=pytest.mark.exhaustive)
+            for words in (("layer", "batch"), ("none", "layer"), ("batch", "layer"))
+        ),
+    ],
+)
+def test_more_groups_and_larger_ones_decide_nothing(words):
+    """Of two features, three groups as two; of two groups, four features as three."""
+    for place in PLACES:
+        for groups, other in (((2, 4), (3, 6)), ((2, 6), (2, 8))):
+            few, many = (
+                residual_ignored(Normalizer(*words, groups=G), place, 0, (3, 1, D, 1, 1, 3))
+                for G, D in (groups, other)
+            )
+            assert [one.certified for one in few.values()] == [
+                one.certified for one in many.values()
+            ]
+
+
+def test_groups_are_those_that_were_asked_for():
+    one = residual_ignored(Normalizer("layer", "batch", groups=3), "pre")["head_plus"]
+    assert one.symbol == "✓"
+    for groups, reason in ((6, "at least 2 of them per group; got 1 neuron"), (4, "must divide")):
+        with pytest.raises(Refusal, match=reason):
+            residual_ignored(replace(NORMALIZERS["group"], groups=groups), "pre")
+
+
+# Each was certified by a draw whose units were off, or whose signs the change did not reach.
+ONCE_CERTIFIED = (
+    (NORMALIZERS["layer"], "pre", 7, (4, 3, 6, 1, 3, 3), "reads_times"),
+    (NORMALIZERS["layer"], "pre", 0, (2, 3, 6, 2, 3, 3), "reads_times"),
+    (Normalizer("layer", "batch", groups=2), "post", 26, (3, 2, 6, 4, 2, 3), "reads_times"),
+    (NORMALIZERS["batch"], "pre", 2, (2, 3, 6, 4, 3, 3), "columns_plus"),
+    (NORMALIZERS["batch"], "post", 7, (2, 3, 6, 4, 3, 3), "columns_plus"),
+    (NORMALIZERS["batch"], "post", 2, (2, 3, 6, 4, 3, 3), "head_plus"),
+    (NORMALIZERS["group"], "pre", 0, (3, 3, 4, 3, 3, 3), "bias_plus"),
+    (NORMALIZERS["group"], "post", 0, (3, 3, 4, 3, 3, 3), "shift_into_bias"),
+)
+
+
+@pytest.mark.parametrize("case", range(len(ONCE_CERTIFIED)))
+def test_what_moves_elsewhere_is_not_certified_by_a_draw_that_does_not_reach_it(case):
+    norm, place, seed, size, key = ONCE_CERTIFIED[case]
+    one = residual_ignored(norm, place, seed, size)[key]
+    assert (one.symbol, one.region, one.error_bound) == ("✗", "", 0)
+
+
+def test_a_certificate_says_where_it_holds_and_how_surely():
+    found = residual_ignored(replace(NORMALIZERS["layer"], eps=0.1), "pre")
+    for one in found.values():
+        if one.symbol == "✗":
+            assert (one.region, one.degree, one.draws, one.error_bound) == ("", 0, 0, 0)
+        else:
+            assert one.region == "every set of active units, wherever no σ is 0"
+            assert one.draws == 2
+            # A factor to each draw, over 2⁶¹, and no fewer chances than comparisons.
+            assert (one.degree / 2**61) ** 2 < one.error_bound < 1e-20
+
+
+def test_a_certificate_that_floats_contradict_is_an_error_and_no_verdict(monkeypatch):
+    monkeypatch.setattr(module, "moved", lambda before, after: 0.5)
+    with pytest.raises(
+        ContradictionError, match=r"moves outputs by 5\.0e-01 of the largest in each"
+    ):
+        residual_ignored(NORMALIZERS["rms"], "pre", 12345, (2, 1, 2, 1, 1, 3))
 
 
 def test_the_links_say_how_the_stream_stands_on_its_way():

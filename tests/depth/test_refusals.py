@@ -92,12 +92,12 @@ FULL = {
 }
 
 
-@pytest.mark.parametrize("case", FULL)
-def test_a_refusal_says_the_rule_what_arrived_and_the_way_out(case: str) -> None:
-    call, sentence = FULL[case]
-    with pytest.raises(ValueError, match=r"\.$") as refused:
-        call()
-    assert str(refused.value) == sentence
+def test_a_refusal_says_the_rule_what_arrived_and_the_way_out(subtests: pytest.Subtests) -> None:
+    for case, (call, sentence) in FULL.items():
+        with subtests.test(case):
+            with pytest.raises(ValueError, match=r"\.$") as refused:
+                call()
+            assert str(refused.value) == sentence
 
 
 def test_arrays_may_come_as_lists_and_sharing_by_its_key() -> None:

@@ -12,12 +12,13 @@ from normgeo.depth.blocks import PLACES
 from normgeo.depth.norm import Gain
 from normgeo.depth.residual import Parts, ResidualNetwork
 from normgeo.depth.signals import signals
+from tests.pairwise import each
 
 ALONE = {"-".join(words): norm for words, norm in GRID.items() if not norm.normalizes_weights} | {
     "group": NORMALIZERS["group"]
 }
-every_norm = pytest.mark.parametrize("norm", ALONE.values(), ids=ALONE)
-every_place = pytest.mark.parametrize("place", PLACES)
+every_norm = pytest.mark.pairwise("norm", ALONE.values(), ids=[*ALONE])
+every_place = pytest.mark.pairwise("place", PLACES)
 
 
 def plain_norm(norm, x):
@@ -125,8 +126,7 @@ def test_gradients_are_differences_of_the_loss_written_out(norm, place, data):
         assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
-@every_place
-@pytest.mark.parametrize("method", ["standard", "batch", "layer", "rms"])
+@pytest.mark.parametrize(("method", "place"), each(["standard", "batch", "layer", "rms"], PLACES))
 def test_the_stream_has_the_expected_size_on_average_over_starts(method, place):
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((20, 8)), np.zeros(20, dtype=int)

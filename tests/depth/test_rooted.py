@@ -35,39 +35,20 @@ def test_arithmetic_is_that_of_floats(some, rng):
     A, a = drawn(rng, 5, 4), drawn(rng, 5)
     x = floats(some)
     np.testing.assert_allclose(floats(some.affine(A, a)), x @ A.T.astype(float) + a.astype(float))
-    np.testing.assert_allclose(floats(some.relu()), np.maximum(x, 0))
-    np.testing.assert_allclose(floats(some.plus(some)), 2 * x)
-    np.testing.assert_allclose(
-        floats(some.plus(Rooted.rational(some.rest))), x + some.rest.astype(float)
-    )
+    factors = drawn(rng, 4)
+    np.testing.assert_allclose(floats(some.times(factors)), x * factors.astype(float))
+    np.testing.assert_allclose(floats(some.times(Fraction(2))), 2 * x)
 
 
-def test_the_sign_of_a_difference_that_floats_call_zero_is_told():
-    """√(10⁴⁰ + 1) − 10²⁰ = 5 · 10⁻²¹."""
-    square = Fraction(10**40 + 1)
-    near = Rooted(
-        fractions([[-(10**20), 10**20]]),
-        fractions([[[10**40 + 1], [-(10**40) - 1]]]),
-        np.array([[square]], dtype=object),
-    )
-    on = near.relu()
-    assert list(on.terms[0, :, 0] != 0) == [True, False]
-
-
-def test_a_number_of_unknown_sign_is_no_number():
-    zero = Rooted(fractions([[-3]]), fractions([[[9]]]), fractions([[9]]))  # 9/√9 − 3
-    with pytest.raises(ArithmeticError, match="sign"):
-        zero.relu()
-
-
-def test_roots_of_numbers_that_differ_by_a_square_are_one_root():
-    roots = Roots()
-    assert roots.find(Fraction(9, 4)) == (None, Fraction(3, 2))
-    assert roots.find(Fraction(2)) == (2, 1)
-    assert roots.find(Fraction(2 * 49, 25)) == (2, Fraction(7, 5))
-    assert roots.find(Fraction(3)) == (3, 1)
-    root_2 = Rooted(fractions([[0]]), fractions([[[2, -2]]]), fractions([[2, 8]]))
-    assert root_2.collected(Roots())[0, 0] == {Fraction(2): 1}  # 2/√2 − 2/√8 = 1/√2
+def test_a_root_is_known_by_delta_alone_and_stays_open_where_it_is_a_number():
+    roots = Roots(Fraction(3))
+    assert roots.find(Fraction(4)) == (4, 1)
+    assert roots.find(Fraction(36)) == (4, 3)
+    assert roots.find(Fraction(4, 9)) == (4, Fraction(1, 3))
+    assert roots.find(Fraction(16)) == (16, 1)
+    both = Rooted(fractions([[0]]), fractions([[[2, -2]]]), fractions([[2, 18]]))
+    found = both.collected(Roots(Fraction(3)))[0, 0]
+    assert found == {Fraction(2): Fraction(4, 3)}  # 2/√2 − 2/√18
 
 
 @pytest.mark.parametrize("normalizer", ALONE.values(), ids=ALONE)

@@ -29,12 +29,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target / "html"
 
 
+@pytest.mark.exhaustive
 def test_every_public_name_has_its_entry(built: Path) -> None:
     pages = "".join(page.read_text("utf-8") for page in (built / "api").glob("*.html"))
     described = set(re.findall(r'<dt class="sig[^>]* id="normgeo\.[\w.]*?(\w+)"', pages))
     assert set(normgeo.__all__) <= described
 
 
+@pytest.mark.exhaustive
 def test_notebook_ran_and_its_picture_is_there(built: Path) -> None:
     page = (built / "from_table_1_to_angular_update.html").read_text("utf-8")
     assert "norm × 4: gradient × 0.2500, tan θ × 0.0625" in page
@@ -56,8 +58,9 @@ def test_every_formula_names_a_test_that_exists() -> None:
     assert unheld == ["12. Where the paper is not exact"]
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
-def test_every_file_that_a_page_names_exists(page: Path) -> None:
-    words = page.read_text("utf-8")
-    named = re.findall(r"`((?:normgeo|tests|pages|docs|tools|benchmarks)/[\w./]*)`", words)
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_every_file_that_a_page_names_exists(subtests: pytest.Subtests) -> None:
+    for page in sorted(DOCS.glob("*.md")):
+        with subtests.test(page=page):
+            words = page.read_text("utf-8")
+            named = re.findall(r"`((?:normgeo|tests|pages|docs|tools|benchmarks)/[\w./]*)`", words)
+            assert [name for name in named if not (ROOT / name).exists()] == []

@@ -23,7 +23,7 @@ class Parameter:
     """A parameter of PyTorch: no array until it is detached and on the processor."""
 
     def __init__(self, values):
-        self.values = values
+        self.values, self.grad = values, None
 
     def detach(self):
         return SimpleNamespace(cpu=lambda: self.values)
@@ -50,27 +50,47 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_loop_of_pytorch_records_every_step(folder, rng, capsys):
-    weight = rng.standard_normal((4, 3, 2, 2)).astype(np.float32)
-    model = SimpleNamespace(named_parameters=lambda: [("conv1.weight", Parameter(weight))])
-    begun = []
+def test_every_block_of_python_is_run():
+    sections = [name for name, words in CODE.items() if "```python" in words]
+    assert sections == [
+        "PyTorch",
+        "A bias before the norm",
+        "Flax",
+        "From checkpoints alone",
+        "In Python",
+    ]
 
-    def gradients_of(model):
-        return {"conv1.weight": Parameter(weight)} if begun else None
+
+def test_the_loop_of_pytorch_records_every_step(folder, rng, capsys):
+    weight = Parameter(rng.standard_normal((4, 3, 2, 2)).astype(np.float32))
+    model = SimpleNamespace(named_parameters=lambda: [("conv1.weight", weight)])
+    lengths = []
 
     def train_step(model, inputs, targets):
-        begun.append(inputs)
-        np.add(weight, 0.01 * rng.standard_normal(weight.shape), out=weight, casting="unsafe")
+        weight.grad = Parameter(rng.standard_normal(weight.values.shape).astype(np.float32))
+        lengths.append(np.linalg.norm(weight.grad.values.reshape(4, -1), axis=1))
+        np.subtract(weight.values, 0.01 * weight.grad.values, out=weight.values, casting="unsafe")
 
     names = {"normgeo": normgeo, "model": model, "batches": [(1, 2)] * 8}
-    exec(code_of("PyTorch"), names | {"train_step": train_step, "gradients_of": gradients_of})
+    exec(code_of("PyTorch"), names | {"train_step": train_step})
     run = normgeo.read_recording("torch.run")
     assert run.is_every_step
     assert run.norms.shape == (8, 4)
     assert (run.angles[1:] > 0).all()
-    assert np.isfinite(run.gradient_norms[1:]).all()
+    assert np.isnan(run.gradient_norms[0]).all()
+    np.testing.assert_allclose(run.gradient_norms[1:], lengths[:-1], rtol=1e-6)
     exec(code_of("In Python"), {"normgeo": normgeo})
     assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_a_bias_is_recorded_as_the_page_says(folder, rng):
+    W, b = rng.standard_normal((4, 3)), rng.standard_normal(4)
+    named = [("fc.weight", Parameter(W)), ("fc.bias", Parameter(b))]
+    model = SimpleNamespace(named_parameters=lambda: named)
+    exec(code_of("A bias before the norm"), {"normgeo": normgeo, "model": model})
+    block = np.column_stack([W, b])
+    expected = np.linalg.norm(block - block.mean(axis=0))
+    assert normgeo.read_recording("bias.run").norms == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_loop_of_flax_records_every_step(folder, rng):
@@ -84,9 +104,8 @@ def test_the_loop_of_flax_records_every_step(folder, rng):
     assert run.tensors[0].size == 20
 
 
-def test_the_loops_are_five_lines():
-    for section in ("PyTorch", "Flax"):
-        assert len(code_of(section).splitlines()) == 5
+def test_the_loops_are_short():
+    assert [len(code_of(section).splitlines()) for section in ("PyTorch", "Flax")] == [7, 5]
 
 
 def test_checkpoints_are_recorded_as_the_page_says(folder, rng):

@@ -1,6 +1,7 @@
 """The turn of one gradient step against the norm of a block: factors, slopes, and their limits."""
 
-import re
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,30 +11,10 @@ from normgeo.datasets.datasets import load
 from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
 from normgeo.fisher.kl import kl
+from tests.dynamics.started import every_homogeneous, start
+from tests.refused import says
 
-HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
-    ("group", "group"): NORMALIZERS["group"]
-}
-every_homogeneous = pytest.mark.parametrize(
-    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
-)
 FACTORS = np.array([1e-6, 0.5, 1.0, 2.0, 4.0, 1e9])
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-@pytest.fixture
-def cases(rng):
-    """A small draw of inputs (N, D) with a mean, and labels of four classes."""
-    return rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
-
-
-def start(normalizer):
-    rng, H = np.random.default_rng(5), 4 if normalizer.groups == 1 else 6
-    W, b, g = rng.normal(0.3, 1, (H, 5)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    return NormalizedGLM(normalizer, "categorical", W, b, g)
 
 
 def curve_of(normalizer, cases, factors=FACTORS, rate=0.7):
@@ -47,8 +28,9 @@ def test_tangent_of_the_turn_falls_with_the_squared_norm(normalizer, cases):
     curve = curve_of(normalizer, cases)
     squared = np.tan(curve.angles) * FACTORS**2 / np.tan(curve.here.angle)
     np.testing.assert_allclose(squared[1:], 1, rtol=1e-12)
-    # At 1e-6 of the norm the turn is a right angle but for 1e-12, so look at what is left.
-    assert curve.angles[0] == pytest.approx(np.pi / 2, rel=1e-11)
+    # At 1e-6 of the norm the turn is nearly a right angle, so look at what is left.
+    left = 1e-12 / np.tan(curve.here.angle)
+    assert curve.angles[0] == pytest.approx(np.pi / 2 - left, rel=1e-15)
     np.testing.assert_allclose(curve.angles, curve.predicted_angles, rtol=1e-12)
 
 
@@ -112,11 +94,37 @@ def test_squared_fisher_length_is_the_divergence_of_a_small_step(key, cases):
 
 
 def test_epsilon_ends_the_law_where_it_outweighs_the_variance(cases):
-    curve = curve_of(Normalizer("layer", "layer", eps=1e-5), cases, np.array([1e-4, 1e3]))
+    method, factors = Normalizer("layer", "layer", eps=1e-5), np.array([1e-4, 1e3])
+    curve = curve_of(method, cases, factors, rate=1e-9)  # turns far from a right angle
     off = np.abs(curve.angles / curve.predicted_angles - 1)
-    assert off[0] > 0.1
+    assert off[0] > 0.9
     assert off[1] < 1e-3
     assert curve.loss[0] != pytest.approx(curve.here.loss, rel=1e-3)
+
+
+def test_predictions_far_from_the_own_norm_are_numbers_or_refused(cases):
+    """k² overflows and underflows long before the angle does; ε keeps what is measured in range."""
+    model = start(Normalizer("layer", "layer", eps=1e-5))
+    far = np.array([1e-300, 1e-161, 1e160, 1e300])
+    curve = angular_updates(model, *cases, far, 0.1)
+    own, turned = curve.here.norm, np.tan(curve.here.angle)
+    for angle, norm in zip(curve.predicted_angles, far, strict=True):
+        k = Fraction(norm) / Fraction(own)
+        assert angle == pytest.approx(
+            float(np.arctan(float(min(Fraction(turned) / k**2, 10**300))))
+        )
+    np.testing.assert_allclose(
+        curve.predicted_gradient_norms, curve.here.gradient_norm / (far / own)
+    )
+    long = replace(model, W=model.W * 1e160)
+    for norm in (1e-161, 1e-300):
+        own = angular_updates(long, *cases, [1e160], 0.1).here.norm
+        with says(
+            f"At ‖w‖ = {norm:g} the step or its length, measured or predicted, exceeds the "
+            f"largest float. Measure nearer to the model's own norm, {own:g}, or with a smaller "
+            "`rate`."
+        ):
+            angular_updates(long, *cases, [norm], 0.1)
 
 
 def test_scale_none_has_no_block_to_scale(cases):
@@ -127,9 +135,8 @@ def test_scale_none_has_no_block_to_scale(cases):
         angular_updates(start(GRID["layer", "none"]), *cases, [1.0], 0.1)
 
 
-@pytest.mark.parametrize(
-    ("norms", "rate", "block", "sentence"),
-    [
+def test_bad_arguments_are_named(cases, subtests):
+    for norms, rate, block, sentence in [
         ([1.0, 0.0], 0.1, 0, "`norms` must be above 0; got 0."),
         ([-2.0], 0.1, 0, "`norms` must be above 0; got -2."),
         ([1.0], 0.0, 0, "`rate` must be a finite number above 0; got 0.0."),
@@ -147,8 +154,12 @@ def test_scale_none_has_no_block_to_scale(cases):
             "`block` must be a whole number from 0 to 3, one of the 4 homogeneous blocks of "
             "batch norm; got -1.",
         ),
-    ],
-)
-def test_bad_arguments_are_named(norms, rate, block, sentence, cases):
-    with says(sentence):
-        angular_updates(start(NORMALIZERS["batch"]), *cases, norms, rate, block=block)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            angular_updates(start(NORMALIZERS["batch"]), *cases, norms, rate, block=block)
+
+
+def test_what_is_neither_true_nor_false_is_refused():
+    model, X = NormalizedGLM("layer", "gaussian", np.eye(4)), np.arange(24.0).reshape(6, 4) ** 2
+    with pytest.raises(ValueError, match=r"^`homogeneous` must be True or False; got array\("):
+        angular_updates(model, X, X, [1.0], 0.5, homogeneous=np.ones(2))

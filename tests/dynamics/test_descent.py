@@ -1,7 +1,6 @@
 """Descent against hand-written loops, optima of other libraries, and the laws of section 5.2."""
 
 import math
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,44 +10,16 @@ import statsmodels.api as sm
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.base.progress import Stop
-from normgeo.datasets.datasets import load
 from normgeo.dynamics.descent import descend
 from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.trajectory import compare
+from tests.dynamics.started import every_homogeneous, start
+from tests.refused import says
 
-HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
-    ("group", "group"): NORMALIZERS["group"]
-}
-every_homogeneous = pytest.mark.parametrize(
-    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
-)
-every_method = pytest.mark.parametrize("normalizer", GRID.values(), ids=map("-".join, GRID))
-every_optimizer = pytest.mark.parametrize("optimizer", OPTIMIZERS)
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-def start(normalizer, family="categorical", D=5):
-    """A model of 4 neurons, or of 6 where groups share them: z of a group of 2 is only a sign."""
-    rng, H = np.random.default_rng(3), 4 if normalizer.groups == 1 else 6
-    gain = None if normalizer.words == ("none", "none") else rng.uniform(0.5, 1.5, H)
-    W, b = rng.normal(0.3, 1, (H, D)), rng.normal(0, 0.3, H)
-    return NormalizedGLM(normalizer, family, W, b, gain)
-
-
-@pytest.fixture
-def cases(rng):
-    """A small draw of inputs (N, D) with a mean, and labels of four classes."""
-    return rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load("digits")
+every_method = pytest.mark.pairwise("normalizer", GRID.values())
+every_optimizer = pytest.mark.pairwise("optimizer", OPTIMIZERS)
 
 
 def on_digits(digits, key, **options):
@@ -68,8 +39,8 @@ def exact_angle(u, v):
 # The laws of a homogeneous block.
 
 
-@pytest.mark.parametrize("key", ["batch", "weight", "layer", "rms", "group"])
-@pytest.mark.parametrize("rate", [0.1, 2.0])
+@pytest.mark.pairwise("key", ["batch", "weight", "layer", "rms", "group"])
+@pytest.mark.pairwise("rate", [0.1, 2.0])
 def test_squared_norm_grows_by_the_squared_step_on_digits(digits, key, rate):
     run = on_digits(digits, key, steps=60, rate=rate)
     grown = run.norms[:-1] ** 2 + rate**2 * run.gradient_norms**2
@@ -130,7 +101,7 @@ def replace_weights(model, W):
 
 
 @every_homogeneous
-@pytest.mark.parametrize("k", [0.125, 3.0, 1e4])
+@pytest.mark.pairwise("k", [0.125, 3.0, 1e4])
 def test_directions_are_the_same_when_the_rate_grows_with_the_squared_norm(normalizer, k, cases):
     model = start(normalizer)
     plain = descend(model, *cases, steps=30, rate=0.2)
@@ -215,7 +186,7 @@ def test_standard_model_descends_to_the_optimum_of_statsmodels(family, y, link, 
     targets = y(X, rng)
     expected = sm.GLM(targets, sm.add_constant(X), family=link).fit(tol=1e-12).params
     zero = NormalizedGLM(GRID["none", "none"], family, np.zeros((1, 2)))
-    run = descend(zero, X, targets, steps=3000, rate=0.3)
+    run = descend(zero, X, targets, steps=1000, rate=0.9)
     found = run.model_at(run.steps)
     np.testing.assert_allclose(np.append(found.b, found.W), expected, rtol=1e-8)
     assert run.angles[0] == 0  # the zero vector has no direction to turn from
@@ -342,7 +313,7 @@ def test_too_large_a_rate_ends_with_its_step_and_keeps_what_it_has(cases):
     np.testing.assert_array_equal(shorter.parameters, run.parameters)
 
 
-@pytest.mark.parametrize(("rate", "decay"), [(1e300, 0.0), (1e150, 1e-3), (1e3, 0.5)])
+@pytest.mark.pairwise("rate,decay", [(1e300, 0.0), (1e150, 1e-3), (1e3, 0.5)])
 @every_method
 @every_optimizer
 def test_whatever_the_rate_a_run_keeps_finite_numbers_and_theory_of_them(
@@ -400,15 +371,12 @@ class EqualAt(Optimizer):
     def __init__(self, step):
         self.step = step
 
-    def start(self, decays):
-        taken = 0
+    def init(self, theta):
+        return (np.array(0),)
 
-        def update(theta, gradient, rates):
-            nonlocal taken
-            taken += 1
-            return np.ones_like(theta) if taken == self.step else theta - rates * gradient
-
-        return update
+    def update(self, memory, theta, gradient, rates, decays):
+        taken = memory[0] + 1
+        return 1 - theta if taken == self.step else -rates * gradient, (taken,)
 
     def angles(self, course):
         return GradientDescent().angles(course)
@@ -441,9 +409,8 @@ def test_a_long_run_keeps_every_kth_step_and_the_last(cases):
 # Bad input.
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_options_are_named(cases, subtests):
+    for options, sentence in [
         ({"rate": 0.0}, "`rate` must be a finite number above 0; got 0.0."),
         ({"rate": -1}, "`rate` must be a finite number above 0; got -1."),
         ({"rate": float("nan")}, "`rate` must be a finite number above 0; got nan."),
@@ -456,11 +423,9 @@ def test_a_long_run_keeps_every_kth_step_and_the_last(cases):
             {"optimizer": "sgd"},
             f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got 'sgd'.",
         ),
-    ],
-)
-def test_bad_options_are_named(options, sentence, cases):
-    with says(sentence):
-        descend(start(NORMALIZERS["layer"]), *cases, **options)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            descend(start(NORMALIZERS["layer"]), *cases, **options)
 
 
 def test_labels_outside_the_support_are_refused(cases):
@@ -471,8 +436,8 @@ def test_labels_outside_the_support_are_refused(cases):
         descend(start(NORMALIZERS["layer"]), cases[0], [7] * 12)
 
 
-@pytest.mark.parametrize("batch_size", [None, 2])
-@pytest.mark.parametrize("rows", [11, 13, 120])
+@pytest.mark.pairwise("batch_size", [None, 2])
+@pytest.mark.pairwise("rows", [11, 13, 120])
 def test_targets_of_other_cases_are_refused(rows, batch_size, cases):
     """A mini-batch of both has equally many rows whatever the whole has."""
     with says(

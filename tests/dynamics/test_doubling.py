@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer
+from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
 from normgeo.dynamics import doubling
 from normgeo.dynamics.doubling import BETWEEN, FACTORS, doubling_table
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import fisher
+from tests.dynamics.started import every_homogeneous, start
 
-HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
-    ("group", "group"): NORMALIZERS["group"]
-}
-every_homogeneous = pytest.mark.parametrize(
-    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
-)
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 THEORY = {
     "output s": 1,
     "loss": 1,
@@ -40,12 +36,6 @@ THEORY = {
 @pytest.fixture
 def X(rng):
     return rng.normal(0.5, 1, (14, 5))
-
-
-def start(normalizer, family):
-    rng, H = np.random.default_rng(5), 4 if normalizer.groups == 1 else 6
-    W, b, g = rng.normal(0.3, 1, (H, 5)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    return NormalizedGLM(normalizer, family, W, b, g)
 
 
 def labels(model, X):
@@ -196,9 +186,16 @@ def test_a_method_without_a_scale_has_no_block_to_double(X):
         doubling_table(model, X, np.zeros((14, 2)))
 
 
-@pytest.mark.parametrize(
-    ("key", "H", "D", "single"),
-    [
+def test_a_gradient_that_no_rate_makes_a_step_of_is_refused():
+    W, X = 1e300 * np.eye(2), 1e-8 * np.ones((3, 2))
+    model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", W)
+    with pytest.raises(Refusal, match=r"^The block must turn by a gradient step; no rate is large"):
+        doubling_table(model, X * [1, 2], np.ones((3, 2)))
+
+
+def test_a_block_of_a_single_direction_cannot_turn(subtests):
+    """The mean that is taken away costs a block one of its neurons, or of its features."""
+    for key, H, D, single in [
         ("weight", 3, 1, True),
         ("weight", 3, 2, False),
         ("centered_weight", 3, 2, True),
@@ -207,13 +204,12 @@ def test_a_method_without_a_scale_has_no_block_to_double(X):
         ("layer", 3, 1, False),
         ("layer", 2, 2, False),
         ("rms", 2, 1, False),
-    ],
-)
-def test_a_block_of_a_single_direction_cannot_turn(key, H, D, single, rng):
-    """The mean that is taken away costs a block one of its neurons, or of its features."""
-    model = NormalizedGLM(NORMALIZERS[key], "bernoulli", rng.normal(0.3, 1, (H, D)))
-    row = table(model, rng.normal(0.5, 1, (9, D)))["curvature along w"]
-    assert row.reason.startswith("The block has only one direction, its own,") == single
+    ]:
+        rng = np.random.default_rng(0)
+        with subtests.test(key=key, H=H, D=D):
+            model = NormalizedGLM(NORMALIZERS[key], "bernoulli", rng.normal(0.3, 1, (H, D)))
+            row = table(model, rng.normal(0.5, 1, (9, D)))["curvature along w"]
+            assert row.reason.startswith("The block has only one direction, its own,") == single
 
 
 @pytest.mark.parametrize("eps", [0.0, 1.0])

@@ -1,45 +1,19 @@
 """Weight decay and growing rates give the same directions, while a run is stable."""
 
-import re
-
 import numpy as np
 import pytest
 
 import normgeo
-from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer, decay_as_schedule, descend
+from normgeo import NORMALIZERS, NormalizedGLM, Normalizer, decay_as_schedule, descend
 from normgeo.base.progress import Stop
-from normgeo.datasets.datasets import load
 from normgeo.dynamics.schedules import Exponential
-
-HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)}
-every_homogeneous = pytest.mark.parametrize(
-    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
-)
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load("digits")
+from tests.dynamics.started import every_homogeneous, start
+from tests.refused import says
 
 
 @pytest.fixture
 def cases(rng):
     return rng.normal(0.5, 1, (30, 5)), rng.integers(0, 4, 30)
-
-
-def start(normalizer, family="categorical"):
-    rng = np.random.default_rng(3)
-    return NormalizedGLM(
-        normalizer,
-        family,
-        rng.normal(0.3, 1, (4, 5)),
-        rng.normal(0, 0.3, 4),
-        rng.uniform(0.5, 1.5, 4),
-    )
 
 
 def on_digits(digits, key, **options):
@@ -48,8 +22,8 @@ def on_digits(digits, key, **options):
     return decay_as_schedule(model, digits.X, digits.y, **options)
 
 
-@pytest.mark.parametrize("key", ["batch", "weight", "layer", "rms", "group"])
-@pytest.mark.parametrize("batch_size", [None, 64], ids=["all", "mini-batches"])
+@pytest.mark.pairwise("key", ["batch", "weight", "layer", "rms", "group"])
+@pytest.mark.pairwise("batch_size", [None, 64])
 def test_directions_are_equal_on_digits(digits, key, batch_size):
     twin = on_digits(digits, key, rate=0.05, decay=0.2, steps=100, batch_size=batch_size)
     assert twin.angles.shape == (101, len(twin.decayed.blocks.neurons))
@@ -133,29 +107,28 @@ def test_a_model_whose_weights_have_a_length_is_refused(cases):
         decay_as_schedule(model, *cases)
 
 
-@pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.0), (2.0, 0.5), (0.0, 1.0), (-1.0, -0.5)])
-def test_rates_that_turn_the_weights_around_are_refused(rate, decay, cases):
-    with says(
-        "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
-        f"weights and keeps their direction; got rate={rate} and decay={decay}."
-    ):
-        decay_as_schedule(start(NORMALIZERS["layer"]), *cases, rate=rate, decay=decay)
+def test_rates_that_turn_the_weights_around_are_refused(cases, subtests):
+    for rate, decay in [(0.1, 0.0), (2.0, 0.5), (0.0, 1.0), (-1.0, -0.5)]:
+        sentence = (
+            "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks the "
+            f"weights and keeps their direction; got rate={rate} and decay={decay}."
+        )
+        with subtests.test(rate=rate), says(sentence):
+            decay_as_schedule(start(NORMALIZERS["layer"]), *cases, rate=rate, decay=decay)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_names_of_the_first_version_lead_to_those_of_today(subtests):
+    for old, new in [
         ("Twin", "DecayAsSchedule"),
         ("exponential_twin", "decay_as_schedule"),
         ("TurnCurve", "AngularUpdates"),
         ("turn_against_norm", "angular_updates"),
-    ],
-)
-def test_names_of_the_first_version_lead_to_those_of_today(old, new):
-    with pytest.warns(
-        DeprecationWarning, match=rf"^normgeo\.{old} is called normgeo\.{new} now\.$"
-    ):
-        assert getattr(normgeo, old) is getattr(normgeo, new)
-    assert new in normgeo.__all__
-    with pytest.raises(AttributeError, match="has no attribute 'twins'"):
-        normgeo.twins  # noqa: B018
+    ]:
+        with subtests.test(old=old):
+            with pytest.warns(
+                DeprecationWarning, match=rf"^normgeo\.{old} is called normgeo\.{new} now\.$"
+            ):
+                assert getattr(normgeo, old) is getattr(normgeo, new)
+            assert new in normgeo.__all__
+            with pytest.raises(AttributeError, match="has no attribute 'twins'"):
+                normgeo.twins  # noqa: B018

@@ -1,36 +1,13 @@
 """The plane of a weight vector and its gradient: the loss is constant along its rays."""
 
-import re
-
 import numpy as np
 import pytest
 
-from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
+from normgeo import NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.loss_plane import loss_plane
-
-HOMOGENEOUS = {key: n for key, n in GRID.items() if n.homogeneous_blocks(4)} | {
-    ("group", "group"): NORMALIZERS["group"]
-}
-every_homogeneous = pytest.mark.parametrize(
-    "normalizer", HOMOGENEOUS.values(), ids=map("-".join, HOMOGENEOUS)
-)
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-@pytest.fixture
-def cases(rng):
-    """A small draw of inputs (N, D) with a mean, and labels of four classes."""
-    return rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
-
-
-def start(normalizer):
-    rng, H = np.random.default_rng(5), 4 if normalizer.groups == 1 else 6
-    W, b, g = rng.normal(0.3, 1, (H, 5)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    return NormalizedGLM(normalizer, "categorical", W, b, g)
+from tests.dynamics.started import every_homogeneous, start
+from tests.refused import says
 
 
 @every_homogeneous

@@ -8,7 +8,6 @@ import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, compare, descend, simulate_balance
 from normgeo.base.numbers import latex
-from normgeo.datasets.datasets import load
 from normgeo.dynamics import equilibrium
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.equilibrium import settled
@@ -17,20 +16,13 @@ from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizer import Course
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.schedules import Exponential
+from tests.pairwise import each, first
+from tests.refused import says
 
 METHODS = ("batch", "weight", "layer", "rms", "group")
-every_key = pytest.mark.parametrize("key", METHODS)
-every_batch = pytest.mark.parametrize("batch_size", [None, 64], ids=["all", "mini-batches"])
+every_key = pytest.mark.pairwise("key", METHODS)
+every_batch = pytest.mark.pairwise("batch_size", [None, 64])
 EXACT = ("gradient_descent", "momentum")
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load("digits")
 
 
 def model_of(digits, key, k=1.0):
@@ -55,7 +47,7 @@ def centered(run, step):
 
 @every_key
 @every_batch
-@pytest.mark.parametrize("decay", [0.0, 0.4])
+@pytest.mark.pairwise("decay", [0.0, 0.4])
 def test_norm_law_of_gradient_descent_holds_to_rounding(digits, key, batch_size, decay):
     run = descend(
         model_of(digits, key),
@@ -77,8 +69,8 @@ def test_norm_law_of_gradient_descent_holds_to_rounding(digits, key, batch_size,
 
 @every_key
 @every_batch
-@pytest.mark.parametrize("optimizer", EXACT)
-@pytest.mark.parametrize("rate", [0.3, Exponential(0.6, 0.95)], ids=["constant", "exponential"])
+@pytest.mark.pairwise("optimizer", EXACT)
+@pytest.mark.pairwise("rate", [0.3, Exponential(0.6, 0.95)], ids=["constant", "exponential"])
 def test_norm_and_angle_are_predicted_to_rounding(digits, key, batch_size, optimizer, rate):
     run = descend(
         model_of(digits, key),
@@ -163,8 +155,8 @@ def slope(angles, factors):
     return np.polyfit(np.log(factors), np.log(angles), 1)[0]
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "expected"), [("gradient_descent", -2), ("adam", -1), ("adamw", -1), ("lion", -1)]
+@pytest.mark.pairwise(
+    "optimizer,expected", [("gradient_descent", -2), ("adam", -1), ("adamw", -1), ("lion", -1)]
 )
 @every_key
 def test_angle_falls_with_the_norm_by_the_power_of_its_rule(digits, key, optimizer, expected):
@@ -223,6 +215,19 @@ def test_scale_free_angle_counts_what_decay_takes_off_the_norm(optimizer):
     assert rule.angles(course).item() == pytest.approx(turned, rel=1e-12)
 
 
+@pytest.mark.parametrize("optimizer", ["gradient_descent", "momentum"])
+@pytest.mark.parametrize("power", [-700, 700])
+def test_laws_of_lengths_hold_where_their_squares_are_no_floats(optimizer, power, rng):
+    """All lengths are 2^700 times as long: the same angles, and norms as much longer."""
+    rule, rates = OPTIMIZERS[optimizer], np.full((5, 1), 0.1)
+    norms, gradients, steps = rng.uniform(1, 2, (6, 3)), *rng.uniform(0.1, 0.5, (2, 5, 3))
+    course = Course(rates, 0.3, norms, gradients, 0.1 * steps)
+    scaled = (np.ldexp(lengths, power) for lengths in course[2:])
+    longer = Course(rates, 0.3, *scaled)
+    np.testing.assert_allclose(rule.angles(longer), rule.angles(course), rtol=1e-13)
+    np.testing.assert_allclose(rule.norms(longer), np.ldexp(rule.norms(course), power), rtol=1e-13)
+
+
 # Equilibrium.
 
 
@@ -242,10 +247,11 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-@pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.1), (0.02, 1.0), (0.5, 0.2)])
-@pytest.mark.parametrize("norm", [0.3, 3.0])
-def test_equilibrium_norm_and_angle_within_two_percent(rule, rate, decay, norm):
+@pytest.mark.parametrize(
+    ("name", "speed", "norm"), each(RULES, [(0.1, 0.1), (0.02, 1.0), (0.5, 0.2)], [0.3, 3.0])
+)
+def test_equilibrium_norm_and_angle_within_two_percent(name, speed, norm):
+    rule, (rate, decay) = RULES[name], speed
     balance = simulate_balance(
         rule, rate=rate, decay=decay, gradient_norm=1.7, norm=norm, steps=4000
     )
@@ -294,23 +300,24 @@ def test_small_steps_of_adamw_have_the_equilibrium_of_the_literature():
     np.testing.assert_allclose(balance.angle, angle, rtol=1e-4)
 
 
-@pytest.mark.parametrize("lost", [1e-300, 1e-20, 1e-16, 1e-9, 1e-3, 0.5, 0.999])
-def test_angle_of_a_small_decay_keeps_its_digits(lost):
+def test_angle_of_a_small_decay_keeps_its_digits(subtests):
     """Against cos θ in exact fractions: 1 − cos θ = θ²/2 − θ⁴/24 + … is what decay takes away."""
-    adamw, beta = AdamW(0.9), Fraction(0.9)
-    share = Fraction(lost)
-    expected = {
-        GradientDescent(): share,
-        Momentum(0.9): share / (1 + beta),
-        adamw: share * (1 - beta) / (1 + (1 - share) * beta),
-    }
-    for law, x in expected.items():
-        theta = Fraction(float(law.equilibrium(lost, 1.0, np.asarray(1.0), 9).angle))
-        series, term = Fraction(0), Fraction(1)
-        for k in range(1, 16):
-            term *= -(theta**2) / (2 * k * (2 * k - 1))
-            series -= term
-        assert abs(series / x - 1) < Fraction(1, 10**14)
+    for lost in [1e-300, 1e-20, 1e-16, 1e-9, 1e-3, 0.5, 0.999]:
+        with subtests.test(lost=lost):
+            adamw, beta = AdamW(0.9), Fraction(0.9)
+            share = Fraction(lost)
+            expected = {
+                GradientDescent(): share,
+                Momentum(0.9): share / (1 + beta),
+                adamw: share * (1 - beta) / (1 + (1 - share) * beta),
+            }
+            for law, x in expected.items():
+                theta = Fraction(float(law.equilibrium(lost, 1.0, np.asarray(1.0), 9).angle))
+                series, term = Fraction(0), Fraction(1)
+                for k in range(1, 16):
+                    term *= -(theta**2) / (2 * k * (2 * k - 1))
+                    series -= term
+                assert abs(series / x - 1) < Fraction(1, 10**14)
 
 
 @pytest.mark.parametrize(("rate", "decay"), [(1e-300, 1e299), (1e300, 1e-301), (0.1, 1e-20)])
@@ -326,7 +333,7 @@ def test_balance_of_rates_far_apart_is_where_the_norm_stands_still(rate, decay):
     assert abs(norm**2 * (1 - a * a) / (Fraction(rate) ** 2 * steps) - 1) < Fraction(1, 10**13)
 
 
-@pytest.mark.parametrize(("key", "within"), [("layer", 0.02), ("batch", 0.05)])
+@pytest.mark.parametrize(("key", "within"), first([("layer", 0.02), ("batch", 0.05)]))
 def test_training_with_decay_settles_at_the_equilibrium_of_its_gradients(digits, key, within):
     run = descend(
         model_of(digits, key),
@@ -406,9 +413,8 @@ def test_every_method_with_a_scale_has_the_exact_laws(rng):
             assert found["angle"].deviation < 1e-8
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_numbers_of_a_simulation_are_named(subtests):
+    for options, sentence in [
         ({"rate": 0}, "`rate` must be a finite number above 0; got 0."),
         ({"decay": -1.0}, "`decay` must be a finite number above 0; got -1.0."),
         (
@@ -427,11 +433,9 @@ def test_every_method_with_a_scale_has_the_exact_laws(rng):
             {"optimizer": "sgd"},
             f"`optimizer` must be one of {', '.join(OPTIMIZERS)}; got 'sgd'.",
         ),
-    ],
-)
-def test_bad_numbers_of_a_simulation_are_named(options, sentence):
-    with says(sentence):
-        simulate_balance(**options)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            simulate_balance(**options)
 
 
 def test_a_simulation_is_refused_by_the_memory_of_its_path(monkeypatch):

@@ -1,7 +1,5 @@
 """Each rule against a loop written out by hand, over gradients that know nothing of the rule."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -13,14 +11,13 @@ from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.scale_free import ScaleFree
 from normgeo.dynamics.schedules import Constant, Exponential
+from tests.dynamics.started import start
+from tests.refused import says
+from tests.stepping import stepping
 
 RATE, DECAY = 0.07, 0.3
-every_optimizer = pytest.mark.parametrize("optimizer", OPTIMIZERS)
-every_method = pytest.mark.parametrize("normalizer", GRID.values(), ids=map("-".join, GRID))
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+every_optimizer = pytest.mark.pairwise("optimizer", OPTIMIZERS)
+every_method = pytest.mark.pairwise("normalizer", GRID.values())
 
 
 @pytest.fixture
@@ -28,16 +25,8 @@ def cases(rng):
     return rng.normal(0.5, 1, (13, 5)), rng.integers(0, 4, 13)
 
 
-def start(normalizer, family="categorical"):
-    rng = np.random.default_rng(3)
-    gain = None if normalizer.words == ("none", "none") else rng.uniform(0.5, 1.5, 4)
-    return NormalizedGLM(
-        normalizer, family, rng.normal(0.3, 1, (4, 5)), rng.normal(0, 0.3, 4), gain
-    )
-
-
 TEXTBOOK = ("gradient_descent", "momentum", "adam", "adamw", "lion")
-every_textbook_loop = pytest.mark.parametrize("optimizer", TEXTBOOK)
+every_textbook_loop = pytest.mark.pairwise("optimizer", TEXTBOOK)
 
 
 def by_hand(key, theta, gradient, weights, *, rate=RATE, decay=DECAY, steps=6):
@@ -130,7 +119,7 @@ def test_adam_and_adamw_differ_only_by_decay(cases):
 
 
 @every_optimizer
-@pytest.mark.parametrize("batch_size", [None, 4], ids=["all", "mini-batches"])
+@pytest.mark.pairwise("batch_size", [None, 4])
 def test_same_seed_same_numbers_and_another_seed_others(optimizer, batch_size, cases):
     def run(seed):
         return descend(
@@ -150,7 +139,8 @@ def test_same_seed_same_numbers_and_another_seed_others(optimizer, batch_size, c
 
 def test_adam_is_a_ratio_of_explicit_weighted_means(rng):
     gradients, rates = rng.standard_normal((6, 4)), np.full(4, 0.1)
-    theta, update, by_hand = np.ones(4), Adam().start(np.zeros(4)), np.ones(4)
+    theta, by_hand = np.ones(4), np.ones(4)
+    update = stepping(Adam(), theta)
     for t, gradient in enumerate(gradients, start=1):
         theta = update(theta, gradient, rates)
         weights1, weights2 = (beta ** np.arange(t)[::-1] for beta in (0.9, 0.999))
@@ -162,11 +152,12 @@ def test_adam_is_a_ratio_of_explicit_weighted_means(rng):
 
 @every_optimizer
 def test_runs_of_one_rule_share_nothing(optimizer):
-    decays, ones = np.full(2, 0.1), np.ones(2)
-    first, second = (OPTIMIZERS[optimizer].start(decays) for _ in range(2))
-    once = first(ones, ones, ones)
-    first(once, ones, ones)
-    np.testing.assert_array_equal(second(ones, ones, ones), once)
+    rule, ones = OPTIMIZERS[optimizer], np.ones(2)
+    memory = rule.init(ones)
+    once, following = rule.update(memory, ones, ones, ones, 0.1 * ones)
+    rule.update(following, once, ones, ones, 0.1 * ones)
+    again, _ = rule.update(memory, ones, ones, ones, 0.1 * ones)
+    np.testing.assert_array_equal(again, once)
 
 
 @every_optimizer
@@ -174,7 +165,7 @@ def test_steps_are_linear_in_the_gradients_where_it_says_so(optimizer, rng):
     rule, gradients, ones = OPTIMIZERS[optimizer], rng.standard_normal((4, 6)), np.ones(6)
     ends = []
     for factor in (1.0, 3.0):
-        theta, update = np.zeros(6), rule.start(np.zeros(6))
+        theta, update = np.zeros(6), stepping(rule, np.zeros(6))
         for gradient in gradients:
             theta = update(theta, factor * gradient, 0.1 * ones)
         ends.append(theta)
@@ -182,7 +173,7 @@ def test_steps_are_linear_in_the_gradients_where_it_says_so(optimizer, rng):
 
 
 @every_optimizer
-@pytest.mark.parametrize("decay", [0.0, 0.4])
+@pytest.mark.pairwise("decay", [0.0, 0.4])
 def test_steps_are_tangent_where_it_says_so(optimizer, decay, cases):
     """Without memory, what a step adds to (1 − ηλ)w is orthogonal to w as the gradient is."""
     rule = OPTIMIZERS[optimizer]
@@ -196,8 +187,7 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
     rule, blocks, other = OPTIMIZERS[optimizer], rng.standard_normal((3, 7)), rng.standard_normal(2)
     rate = rule.suggested_rate(rule.first_turn, blocks, (other,))
     steps = [
-        np.linalg.norm(rule.start(0 * part)(0 * part, part, np.full_like(part, rate)))
-        for part in (*blocks, other)
+        np.linalg.norm(stepping(rule, 0 * part)(0 * part, part, rate)) for part in (*blocks, other)
     ]
     # Momentum counts what the step adds up to while the gradient stays.
     assert max(steps) / (1 - getattr(rule, "beta", 0)) == pytest.approx(rule.first_turn, rel=1e-6)
@@ -206,7 +196,7 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
 def test_effective_rate_is_that_of_the_step_which_a_lasting_gradient_ends_in(beta):
     theta, gradient = np.zeros(3), np.array([1.0, -2.0, 2.0])
-    update = Momentum(beta).start(theta)
+    update = stepping(Momentum(beta), theta)
     for _ in range(400):
         before, theta = theta, update(theta, gradient, np.full(3, RATE))
     found = Momentum(beta).effective_rates(np.array([RATE]), 0.0, np.array([2.0]))
@@ -314,9 +304,8 @@ def test_a_mini_batch_without_a_z_ends_the_run_with_its_reason():
 # Bad input.
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
+def test_bad_numbers_of_a_rule_are_named(subtests):
+    for make, sentence in [
         (lambda: Momentum(1.0), "`beta` must be a finite number from 0 up and below 1; got 1.0."),
         (
             lambda: Momentum(float("nan")),
@@ -335,16 +324,13 @@ def test_a_mini_batch_without_a_z_ends_the_run_with_its_reason():
         (lambda: Constant(-1), "`rate` must be a finite number from 0 up; got -1."),
         (lambda: Exponential(0, 1), "`rate` must be a finite number above 0; got 0."),
         (lambda: Exponential(1, -1), "`ratio` must be a finite number above 0; got -1."),
-    ],
-)
-def test_bad_numbers_of_a_rule_are_named(make, sentence):
-    with says(sentence):
-        make()
+    ]:
+        with subtests.test(sentence), says(sentence):
+            make()
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_options_of_a_descent_are_named(cases, subtests):
+    for options, sentence in [
         ({"decay": -1}, "`decay` must be a finite number from 0 up; got -1."),
         ({"decay": float("inf")}, "`decay` must be a finite number from 0 up; got inf."),
         ({"rate": Constant(0)}, "`rate` must be a finite number above 0; got 0.0."),
@@ -363,11 +349,9 @@ def test_bad_numbers_of_a_rule_are_named(make, sentence):
             "`batch_size` must be a whole number from 1 to 13, the number of training cases; "
             "got 2.5.",
         ),
-    ],
-)
-def test_bad_options_of_a_descent_are_named(options, sentence, cases):
-    with says(sentence):
-        descend(start(NORMALIZERS["layer"]), *cases, **options)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            descend(start(NORMALIZERS["layer"]), *cases, **options)
 
 
 def test_batches_of_one_case_are_refused_where_they_have_no_z(cases):
@@ -376,3 +360,16 @@ def test_batches_of_one_case_are_refused_where_they_have_no_z(cases):
         "whose z would be 0, 0/0 or only a sign. Use more cases, or frozen statistics."
     ):
         descend(start(NORMALIZERS["batch"]), *cases, batch_size=1)
+
+
+@pytest.mark.parametrize("decay", [0.0005, 0.02, 0.5, 2.0])
+def test_angle_of_momentum_goes_with_its_gradient_and_through_balance(decay):
+    """On both sides of ηλ = (1 − √β)² = 0.0026, from which on w swings."""
+    rule, one = OPTIMIZERS["momentum"], np.ones(1)
+    balance = rule.equilibrium(0.1, decay, one, 100)
+    here = rule.expected_angles(0.1, decay, balance.norm, one / balance.norm, 100)
+    np.testing.assert_allclose(here, balance.angle, rtol=1e-9)
+    lengths = np.array([1e-9, 1e-6, 1e-3])
+    small = rule.expected_angles(0.1, decay, np.ones(3), lengths, 100)
+    np.testing.assert_allclose(small / lengths, small[0] / lengths[0], rtol=1e-3)
+    assert small[0] < 1e-8

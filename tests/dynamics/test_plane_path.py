@@ -1,18 +1,13 @@
 """The path of a block on a plane, against projections by hand."""
 
-import re
-
 import numpy as np
 import pytest
 
 from normgeo import NORMALIZERS, NormalizedGLM, descend, plane_path
 from normgeo.base.progress import Stop
+from tests.refused import says
 
 every_plane = pytest.mark.parametrize("plane", ["principal", "first_step"])
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Balance under random gradients: against a simulation of its own, closed forms and print."""
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -13,12 +12,10 @@ from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.scale_free import ScaleFree
+from tests.pairwise import each
+from tests.refused import says
 
 ROOT = 1.7  # √Γ
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 def random_walk(rule, rate, decay, norm, weights, steps, seed=0):
@@ -78,10 +75,9 @@ def test_every_optimizer_is_simulated():
     assert {type(rule) for rule in RULES.values()} == {type(rule) for rule in OPTIMIZERS.values()}
 
 
-@every_rule
-@pytest.mark.parametrize(("rate", "decay"), [(0.1, 0.1), (0.02, 1.0), (0.5, 0.1)])
-def test_norm_and_angle_are_those_of_a_random_walk_within_three_percent(rule, rate, decay):
-    weights = 300
+@pytest.mark.parametrize(("name", "speed"), each(RULES, [(0.1, 0.1), (0.02, 1.0), (0.5, 0.1)]))
+def test_norm_and_angle_are_those_of_a_random_walk_within_three_percent(name, speed):
+    rule, (rate, decay), weights = RULES[name], speed, 300
     balance = rotational_equilibrium(
         rule, rate=rate, decay=decay, weights=weights, gradient_norm=ROOT
     )
@@ -104,11 +100,9 @@ MANY = 8000  # weights: few walks then say what the mean of all does
 WARM = 60  # steps until the averages, which begin at 0, are full
 
 
-@pytest.mark.parametrize(("rule", "rate", "decay", "below"), SLOW.values(), ids=SLOW)
-@pytest.mark.parametrize("above", [False, True])
-def test_time_to_equilibrium_is_that_of_a_random_walk_within_three_percent(
-    rule, rate, decay, below, above
-):
+@pytest.mark.parametrize(("name", "above"), each(SLOW, [False, True]))
+def test_time_to_equilibrium_is_that_of_a_random_walk_within_three_percent(name, above):
+    rule, rate, decay, below = SLOW[name]
     balance = rotational_equilibrium(rule, rate=rate, decay=decay, weights=MANY, gradient_norm=ROOT)
     assert 2e-4 < balance.forgotten < 1.1e-3
     start, within = (2.5 if above else below) * balance.norm, 0.2
@@ -158,17 +152,16 @@ def test_half_life_is_that_of_small_departures(rule):
 
 
 @every_rule
-@pytest.mark.parametrize("factor", [1e-3, 0.5, 1.2, 1e3])
-def test_time_to_equilibrium_is_the_integral_of_the_law(rule, factor):
+def test_time_to_equilibrium_is_the_integral_of_the_law(rule):
     b = rotational_equilibrium(rule, rate=0.01, decay=0.1, weights=50, gradient_norm=ROOT)
 
     def slowness(u):
         return 1 / (u * u**b.hastens * np.log1p(-b.forgotten) * (1 - u**-b.returns))
 
-    end = 1.05 if factor > 1 else 0.95
-    ends = np.geomspace(factor, end, 9)
-    parts = [quad(slowness, *pair)[0] for pair in pairwise(ends)]
-    assert b.steps_from(factor * b.norm) == pytest.approx(sum(parts), rel=1e-6)
+    for factor in (1e-3, 0.5, 1.2, 1e3):
+        ends = np.geomspace(factor, 1.05 if factor > 1 else 0.95, 9)
+        parts = [quad(slowness, *pair)[0] for pair in pairwise(ends)]
+        assert b.steps_from(factor * b.norm) == pytest.approx(sum(parts), rel=1e-6)
     assert b.steps_from(1.04 * b.norm) == b.steps_from(b.norm) == 0
 
 
@@ -217,8 +210,8 @@ def test_gradient_descent_has_the_angle_and_norm_that_wan_et_al_print():
 # Closed forms.
 
 
-@pytest.mark.parametrize(("beta1", "beta2"), [(0.9, 0.99), (0.3, 0.0), (0.99, 0.999), (0, 0.9)])
-@pytest.mark.parametrize("lost", [1e-6, 0.1, 0.9])
+@pytest.mark.pairwise("beta1,beta2", [(0.9, 0.99), (0.3, 0.0), (0.99, 0.999), (0, 0.9)])
+@pytest.mark.pairwise("lost", [1e-6, 0.1, 0.9])
 def test_law_of_lion_is_the_sum_over_the_correlations_of_its_signs(beta1, beta2, lost):
     """ρ_k from the weights that a gradient gets in each later step, none of them in closed form."""
     steps = 40_000
@@ -244,9 +237,9 @@ def test_law_of_lion_is_the_sum_over_the_correlations_of_its_signs(beta1, beta2,
         assert found.norm**2 == pytest.approx(0.01 * 70 * exact / (1 - kept**2), rel=2e-3)
 
 
-@pytest.mark.parametrize("beta", [0.0, 0.9])
-@pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.5, 40.0])
-@pytest.mark.parametrize("root", [1e-8, 1.0, 1e6])
+@pytest.mark.pairwise("beta", [0.0, 0.9])
+@pytest.mark.pairwise("rate", [1e-6, 1e-3, 0.5, 40.0])
+@pytest.mark.pairwise("root", [1e-8, 1.0, 1e6])
 def test_balance_of_adam_is_momentum_over_its_own_denominator(beta, rate, root):
     """‖w*‖ is where the heavy ball with the rate η(1 − β)/D, D² = (‖G‖² + λ²‖w‖²)/KD, stands."""
     decay, size = 0.02, 300
@@ -280,14 +273,14 @@ def test_adam_turns_blocks_with_other_gradients_by_other_angles_and_adamw_does_n
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
-@pytest.mark.parametrize("lost", [1e-12, 1e-3, 0.08, 0.9, 1.5, 2.5, 2.95])
-def test_share_that_the_heavy_ball_forgets_is_its_slowest_root(beta, lost):
-    roots = np.roots([1, -(1 + beta - lost), beta])
-    found = float(Momentum(beta).forgotten(lost, 1.0, np.asarray(1.0), 9))
-    if lost < 2 * (1 + beta):
-        assert 1 - found == pytest.approx(np.abs(roots).max(), rel=1e-12)
-    if lost == 1e-12:
-        assert found == pytest.approx(lost / (1 - beta), rel=1e-9)
+def test_share_that_the_heavy_ball_forgets_is_its_slowest_root(beta):
+    for lost in (1e-12, 1e-3, 0.08, 0.9, 1.5, 2.5, 2.95):
+        roots = np.roots([1, -(1 + beta - lost), beta])
+        found = float(Momentum(beta).forgotten(lost, 1.0, np.asarray(1.0), 9))
+        if lost < 2 * (1 + beta):
+            assert 1 - found == pytest.approx(np.abs(roots).max(), rel=1e-12)
+        if lost == 1e-12:
+            assert found == pytest.approx(lost / (1 - beta), rel=1e-9)
 
 
 def test_without_the_gradient_what_depends_on_it_is_not_a_number():
@@ -306,8 +299,8 @@ def test_without_the_gradient_what_depends_on_it_is_not_a_number():
 
 def test_an_optimizer_without_a_law_has_no_balance():
     class Lawless(Optimizer):
-        def start(self, decays):
-            return lambda theta, gradient, rates: theta
+        def update(self, memory, theta, gradient, rates, decays):
+            return 0 * theta, memory
 
         def angles(self, course):
             return course.step_norms
@@ -318,9 +311,8 @@ def test_an_optimizer_without_a_law_has_no_balance():
     assert rotational_equilibrium(Lawless(), rate=0.1, decay=0.1, weights=9) is None
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_numbers_of_a_balance_are_named(subtests):
+    for options, sentence in [
         ({"rate": 0}, "`rate` must be a finite number above 0; got 0."),
         ({"decay": -1}, "`decay` must be a finite number above 0; got -1."),
         ({"weights": 1}, "`weights` must be a whole number from 2 up; got 1."),
@@ -335,11 +327,9 @@ def test_an_optimizer_without_a_law_has_no_balance():
             "The product of `rate` and `decay` must be above 0 and below 1, so that decay keeps "
             "the direction; got 2.0 × 1.5.",
         ),
-    ],
-)
-def test_bad_numbers_of_a_balance_are_named(options, sentence):
-    with says(sentence):
-        rotational_equilibrium("adamw", **{"rate": 0.1, "decay": 0.1, "weights": 9} | options)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            rotational_equilibrium("adamw", **{"rate": 0.1, "decay": 0.1, "weights": 9} | options)
 
 
 @pytest.mark.parametrize(

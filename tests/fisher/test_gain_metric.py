@@ -1,6 +1,5 @@
 """The metric along the gains, against closed forms, Monte Carlo and the paper's formulas."""
 
-import re
 from time import process_time
 
 import numpy as np
@@ -9,23 +8,13 @@ import pytest
 from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, gain_metric, kl
 from normgeo.base.progress import Stop
 from normgeo.fisher.operator import Fisher, fisher
+from tests.drawn import model_and_cases
+from tests.refused import says
 
-every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_normalizer = pytest.mark.pairwise("words", GRID, ids="-".join)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 PRINTED = {("batch", "batch"), ("layer", "layer"), ("none", "weight"), ("none", "none")}
 DELTAS = np.array([0.25, 0.5, 1.0, 2.0, 8.0])
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
-def draw(normalizer, family, N=30, H=4, D=5, size=1.0, **more):
-    rng = np.random.default_rng(1)
-    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    X = size * rng.normal(0.3, 1, (N, D))
-    gain = None if normalizer.words == ("none", "none") else g
-    return NormalizedGLM(normalizer, family, W, b, gain, **more), X
 
 
 def in_place_of_z(model, X):
@@ -39,7 +28,7 @@ def in_place_of_z(model, X):
 @every_family
 def test_metric_is_the_expectation_of_cov_z_z(words, family):
     phi = 0.7 if family == "gaussian" else 1.0
-    model, X = draw(GRID[words], family, phi=phi)
+    model, X = model_and_cases(GRID[words], family, phi=phi)
     z = in_place_of_z(model, X)
     covariance = phi * model.family.covariance(model.natural_parameter(X))
     expected = np.mean(covariance * z[:, :, None] * z[:, None, :], axis=0) / phi**2
@@ -54,7 +43,7 @@ def test_metric_is_the_expectation_of_cov_z_z(words, family):
 @every_normalizer
 @every_family
 def test_half_the_metric_is_the_kl_of_a_small_change_of_gains(words, family, rng):
-    model, X = draw(GRID[words], family)
+    model, X = model_and_cases(GRID[words], family)
     change = 1e-3 * rng.standard_normal(4)
 
     def moved(t):
@@ -74,7 +63,7 @@ def test_half_the_metric_is_the_kl_of_a_small_change_of_gains(words, family, rng
 @every_family
 def test_metric_is_the_covariance_of_the_score_of_sampled_outputs(words, family):
     """The score along the gains, or along ŵ for the standard model; of one case at a time."""
-    model, X = draw(GRID[words], family)
+    model, X = model_and_cases(GRID[words], family)
     s, u, rng = model.natural_parameter(X), in_place_of_z(model, X), np.random.default_rng(4)
     y = np.stack([model.family.sample(s, rng, model.phi) for _ in range(3000)])
     scores = (y - model.family.mean(s)) * u  # ∂ log P(y|x)/∂g, φ = 1
@@ -89,7 +78,7 @@ def test_metric_is_the_covariance_of_the_score_of_sampled_outputs(words, family)
 @every_normalizer
 @every_family
 def test_appendix_agrees_except_for_batch_norm(words, family):
-    metric = gain_metric(*draw(GRID[words], family), DELTAS)
+    metric = gain_metric(*model_and_cases(GRID[words], family), DELTAS)
     if words not in PRINTED:
         assert metric.printed is None
         assert metric.printed_total is None
@@ -103,11 +92,11 @@ def test_appendix_agrees_except_for_batch_norm(words, family):
 
 def test_appendix_of_batch_norm_is_off_where_the_covariance_varies_and_where_eps_is_not_0():
     """By theory about a third too large in one Bernoulli draw; z² and Cov are anticorrelated."""
-    metric = gain_metric(*draw(NORMALIZERS["batch"], "bernoulli"))
+    metric = gain_metric(*model_and_cases(NORMALIZERS["batch"], "bernoulli"))
     assert 1.05 < metric.printed_total[0] / metric.total[0] < 2
-    model, X = draw(NORMALIZERS["batch"], "gaussian", phi=0.5)
+    model, X = model_and_cases(NORMALIZERS["batch"], "gaussian", phi=0.5)
     np.testing.assert_allclose(gain_metric(model, X).printed[0], 2 * np.eye(4), rtol=1e-13)
-    with_eps, _ = draw(Normalizer("batch", "batch", eps=0.5), "gaussian", phi=0.5)
+    with_eps, _ = model_and_cases(Normalizer("batch", "batch", eps=0.5), "gaussian", phi=0.5)
     metric = gain_metric(with_eps, X)
     assert metric.printed_total[0] > 1.01 * metric.total[0]
 
@@ -118,7 +107,8 @@ def test_appendix_of_batch_norm_is_off_where_the_covariance_varies_and_where_eps
 @every_normalizer
 @every_family
 def test_only_a_batch_or_layer_scale_holds_the_metric_when_inputs_are_rescaled(words, family):
-    model, X = draw(GRID[words], family, size=0.3)
+    model, X = model_and_cases(GRID[words], family)
+    X = 0.3 * X
     metric = gain_metric(model, X, DELTAS)
     assert metric.problems == ("",) * len(DELTAS)
     assert metric.changes == (words[1] not in {"batch", "layer"})
@@ -134,14 +124,14 @@ def test_only_a_batch_or_layer_scale_holds_the_metric_when_inputs_are_rescaled(w
 @pytest.mark.parametrize("phi", [1e-15, 1e15])
 def test_whether_the_metric_changes_does_not_depend_on_its_size(phi):
     for name in ("layer", "weight"):
-        model, X = draw(NORMALIZERS[name], "gaussian", phi=phi)
+        model, X = model_and_cases(NORMALIZERS[name], "gaussian", phi=phi)
         assert gain_metric(model, X, DELTAS).changes == (name == "weight")
 
 
 @pytest.mark.parametrize("name", ["weight", "standard"])
 @pytest.mark.parametrize("family", ["bernoulli", "categorical"])
 def test_metric_of_weight_norm_rises_then_falls_as_outputs_saturate(name, family):
-    metric = gain_metric(*draw(NORMALIZERS[name], family), np.geomspace(0.01, 1000, 26))
+    metric = gain_metric(*model_and_cases(NORMALIZERS[name], family), np.geomspace(0.01, 1000, 26))
     top = int(metric.ratio.argmax())
     assert 0 < top < 25
     assert (np.diff(metric.ratio[:top]) > 0).all()
@@ -155,14 +145,14 @@ def test_eps_and_frozen_statistics_undo_the_robustness():
         Normalizer("layer", "layer", eps=0.1),
         Normalizer("batch", "batch", statistics="frozen"),
     ):
-        model, X = draw(normalizer, "gaussian")
+        model, X = model_and_cases(normalizer, "gaussian")
         if normalizer.statistics == "frozen":
-            model, _ = draw(normalizer, "gaussian", reference=(model.W, X))
+            model, _ = model_and_cases(normalizer, "gaussian", reference=(model.W, X))
         assert gain_metric(model, X, DELTAS).changes
 
 
 def test_a_factor_out_of_range_is_a_gap_with_its_sentence():
-    model, X = draw(NORMALIZERS["weight"], "poisson")
+    model, X = model_and_cases(NORMALIZERS["weight"], "poisson")
     metric = gain_metric(model, X, [1.0, 1000.0, 2.0])
     assert metric.problems[0] == metric.problems[2] == ""
     assert metric.problems[1].startswith("Natural parameters of the Poisson family must not exceed")
@@ -180,7 +170,7 @@ def test_a_stop_leaves_the_other_factors_out():
         if done == 2:
             raise Stop
 
-    model, X = draw(NORMALIZERS["layer"], "gaussian")
+    model, X = model_and_cases(NORMALIZERS["layer"], "gaussian")
     metric, whole = gain_metric(model, X, DELTAS, progress=stop), gain_metric(model, X, DELTAS)
     assert told == [(1, len(DELTAS)), (2, len(DELTAS))]
     assert metric.problems == ("", "")
@@ -195,10 +185,12 @@ def test_a_stop_leaves_the_other_factors_out():
 def verdicts():
     """What the tests above claim, each in one word."""
     bernoulli = {
-        name: gain_metric(*draw(NORMALIZERS[name], "bernoulli"), np.geomspace(0.1, 1000, 9))
+        name: gain_metric(
+            *model_and_cases(NORMALIZERS[name], "bernoulli"), np.geomspace(0.1, 1000, 9)
+        )
         for name in ("batch", "weight", "layer")
     }
-    gaussian = gain_metric(*draw(NORMALIZERS["standard"], "gaussian", phi=0.5), DELTAS)
+    gaussian = gain_metric(*model_and_cases(NORMALIZERS["standard"], "gaussian", phi=0.5), DELTAS)
     return {
         "printed batch norm is off": not np.allclose(
             bernoulli["batch"].printed, bernoulli["batch"].exact, rtol=1e-9
@@ -260,7 +252,7 @@ def test_mutation_turns_the_verdict(claim, monkeypatch):
 
 
 def test_bad_input_is_answered_in_a_full_sentence():
-    model, X = draw(NORMALIZERS["standard"], "gaussian")
+    model, X = model_and_cases(NORMALIZERS["standard"], "gaussian")
     with says("`deltas` must be positive factors; got -2."):
         gain_metric(model, X, [1.0, -2.0])
     with says(
@@ -281,7 +273,7 @@ def test_bad_input_is_answered_in_a_full_sentence():
 @pytest.mark.parametrize("method", ["standard", "layer", "batch"])
 def test_metric_along_the_gains_is_the_fisher_information_there(method, family):
     """VᵀFV of the whole matrix, where V moves one gain at a time, or one w_i along itself."""
-    model, X = draw(NORMALIZERS[method], family)
+    model, X = model_and_cases(NORMALIZERS[method], family)
     layout = model.layout
     V = np.zeros((layout.size, layout.neurons))
     if layout.has_gain:
@@ -295,7 +287,7 @@ def test_metric_along_the_gains_is_the_fisher_information_there(method, family):
 
 def test_metric_of_many_classes_takes_one_product_and_not_one_a_class():
     """256 classes: a matrix of 256 × 256 and its product, not 256 products with F."""
-    model, X = draw(NORMALIZERS["rms"], "categorical", N=400, H=256, D=20)
+    model, X = model_and_cases(NORMALIZERS["rms"], "categorical", N=400, H=256, D=20)
     started = process_time()
     gain_metric(model, X, [1.0, 2.0])
     assert process_time() - started < 2

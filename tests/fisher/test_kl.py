@@ -9,7 +9,7 @@ import pytest
 from normgeo import FAMILIES, NORMALIZERS, TRANSFORMS, NormalizedGLM
 from normgeo.fisher.kl import kl
 
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 
 
 def two_models(family, name="layer", seed=0, N=7, D=4, H=3):

@@ -9,17 +9,15 @@ from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher, kl
 from normgeo.base.progress import Stop
 from normgeo.fisher.contours import LENGTHS, RAYS, block_directions, kl_contours
 from normgeo.fisher.neighborhood import Neighborhood, reach_of
+from tests.drawn import model_and_cases
 
-every_normalizer = pytest.mark.parametrize("name", NORMALIZERS)
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_normalizer = pytest.mark.pairwise("name", NORMALIZERS)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 
 
-def draw(name, family="bernoulli", H=6, D=5, N=40, **more):
-    rng = np.random.default_rng(6)
-    normalizer = NORMALIZERS[name]
-    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    gain = None if normalizer.words == ("none", "none") else g
-    return NormalizedGLM(normalizer, family, W, b, gain, **more), rng.normal(0.3, 1, (N, D))
+def draw(name, family="bernoulli", H=6, **more):
+    # Another seed than those of the directions, or they would be along the weights.
+    return model_and_cases(NORMALIZERS[name], family, H=H, seed=6, **more)
 
 
 def block(model):
@@ -122,7 +120,7 @@ def test_steepest_direction_is_found_where_equal_weights_change_nothing(rng):
 
 @every_normalizer
 @every_family
-@pytest.mark.parametrize("part", ["across", "along"])
+@pytest.mark.pairwise("part", ["across", "along"])
 def test_every_point_of_a_contour_has_its_level(name, family, part):
     model, X = draw(name, family)
     around = Neighborhood.of(model, X)

@@ -7,15 +7,14 @@ import pytest
 
 from normgeo import FAMILIES, NORMALIZERS, NormalizedGLM, fisher
 from normgeo.fisher.neuron_blocks import ENTRIES, SCREEN, NeuronBlocks, pooled
+from tests.drawn import model_and_cases
 
-every_normalizer = pytest.mark.parametrize("name", NORMALIZERS)
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_normalizer = pytest.mark.pairwise("name", NORMALIZERS)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 
 
-def draw(name, family="bernoulli", H=6, D=5, N=30):
-    rng = np.random.default_rng(4)
-    model = NormalizedGLM.random(NORMALIZERS[name], family, H, D, rng)
-    return fisher(model, rng.normal(0.3, 1, (N, D)))
+def draw(name, family="bernoulli", H=6, **more):
+    return fisher(*model_and_cases(NORMALIZERS[name], family, H=H, **more))
 
 
 @every_normalizer

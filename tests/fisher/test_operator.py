@@ -24,6 +24,7 @@ from normgeo.fisher import cluster_sums, structure
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.storage import STORAGES
+from tests.drawn import varied_model_and_cases
 
 WITH_NAMES = dict.fromkeys([*NORMALIZERS.values(), *GRID.values()])
 VARIANTS = (
@@ -35,28 +36,12 @@ VARIANTS = (
     Normalizer("batch", "batch", statistics="frozen", name="frozen batch norm"),
     Normalizer("layer", "batch", statistics="frozen", name="layer center, frozen batch scale"),
 )
-every_normalizer = pytest.mark.parametrize(
+every_normalizer = pytest.mark.pairwise(
     "normalizer", [*WITH_NAMES, *VARIANTS], ids=lambda normalizer: normalizer.title
 )
-every_family = pytest.mark.parametrize("family", FAMILIES)
-every_form = pytest.mark.parametrize("form", STORAGES)
-every_coupling = pytest.mark.parametrize("coupling", ["exact", "paper"])
-
-
-def random_model(normalizer, family, seed=0, N=9, D=5, H=6):
-    """A generic model with its cases: gains of both signs, biases, φ where there is one."""
-    rng = np.random.default_rng(seed)
-    g = (
-        None
-        if normalizer.words == ("none", "none")
-        else rng.uniform(0.4, 1.2, H) * (-1) ** np.arange(H)
-    )
-    phi = 0.7 if FAMILIES[family].has_dispersion else 1.0
-    W, reference = rng.standard_normal((H, D)), tuple(rng.standard_normal((2, 12, D)))
-    reference = (reference[0][:H], reference[1])
-    b = 0.3 * rng.standard_normal(H)
-    model = NormalizedGLM(normalizer, family, W, b, g, phi=phi, reference=reference)
-    return model, rng.standard_normal((N, D))
+every_family = pytest.mark.pairwise("family", FAMILIES)
+every_form = pytest.mark.pairwise("form", STORAGES)
+every_coupling = pytest.mark.pairwise("coupling", ["exact", "paper"])
 
 
 def jacobian(model, X, coupling="exact", h=1e-3):
@@ -89,7 +74,7 @@ def relative(difference, to):
 @every_normalizer
 @every_family
 def test_kl_is_half_the_quadratic_form_with_a_remainder_of_third_order(normalizer, family):
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family)
     theta, F = model.pack(), fisher(model, X)
     delta = np.random.default_rng(1).standard_normal(len(theta))
     delta /= np.sqrt(F.quad(delta))
@@ -129,7 +114,7 @@ def test_remainder_is_of_fourth_order_where_the_third_cancels_between_cases(X, f
 @every_family
 @every_coupling
 def test_every_form_is_the_explicit_product_of_jacobians(normalizer, family, coupling):
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family)
     F = explicit(model, X, coupling)
     operator = fisher(model, X, coupling=coupling)
     dense = fisher(model, X, "dense", coupling)
@@ -148,7 +133,7 @@ def test_every_form_is_the_explicit_product_of_jacobians(normalizer, family, cou
 @every_family
 @every_coupling
 def test_dense_is_exactly_symmetric_and_positive_semidefinite(normalizer, family, coupling):
-    model, X = random_model(normalizer, family, seed=2)
+    model, X = varied_model_and_cases(normalizer, family, seed=2)
     F = fisher(model, X, "dense", coupling).to_dense()
     np.testing.assert_array_equal(F, F.T)
     eigenvalues = np.linalg.eigvalsh(F)
@@ -157,10 +142,10 @@ def test_dense_is_exactly_symmetric_and_positive_semidefinite(normalizer, family
 
 @every_form
 @every_coupling
-@pytest.mark.parametrize("name", ["standard", "layer", "group", "mean_only_batch_weight"])
-@pytest.mark.parametrize("family", ["poisson", "categorical"])
+@pytest.mark.pairwise("name", ["standard", "layer", "group", "mean_only_batch_weight"])
+@pytest.mark.pairwise("family", ["poisson", "categorical"])
 def test_verbs_agree_with_the_matrix(name, family, coupling, form):
-    model, X = random_model(NORMALIZERS[name], family)
+    model, X = varied_model_and_cases(NORMALIZERS[name], family)
     F = fisher(model, X, form, coupling)
     dense, p = F.to_dense(), model.layout.per_neuron
     V = np.random.default_rng(3).standard_normal((len(dense), 3))
@@ -184,14 +169,14 @@ def test_verbs_agree_with_the_matrix(name, family, coupling, form):
 
 
 def test_fisher_is_a_scipy_linear_operator():
-    model, X = random_model(NORMALIZERS["layer"], "categorical")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "categorical")
     F = fisher(model, X)
     largest = eigsh(F, k=1, return_eigenvectors=False, v0=np.ones(F.shape[0]))
     assert largest[0] == pytest.approx(np.linalg.eigvalsh(F.to_dense())[-1])
 
 
 def test_fisher_says_what_it_is():
-    model, X = random_model(NORMALIZERS["batch"], "gaussian")
+    model, X = varied_model_and_cases(NORMALIZERS["batch"], "gaussian")
     F = fisher(model, X, "dense", "paper")
     assert (F.coupling, F.form, F.phi, F.N) == ("paper", "dense", 0.7, 9)
     assert repr(F) == (
@@ -203,10 +188,10 @@ def test_fisher_says_what_it_is():
 @pytest.mark.parametrize("name", ["layer", "batch", "group", "centered_weight"])
 @every_family
 def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, monkeypatch):
-    model, X = random_model(NORMALIZERS[name], family)
+    model, X = varied_model_and_cases(NORMALIZERS[name], family)
     whole = fisher(model, X).to_dense()
     monkeypatch.setattr(cluster_sums, "CASES", 4)
-    monkeypatch.setattr(structure, "FEATURES", 2)
+    monkeypatch.setattr(cluster_sums, "FEATURES", 2)
     F = fisher(model, X)
     assert relative(F.to_dense() - whole, whole) < 1e-14
     assert relative(F.diagonal() - whole.diagonal(), whole) < 1e-14
@@ -214,7 +199,7 @@ def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, m
 
 @every_normalizer
 def test_independent_outputs_without_a_layer_statistic_have_a_block_diagonal_fisher(normalizer):
-    model, X = random_model(normalizer, "bernoulli")
+    model, X = varied_model_and_cases(normalizer, "bernoulli")
     F = fisher(model, X)
     p, K = model.layout.per_neuron, len(model.W) // normalizer.groups
     size = K * p if "layer" in normalizer.words else p
@@ -225,7 +210,7 @@ def test_independent_outputs_without_a_layer_statistic_have_a_block_diagonal_fis
 
 @every_family
 def test_narrow_floats_give_a_float64_fisher(family):
-    model, X = random_model(NORMALIZERS["layer"], family)
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], family)
     narrow = NormalizedGLM(
         model.normalizer, family, np.float32(model.W), model.b, model.g, phi=model.phi
     )
@@ -246,7 +231,7 @@ def test_narrow_floats_give_a_float64_fisher(family):
     ],
 )
 def test_standard_model_has_the_expected_information_of_statsmodels(family, of_statsmodels):
-    model, X = random_model(NORMALIZERS["standard"], family, N=30, D=3, H=2)
+    model, X = varied_model_and_cases(NORMALIZERS["standard"], family, N=30, D=3, H=2)
     F = fisher(model, X)
     y = model.mean(X)
     for h in range(2):
@@ -258,7 +243,7 @@ def test_standard_model_has_the_expected_information_of_statsmodels(family, of_s
 
 def test_standard_categorical_has_the_information_of_statsmodels_mnlogit():
     """MNLogit fixes the first class at s = 0: our F without that neuron, which does not move."""
-    model, X = random_model(NORMALIZERS["standard"], "categorical", N=40, D=3, H=4)
+    model, X = varied_model_and_cases(NORMALIZERS["standard"], "categorical", N=40, D=3, H=4)
     W, b = model.W.copy(), model.b.copy()
     W[0], b[0] = 0, 0
     model = NormalizedGLM(NORMALIZERS["standard"], "categorical", W, b)
@@ -270,7 +255,7 @@ def test_standard_categorical_has_the_information_of_statsmodels_mnlogit():
 
 @every_family
 def test_standard_model_has_the_kronecker_form_of_equation_12(family):
-    model, X = random_model(NORMALIZERS["standard"], family)
+    model, X = varied_model_and_cases(NORMALIZERS["standard"], family)
     ones = np.column_stack([X, np.ones(len(X))])
     covariance = model.phi * model.family.covariance(model.natural_parameter(X))
     F = sum(np.kron(cov, np.outer(x, x)) for cov, x in zip(covariance, ones, strict=True))
@@ -282,7 +267,7 @@ def test_standard_model_has_the_kronecker_form_of_equation_12(family):
 @every_family
 def test_fisher_is_the_covariance_of_the_score_of_sampled_outputs(name, family):
     """The score is that of a mean over N independent cases, so its covariance is F/N."""
-    model, X = random_model(NORMALIZERS[name], family)
+    model, X = varied_model_and_cases(NORMALIZERS[name], family)
     at, rng, draws = model.linearize(X), np.random.default_rng(4), 4000
     V = np.linalg.eigh(fisher(model, X).to_dense())[1][:, -6:]
     scores = np.stack(
@@ -299,7 +284,7 @@ def test_fisher_is_the_covariance_of_the_score_of_sampled_outputs(name, family):
 
 @every_normalizer
 def test_dispersion_divides_the_fisher(normalizer):
-    model, X = random_model(normalizer, "gaussian")
+    model, X = varied_model_and_cases(normalizer, "gaussian")
     other = NormalizedGLM(
         normalizer, "gaussian", model.W, model.b, model.g, phi=7 * 0.7, reference=model.reference
     )
@@ -311,7 +296,7 @@ def test_dispersion_divides_the_fisher(normalizer):
 @every_normalizer
 @every_form
 def test_cases_counted_twice_leave_the_fisher_per_case_alone(normalizer, form):
-    model, X = random_model(normalizer, "bernoulli")
+    model, X = varied_model_and_cases(normalizer, "bernoulli")
     F, twice = (fisher(model, x, form).to_dense() for x in (X, np.concatenate([X, X])))
     assert relative(F - twice, F) < 1e-13
 
@@ -322,7 +307,7 @@ def test_cases_counted_twice_leave_the_fisher_per_case_alone(normalizer, form):
 @every_normalizer
 @every_family
 def test_equation_13_is_exact_without_a_layer_statistic_and_only_then(normalizer, family):
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family)
     exact, paper = (
         fisher(model, X, "dense", coupling).weights() for coupling in ("exact", "paper")
     )
@@ -364,7 +349,7 @@ def invariant_tangents(model, X):
 @every_normalizer
 @every_family
 def test_tangents_of_invariances_are_null_directions(normalizer, family):
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family)
     operator, dense = fisher(model, X), fisher(model, X, "dense")
     size = np.linalg.norm(dense.to_dense(), 2)
     tangents = list(invariant_tangents(model, X))
@@ -378,7 +363,7 @@ def test_tangents_of_invariances_are_null_directions(normalizer, family):
 
 @every_family
 def test_equation_13_does_not_contain_the_null_directions_of_layer_norm(family):
-    model, X = random_model(NORMALIZERS["layer"], family)
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], family)
     F = fisher(model, X, coupling="paper")
     size = np.linalg.norm(F.to_dense(), 2)
     tangents = list(invariant_tangents(model, X))
@@ -392,7 +377,7 @@ def test_equation_13_does_not_contain_the_null_directions_of_layer_norm(family):
 
 def doubled(normalizer, family):
     """A model, the one with its first homogeneous block doubled, the cases and the block."""
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family)
     block = normalizer.homogeneous_blocks(len(model.W))[0]
     W = model.W.copy()
     W[block] *= 2
@@ -453,7 +438,7 @@ def test_doubling_halves_the_gradient_and_quarters_curvature_but_not_along_the_b
 
 
 def test_doubling_one_weight_vector_under_layer_norm_changes_the_function():
-    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian")
     W = model.W.copy()
     W[0] *= 2
     other = NormalizedGLM(model.normalizer, "gaussian", W, model.b, model.g, phi=model.phi)
@@ -468,7 +453,7 @@ def test_doubling_one_weight_vector_under_layer_norm_changes_the_function():
 @every_form
 @every_coupling
 def test_two_neurons_under_layer_norm_have_no_curvature_in_the_weights(form, coupling):
-    model, X = random_model(NORMALIZERS["layer"], "gaussian", H=2)
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian", H=2)
     F = fisher(model, X, form, coupling)
     assert np.abs(F.weights()).max() < 1e-14
     assert np.isfinite(F.diagonal()).all()
@@ -477,7 +462,7 @@ def test_two_neurons_under_layer_norm_have_no_curvature_in_the_weights(form, cou
 @pytest.mark.parametrize("family", ["bernoulli", "categorical"])
 @every_form
 def test_saturated_family_has_a_tiny_and_finite_fisher(family, form):
-    model, X = random_model(NORMALIZERS["layer"], family)
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], family)
     far = NormalizedGLM(
         model.normalizer, family, model.W, model.b + 600 * np.arange(6), 0.1 * model.g
     )
@@ -487,7 +472,7 @@ def test_saturated_family_has_a_tiny_and_finite_fisher(family, form):
 
 
 def test_matrix_too_large_for_memory_is_refused_with_its_size():
-    model, X = random_model(NORMALIZERS["layer"], "gaussian", N=3, D=3000, H=8)
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian", N=3, D=3000, H=8)
     F = fisher(model, X)
     sentence = (
         "A stored Fisher information must fit in 2 GiB (`max_bytes`); one of shape (24016, 24016) "
@@ -505,7 +490,7 @@ def test_matrix_too_large_for_memory_is_refused_with_its_size():
 
 def test_budget_is_the_users_wherever_a_matrix_is_made():
     """Every matrix that F is asked for takes the budget it was made with, and no other."""
-    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian")
     size = 42 * 42 * 8
     enough, short = ({"max_bytes": max_bytes} for max_bytes in (size, size - 1))
     for needed in (
@@ -529,7 +514,7 @@ def test_budget_is_the_users_wherever_a_matrix_is_made():
 
 
 def test_blocks_too_large_as_one_matrix_are_refused_as_one_only():
-    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian")
     F = fisher(model, X, "blocks")
     with pytest.raises(ValueError, match=re.escape("one of shape (42, 42) would take")):
         F.to_dense(max_bytes=42 * 42 * 8 - 1)
@@ -537,7 +522,7 @@ def test_blocks_too_large_as_one_matrix_are_refused_as_one_only():
 
 
 def test_solve_says_when_it_did_not_converge():
-    model, X = random_model(NORMALIZERS["layer"], "gaussian")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "gaussian")
     F, b = fisher(model, X), np.ones(42)
     with pytest.raises(Refusal, match=r"must bring .* below 1e-08 .* after 2 iter") as refused:
         F.solve(b, 1e-3, max_iterations=2)
@@ -580,7 +565,7 @@ def test_solve_says_when_it_did_not_converge():
 )
 def test_bad_input_is_answered_in_a_full_sentence(ask, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        ask(*random_model(NORMALIZERS["layer"], "gaussian"))
+        ask(*varied_model_and_cases(NORMALIZERS["layer"], "gaussian"))
 
 
 def test_the_package_and_the_function_of_one_name_both_work():

@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, fisher, kl
+from normgeo import FAMILIES, GRID, NORMALIZERS, Normalizer, fisher, kl
+from tests.drawn import varied_model_and_cases
 
 VARIANTS = (
     Normalizer("none", "layer", groups=2, name="grouped RMS norm"),
@@ -13,12 +14,12 @@ VARIANTS = (
     Normalizer("layer", "layer", eps=0.3, name="layer norm with eps"),
     Normalizer("batch", "batch", statistics="frozen", name="frozen batch norm"),
 )
-every_normalizer = pytest.mark.parametrize(
+every_normalizer = pytest.mark.pairwise(
     "normalizer",
     dict.fromkeys([*NORMALIZERS.values(), *GRID.values(), *VARIANTS]),
     ids=lambda normalizer: normalizer.title,
 )
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 
 KINDS = [
     f"{a}{b}, {where} neuron"
@@ -26,24 +27,7 @@ KINDS = [
         ("WW", "Wb", "bW", "Wg", "gW", "bb", "bg", "gb", "gg"), ("same", "another")
     )
 ]
-every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def random_model(normalizer, family, N=8, D=5, H=4):
-    rng = np.random.default_rng(11)
-    gain = rng.uniform(0.4, 1.2, H) * (-1) ** np.arange(H)
-    W, b, X = rng.standard_normal((H, D)), 0.3 * rng.standard_normal(H), rng.normal(0.2, 1, (N, D))
-    reference = (rng.standard_normal((H, D)), rng.standard_normal((9, D)))
-    frozen = normalizer.statistics == "frozen"
-    return NormalizedGLM(
-        normalizer,
-        family,
-        W,
-        b,
-        None if normalizer.is_standard else gain,
-        phi=0.6 if FAMILIES[family].has_dispersion else 1.0,
-        reference=reference if frozen else None,
-    ), X
+every_kind = pytest.mark.pairwise("kind", KINDS)
 
 
 def directions(model, rng):
@@ -76,7 +60,7 @@ def hessian_of_the_kl(model, X, u, v):
 @every_normalizer
 @every_family
 def test_every_kind_of_block_is_the_second_derivative_of_the_kl(normalizer, family):
-    model, X = random_model(normalizer, family)
+    model, X = varied_model_and_cases(normalizer, family, N=8, H=4)
     along, p = directions(model, np.random.default_rng(12)), model.layout.per_neuron
     F, stored = fisher(model, X), fisher(model, X, "blocks")
     dense = fisher(model, X, "dense").to_dense()
@@ -102,7 +86,7 @@ def test_every_kind_of_block_is_the_second_derivative_of_the_kl(normalizer, fami
 @every_kind
 def test_every_kind_of_block_is_there_to_be_measured(kind):
     """Negative control: under layer norm with a softmax none of them is zero."""
-    model, X = random_model(NORMALIZERS["layer"], "categorical")
+    model, X = varied_model_and_cases(NORMALIZERS["layer"], "categorical", N=8, H=4)
     along = directions(model, np.random.default_rng(12))
     i, j = (1, 1) if "same" in kind else (2, 0)
     u, v = along[kind[0], i], along[kind[1], j]

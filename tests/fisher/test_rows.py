@@ -1,16 +1,17 @@
 """Rows in blocks: the same numbers as in memory, in few passes, in little memory."""
 
-import re
 import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import special
 
 from normgeo import FAMILIES, NormalizedGLM, Normalizer, Rows, gain_metric, kl, null_space, spectrum
 from normgeo.base.progress import Stop
 from normgeo.fisher.neuron_blocks import NeuronBlocks
 from normgeo.fisher.operator import fisher
 from tests.fisher.test_operator import VARIANTS, WITH_NAMES
+from tests.refused import says
 
 N, D, H = 23, 5, 6
 EXACTLY = 1e-10  # of the largest number beside it
@@ -35,10 +36,6 @@ def case(normalizer, family, sizes):
     return model, X, Rows.of([X[:1], X[1:9], X[9:]], block=7)
 
 
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
-
-
 def assert_same(found, expected, bound=EXACTLY):
     """Arrays that agree to rounding, counted in the largest number of the expected one."""
     found, expected = np.asarray(found), np.asarray(expected)
@@ -46,8 +43,8 @@ def assert_same(found, expected, bound=EXACTLY):
     assert np.abs(found - expected).max(initial=0) <= bound * np.abs(expected).max(initial=0)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("normalizer", [*WITH_NAMES, *VARIANTS], ids=lambda it: it.title)
+@pytest.mark.pairwise("family", FAMILIES)
+@pytest.mark.pairwise("normalizer", [*WITH_NAMES, *VARIANTS], ids=lambda it: it.title)
 def test_all_is_as_in_memory(normalizer, family):
     model, X, rows = case(normalizer, family, UNEQUAL)
     other = model.unpack(model.pack() * 1.01)
@@ -85,6 +82,28 @@ def test_a_block_may_be_one_case():
     model, X, _ = case(Normalizer("batch", "batch"), "bernoulli", np.ones(D))
     for block in (1, N - 1):
         assert_same(fisher(model, Rows.of(X, block=block)).to_dense(), fisher(model, X).to_dense())
+
+
+def test_labels_do_beside_rows_as_one_hot_rows_do(tmp_path):
+    """The mean logarithm of softmax at the labels, in memory and from a file, and of one class."""
+    y = np.arange(N) % H
+    np.save(tmp_path / "y.npy", y)
+    for name in ("batch", "layer"):
+        model, X, _ = case(Normalizer(name, name), "categorical", np.ones(D))
+        expected = np.mean(special.log_softmax(model.natural_parameter(X), axis=1)[range(N), y])
+        gradient = model.gradient(X, np.eye(H)[y])
+        for cases in (X, *(Rows.of(X, block=block) for block in (1, 7, N))):
+            for labels in (y, y[:, None], Rows.of(tmp_path / "y.npy"), Rows.of(y, block=4)):
+                assert_same(model.log_likelihood(cases, labels), expected)
+                assert_same(model.gradient(cases, labels), gradient)
+    one = NormalizedGLM(Normalizer("batch", "batch"), "categorical", model.W[:1])
+    for labels in (np.zeros(N), np.ones((N, 1))):
+        assert_same(one.gradient(Rows.of(X, block=7), labels), np.zeros(2 + D))
+    with says(
+        "Class labels must be integers from 0 to 5, one for each of the 6 outputs; got 6. "
+        "Renumber the classes or add outputs."
+    ):
+        model.gradient(Rows.of(X, block=7), np.full(N, 6))
 
 
 @pytest.mark.parametrize("word", ["batch", "layer"])
@@ -129,14 +148,37 @@ def test_blocks_of_neurons_are_seen_alike(word):
     assert_same(seen.norms, expected.norms)
 
 
-def test_lanczos_finds_the_spectrum_of_the_matrix():
+@pytest.mark.parametrize("many", [True, False])
+def test_spectrum_is_that_of_the_matrix_whether_it_is_formed_or_not(many):
+    """Of many cases the blocks of the neurons are sooner there than a hundred products."""
     rng = np.random.default_rng(2)
     model = NormalizedGLM.random(Normalizer("batch", "batch"), "bernoulli", 6, 80, rng)
-    X = rng.standard_normal((200, 80))
-    found = spectrum(fisher(model, Rows.of(X, block=90)), 3)
-    assert found.method == "lanczos"
-    values = np.linalg.eigvalsh(fisher(model, X).to_dense())[::-1]
-    np.testing.assert_allclose(found.values, values[:3], rtol=1e-10)
+    X = rng.standard_normal((60 if many else 20, 80))
+    F = fisher(model, Rows.of(X, block=11))
+    found = spectrum(F, 3)
+    assert (found.method, found.form) == ("dense" if many else "lanczos", "operator")
+    dense = fisher(model, X).to_dense()
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(dense)[:-4:-1], rtol=1e-10)
+    assert np.linalg.norm(dense @ found.vectors - found.vectors * found.values) < 1e-12
+    assert found.trace == pytest.approx(np.trace(dense))
+    assert found.notes == F.notes == ()
+
+
+def test_spectrum_and_null_space_of_neurons_apart_take_seven_passes():
+    """Whatever the number of eigenvalues and of null directions."""
+    rng, passes = np.random.default_rng(2), []
+    X = rng.standard_normal((600, 80))
+
+    def read():
+        yield X[:300]
+        yield X[300:]
+        passes.append(1)  # not of a look at the first block
+
+    model = NormalizedGLM.random(Normalizer("batch", "batch"), "bernoulli", 6, 80, rng)
+    F = fisher(model, Rows.of(read, block=300))
+    found, null = spectrum(F, 20, weights_only=True), null_space(F)
+    assert (found.method, null.dimension) == ("dense", 6)
+    assert len(passes) == 7
 
 
 @pytest.mark.parametrize("word", ["batch", "layer"])

@@ -24,7 +24,7 @@ SHAPES = [
     (3, 9, 4, 3),
 ]
 
-every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+every_shape = pytest.mark.pairwise("shape", SHAPES, ids=str)
 
 
 def drawn(shape, key, seed=0):
@@ -79,7 +79,7 @@ def added(center, key, G, W, X, delta, gamma):
 
 
 @every_shape
-@pytest.mark.parametrize("key", TRANSFORMS)
+@pytest.mark.pairwise("key", TRANSFORMS)
 def test_a_change_adds_to_the_centered_inputs_what_the_argument_says(key, shape):
     W, X, delta, gamma = drawn(shape, key)
     for words in GRID:
@@ -109,7 +109,7 @@ def stays(scale, C, T, G, on_W):
 
 
 @every_shape
-@pytest.mark.parametrize("words", GRID, ids="-".join)
+@pytest.mark.pairwise("words", GRID, ids="-".join)
 def test_what_is_added_is_a_factor_that_the_scale_shares_where_the_table_says_so(words, shape):
     G = shape[3] if "layer" in words else 1
     for key, change in TRANSFORMS.items():

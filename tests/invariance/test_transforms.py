@@ -9,7 +9,7 @@ import pytest
 from normgeo import TABLE_1, TRANSFORMS
 from normgeo.invariance.operations import OPERATIONS, Rescaling, Shift
 
-every_transform = pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
+every_transform = pytest.mark.pairwise("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 N, H, D, ROW = 5, 3, 4, 1
 
 
@@ -194,17 +194,17 @@ REFUSED = {
     "a row that is not there": (
         "case_rescaling",
         {"delta": 2, "index": 5},
-        "`index` must name one of the 5 rows of X (0 to 4); got 5.",
+        "The 5 rows of X are numbered from 0 to 4: there is no row 5.",
     ),
     "a row before the first": (
         "weight_vector_rescaling",
         {"delta": 2, "index": -4},
-        "`index` must name one of the 3 rows of W (0 to 2); got -4.",
+        "The 3 rows of W are numbered from 0 to 2: there is no row -4.",
     ),
     "half a row": (
         "weight_vector_rescaling",
         {"delta": 2, "index": 0.5},
-        "`index` must name one of the 3 rows of W (0 to 2); got 0.5.",
+        "The 3 rows of W are numbered from 0 to 2: there is no row 0.5.",
     ),
 }
 

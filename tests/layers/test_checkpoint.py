@@ -1,6 +1,9 @@
 """Which tensor is what: conventions of checkpoints, corrections, and the rows that are read."""
 
+import json
 import re
+import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +30,6 @@ def saved(path: Path, shapes: dict[str, tuple[int, ...]]) -> Path:
 BN = ("weight", "bias", "running_mean", "running_var")
 # Shapes by name; the layer; H, D, its norm, where that stands, its two words and its groups.
 CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]]] = {
-    "residual network of PyTorch": (
-        {"layer1.0.conv1.weight": (8, 4, 3, 3), **{f"layer1.0.bn1.{n}": (8,) for n in BN}}
-        | {"layer1.0.conv2.weight": (8, 8, 3, 3), **{f"layer1.0.bn2.{n}": (8,) for n in BN}},
-        "layer1.0.conv2.weight",
-        (8, 72, "layer1.0.bn2", "after", ("batch", "batch"), 1),
-    ),
     "batch norm by the end of its name alone": (
         {"dw.weight": (8, 1, 3, 3), "dw_bn.weight": (8,)},
         "dw.weight",
@@ -47,21 +44,6 @@ CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]
         {"head.0.weight": (5,), "head.0.bias": (5,), "head.1.weight": (7, 5)},
         "head.1.weight",
         (7, 5, "head.0", "before", ("layer", "layer"), 1),
-    ),
-    "GPT-2, whose weights stand transposed": (
-        {"h.0.ln_1.weight": (6,), "h.0.ln_1.bias": (6,)}
-        | {"h.0.attn.c_attn.weight": (6, 18), "h.0.attn.c_attn.bias": (18,)},
-        "h.0.attn.c_attn.weight[k]",
-        (6, 6, "h.0.ln_1", "before", ("layer", "layer"), 1),
-    ),
-    "Llama": (
-        {"model.layers.0.post_attention_layernorm.weight": (6,)}
-        | {"model.layers.0.mlp.up_proj.weight": (9, 6)},
-        "model.layers.0.mlp.up_proj.weight",
-        (
-            *(9, 6, "model.layers.0.post_attention_layernorm"),
-            *("before", ("none", "layer"), 1),
-        ),
     ),
     "queries with a norm for each head": (
         {"layers.0.self_attn.q_proj.weight": (8, 6), "layers.0.self_attn.q_norm.weight": (2,)}
@@ -78,12 +60,6 @@ CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]
             *("residual", ("layer", "layer"), 1),
         ),
     ),
-    "vision transformer of torchvision, whose attention holds its projections": (
-        {"encoder_layer_0.ln_1.weight": (6,), "encoder_layer_0.ln_1.bias": (6,)}
-        | {"encoder_layer_0.self_attention.in_proj_weight": (18, 6)},
-        "encoder_layer_0.self_attention.in_proj_weight[v]",
-        (6, 6, "encoder_layer_0.ln_1", "before", ("layer", "layer"), 1),
-    ),
     "attention of an encoder layer of PyTorch": (
         {"layers.0.self_attn.in_proj_weight": (18, 6), "layers.0.linear1.weight": (9, 6)}
         | {f"layers.0.{norm}.{n}": (6,) for norm in ("norm1", "norm2") for n in BN[:2]},
@@ -94,13 +70,7 @@ CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]
         {"layers.0.linear2.weight": (6, 9)}
         | {"layers.0.norm2.weight": (6,), "layers.0.norm2.bias": (6,)},
         "layers.0.linear2.weight",
-        (6, 9, "layers.0.norm2", "residual", ("layer", "layer"), 1),
-    ),
-    "Flax": (
-        {"params/Conv_0/kernel": (3, 3, 4, 5), "batch_stats/BatchNorm_0/var": (5,)}
-        | {"params/BatchNorm_0/scale": (5,), "params/BatchNorm_0/bias": (5,)},
-        "params/Conv_0/kernel",
-        (5, 36, "BatchNorm_0", "after", ("batch", "batch"), 1),
+        (6, 9, "", "after", ("none", "none"), 1),
     ),
     "heads of Flax": (
         {"params/attention/query/kernel": (6, 2, 4)},
@@ -130,6 +100,66 @@ def test_names_of_checkpoints_propose_layers_norms_and_places(name: str, tmp_pat
     assert got == expected
     loaded = load_layer(tmp_path / "model.safetensors", layer)
     assert loaded.W.shape == expected[:2]
+
+
+def test_count_of_batches_stands_first_and_is_no_part_of_a_norm(tmp_path: Path) -> None:
+    """PyTorch's batch norm counts its batches in a tensor of no axes, which safetensors sorts."""
+    arrays: dict[str, Any] = {"conv.weight": np.ones((3, 2, 2, 2)), "gain.weight": np.array(1.0)}
+    arrays |= {f"conv_bn.{name}": np.ones(3) for name in BN}
+    arrays |= {"conv_bn.num_batches_tracked": np.array(3), "conv_bn.b": np.array(1.0)}
+    save_file(arrays, tmp_path / "bn.safetensors")
+    found = Checkpoint.of(tmp_path / "bn.safetensors")
+    assert found.choose(None).norm is not None
+    assert {found.roles[name] for name, of in arrays.items() if not of.shape} == {"other"}
+    assert load_layer(tmp_path / "bn.safetensors").normalizer.words == ("batch", "batch")
+
+
+def test_empty_tensors_and_wrong_corrections_are_told_in_a_sentence(tmp_path: Path) -> None:
+    shapes = {"n.weight": (0,), "in_proj.weight": (0, 3), "fc1.weight": (3, 0), "ln_1.weight": (3,)}
+    path = saved(tmp_path, shapes | {"q_proj.weight": (3, 3), "q_norm.weight": (0,)})
+    assert len(Checkpoint.of(path).proposals) == 3
+    for roles in ({"n.weight": "weight"}, {"q_norm.weight": "gain"}):
+        for layer in ("in_proj.weight", "fc1.weight"):
+            with pytest.raises(Refusal, match=r"must not be empty|1 axes is no weig"):
+                load_layer(path, layer, roles=roles)
+
+
+def test_tensor_of_more_axes_than_an_array_can_have_is_refused(tmp_path: Path) -> None:
+    shapes = {"w.weight": [2, 2, *[1] * 63], "v.weight": [2, 2], "gradient": [1, 2, 2, *[1] * 63]}
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + 16]}
+        at += 16
+    words = json.dumps(header).encode()
+    path = tmp_path / "axes.safetensors"
+    path.write_bytes(struct.pack("<Q", len(words)) + words + bytes(at))
+    for layer in ("w.weight", "v.weight"):
+        with pytest.raises(Refusal, match=r"has 65 axes, of which at most 64 are|A grad"):
+            load_layer(path, layer)
+
+
+def test_work_to_look_into_a_checkpoint_grows_as_the_number_of_its_tensors(tmp_path: Path) -> None:
+    """By calls of functions, of which 20,000 tensors take a second or two."""
+
+    def calls(layers: int) -> int:
+        one, path, count = np.ones((1, 1), "f4"), tmp_path / f"{layers}.safetensors", [0]
+        net = {f"h.{i}.a.weight": one for i in range(layers)}
+        save_file(net | {f"h.{i}.n.weight": one[0] for i in range(layers)}, path)
+
+        def counted(frame: object, event: str, of: object) -> None:
+            count[0] += event == "call"
+
+        sys.setprofile(counted)
+        try:
+            found = Checkpoint.of(path)
+            of_each = [found.of_role for _ in found.proposals]
+        finally:
+            sys.setprofile(None)
+        assert len(of_each) == layers
+        return count[0]
+
+    calls(1)
+    assert calls(800) < 4.5 * calls(200), "four times as many tensors"
 
 
 def test_embedding_is_no_layer() -> None:
@@ -287,6 +317,14 @@ def test_files_without_weights_say_so(tmp_path: Path) -> None:
     path = saved(tmp_path, {"bn.weight": (4,), "bn.bias": (4,)})
     with pytest.raises(Refusal, match=r"^The files must hold weights, .* none of their 2 tensors"):
         load_layer(path)
+
+
+def test_numbers_in_names_have_any_length(tmp_path: Path) -> None:
+    """Python itself reads no more than 4,300 digits."""
+    long = "1" * 5000
+    names = [f"net.{long}.weight", f"net.{'2' * 5000}.weight", "net.10.weight", "net.9.weight"]
+    found = Checkpoint.of(saved(tmp_path, dict.fromkeys(names, (3, 2))))
+    assert [one.name for one in found.proposals] == [*names[:2], names[3], names[2]]
 
 
 def test_vectors_of_sequences_are_cases(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from normgeo import NORMALIZERS, Normalizer, TrainedLayer, layer_report
 from normgeo.layers import epsilon
 from normgeo.tables.epsilon import epsilon_records, epsilon_table
+from tests.refused import says
 
 RNG = np.random.default_rng(5)
 N, H, D, EPS = 30, 6, 6, 0.3
@@ -33,9 +34,9 @@ def z(key: str, place: str, eps: float) -> Any:
     return np.concatenate(parts, axis=1)
 
 
-@pytest.mark.parametrize("key", ["batch", "layer", "rms", "group"])
-@pytest.mark.parametrize("place", ["after", "before", "residual"])
-@pytest.mark.parametrize("at_once", [7, 10**6])
+@pytest.mark.pairwise("key", ["batch", "layer", "rms", "group"])
+@pytest.mark.pairwise("place", ["after", "before", "residual"])
+@pytest.mark.pairwise("at_once", [7, 10**6])
 def test_pairs_are_those_of_z_with_and_without_epsilon(
     key: str, place: str, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,14 @@ def test_case_without_any_variance_has_no_z_to_lose() -> None:
     assert report.epsilon.shortened[3] == 1
     assert (report.epsilon.pairs.lost[report.epsilon.pairs.cases == 3] == 0).all()
     assert np.isfinite(report.epsilon.pairs.map).all()
+
+
+def test_sums_beyond_the_largest_float_are_refused() -> None:
+    with says(
+        "The summed inputs of the layer, or their squares, exceed the largest float. Use smaller "
+        "activations X."
+    ):
+        layer_report(layer("layer", "after", X=1e306 * X))
 
 
 def test_table_tells_how_many_of_all_pairs_it_shows() -> None:

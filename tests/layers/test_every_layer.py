@@ -26,19 +26,20 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tensors, H = {}, WIDTH
     for i in range(BLOCKS):
         of_block = {
-            "conv1.weight": rng.standard_normal((H, 4, 3, 3)),
-            "bn1.weight": np.ones(H),
-            "bn1.running_var": rng.uniform(1e-6, 1, H),
             "ln_1.weight": np.ones(H),
             "ln_1.bias": np.zeros(H),
             "attn.in_proj_weight": rng.standard_normal((3 * H, H)),
             "ln_2.weight": np.ones(H),
             "ln_2.bias": np.zeros(H),
-            "mlp.fc1.weight": rng.standard_normal((4 * H, H)),
-            "mlp.fc1.bias": np.zeros(4 * H),
+            "mlp.c_fc.weight": rng.standard_normal((4 * H, H)),
+            "mlp.c_fc.bias": np.zeros(4 * H),
         }
+        tensors[f"c.{i}.conv1.weight"] = rng.standard_normal((H, 4, 3, 3)).astype("f4")
+        tensors[f"c.{i}.bn1.weight"] = np.ones(H, "f4")
+        tensors[f"c.{i}.bn1.running_var"] = rng.uniform(1e-6, 1, H).astype("f4")
         tensors |= {f"h.{i}.{name}": value.astype("f4") for name, value in of_block.items()}
-    tensors["h.7.conv1.weight"][0, 0, 0, 0] = np.nan
+    tensors |= {f"ln_f.{name}": np.ones(H, "f4") for name in ("weight", "bias")}
+    tensors["c.7.conv1.weight"][0, 0, 0, 0] = np.nan
     tensors["x"] = rng.standard_normal((3, 2)).astype("f4")  # of another layer
     folder = tmp_path_factory.mktemp("every")
     save_file(tensors, folder / "net.safetensors")
@@ -57,9 +58,9 @@ def told(checkpoint: Path) -> list[dict[str, Any]]:
 def test_each_row_is_what_the_report_of_its_layer_says(checkpoint: Path, tmp_path: Path) -> None:
     rows = {row["layer"]: row for row in told(checkpoint)}
     assert len(rows) == BLOCKS * 5
-    assert [*rows["h.0.conv1.weight"]] == [*COLUMNS]
+    assert [*rows["c.0.conv1.weight"]] == [*COLUMNS]
     gradient = checkpoint.with_name("gradients.safetensors")
-    row = rows["h.3.conv1.weight"]
+    row = rows["c.3.conv1.weight"]
     layer = load_layer(checkpoint, row["layer"], gradient=gradient, roles={"x": "other"})
     report = layer_report(layer, **TRAINED)
     assert report.effective_rates is not None
@@ -80,8 +81,8 @@ def test_each_row_is_what_the_report_of_its_layer_says(checkpoint: Path, tmp_pat
 
 
 def test_layer_that_cannot_be_read_is_a_row_with_the_reason(checkpoint: Path) -> None:
-    (row,) = (row for row in told(checkpoint) if row["layer"] == "h.7.conv1.weight")
-    assert row["missing"].startswith("'h.7.conv1.weight' in net.safetensors must hold finite num")
+    (row,) = (row for row in told(checkpoint) if row["layer"] == "c.7.conv1.weight")
+    assert row["missing"].startswith("'c.7.conv1.weight' in net.safetensors must hold finite num")
     assert row["median_norm"] is None
     table = layers_table(every_layer(Checkpoint.of(checkpoint)))
     assert table.notes[-1] == row["missing"]

@@ -19,15 +19,16 @@ def report(key: str) -> LayerReport:
     )
 
 
-@pytest.mark.parametrize("key", EXAMPLES)
-def test_files_are_small_and_known_by_their_names(key: str) -> None:
-    assert example(key).path.stat().st_size < 100_000
-    layer = load_layer(example(key).path)
-    words = {"batch": ("batch", "batch")}.get(key, ("layer", "layer"))
-    assert layer.normalizer.words == words
-    assert layer.place.key == ("before" if key == "pre_norm" else "after")
-    assert layer.X is not None
-    assert layer.gradient is not None
+def test_files_are_small_and_known_by_their_names(subtests: pytest.Subtests) -> None:
+    for key in EXAMPLES:
+        with subtests.test(key=key):
+            assert example(key).path.stat().st_size < 100_000
+            layer = load_layer(example(key).path)
+            words = {"batch": ("batch", "batch")}.get(key, ("layer", "layer"))
+            assert layer.normalizer.words == words
+            assert layer.place.key == ("before" if key == "pre_norm" else "after")
+            assert layer.X is not None
+            assert layer.gradient is not None
 
 
 def test_batch_norm_has_one_frozen_neuron_and_the_others_near_balance() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normgeo import NORMALIZERS, TrainedLayer, layer_report, load_layer
+from normgeo import NORMALIZERS, TrainedLayer, layer_report, load_layer, rotational_equilibrium
 from normgeo.base.refusal import Refusal
 
 RNG = np.random.default_rng(4)
@@ -15,7 +15,7 @@ N, C, H, EPS = 3, 6, 6, 0.2
 IMAGES, STREAM = RNG.standard_normal((N, C, 4, 5)), RNG.standard_normal((N, H, 3, 4))
 BIAS, GAIN = RNG.standard_normal(H), RNG.uniform(0.5, 2, H)
 # Channels of a group, of 6 channels in all; 1 is depthwise.
-GROUPS = pytest.mark.parametrize("own", [1, 2, 3])
+GROUPS = pytest.mark.pairwise("own", [1, 2, 3])
 KERNELS = {own: RNG.standard_normal((H, own, 2, 2)) for own in (1, 2, 3)}
 
 
@@ -60,7 +60,7 @@ def read(tmp_path: Path) -> Callable[..., TrainedLayer]:
 
 
 @GROUPS
-@pytest.mark.parametrize("jax", [False, True])
+@pytest.mark.pairwise("jax", [False, True])
 def test_rows_times_windows_are_the_convolution(
     own: int, jax: bool, read: Callable[..., TrainedLayer]
 ) -> None:
@@ -79,8 +79,8 @@ def test_rows_times_windows_are_the_convolution(
 
 
 @GROUPS
-@pytest.mark.parametrize("key", ["batch", "layer", "rms"])
-@pytest.mark.parametrize("summed", [False, True])
+@pytest.mark.pairwise("key", ["batch", "layer", "rms"])
+@pytest.mark.pairwise("summed", [False, True])
 def test_spectrum_and_gradients_are_those_of_a_dense_jacobian(
     own: int, key: str, summed: bool, read: Callable[..., TrainedLayer]
 ) -> None:
@@ -170,3 +170,17 @@ def test_norm_of_the_means_of_rows_is_refused(read: Callable[..., TrainedLayer])
 def test_weights_that_a_neuron_does_not_see_are_zero() -> None:
     with pytest.raises(Refusal, match="must be 0 where `seen` says that a neuron has no weight"):
         TrainedLayer("w", np.ones((2, 2)), NORMALIZERS["batch"], seen=np.eye(2))
+
+
+@GROUPS
+def test_a_block_is_as_large_as_the_weights_that_its_cases_see(
+    own: int, read: Callable[..., TrainedLayer]
+) -> None:
+    """The balance of AdamW depends on how many weights share a step."""
+    speed: Any = {"optimizer": "adamw", "rate": 0.01, "decay": 0.1}
+    report = layer_report(read(own, "batch"), family="gaussian", eigenvalues=0, **speed)
+    expected = rotational_equilibrium(**speed, weights=KERNELS[own][0].size)
+    assert report.balance is not None
+    assert expected is not None
+    np.testing.assert_allclose(report.balance.norm, expected.norm, rtol=1e-12)
+    np.testing.assert_allclose(report.balance.angle, expected.angle, rtol=1e-12)

@@ -9,7 +9,8 @@ import pytest
 
 from normgeo import NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.base.refusal import Refusal
-from normgeo.layers.place import PLACES, Freedom, freedoms, rescalable, sentence
+from normgeo.layers.basis import sentence
+from normgeo.layers.place import PLACES, Freedom, freedoms, rescalable
 
 NORMS = [key for key, norm in NORMALIZERS.items() if norm.scaling.takes_eps]
 Arrays = dict[str, Any]
@@ -61,9 +62,9 @@ CHANGES: dict[str, Callable[[Arrays], Arrays]] = {
 }
 
 
-@pytest.mark.parametrize("key", NORMS)
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("eps", [0.0, 0.1])
+@pytest.mark.pairwise("key", NORMS)
+@pytest.mark.pairwise("place", PLACES)
+@pytest.mark.pairwise("eps", [0.0, 0.1])
 def test_verdicts_are_those_of_the_layer_in_floating_point(
     place: str, key: str, eps: float
 ) -> None:
@@ -80,8 +81,8 @@ def test_verdicts_are_those_of_the_layer_in_floating_point(
         assert one.only_without_eps == (at_zero and not one.free), one.change.key
 
 
-@pytest.mark.parametrize("key", NORMALIZERS)
-@pytest.mark.parametrize("eps", [0.0, 1e-5])
+@pytest.mark.pairwise("key", NORMALIZERS)
+@pytest.mark.pairwise("eps", [0.0, 1e-5])
 def test_a_norm_after_the_weights_ignores_what_z_ignores(key: str, eps: float) -> None:
     normalizer = replace(NORMALIZERS[key], eps=eps)
     of_z = {
@@ -114,7 +115,10 @@ def test_sentence_says_what_the_verdicts_are() -> None:
         "row of W a number of its own."
     )
     said = sentence(PLACES["before"], NORMALIZERS["rms"])
-    assert "Ignored: columns of W × δ, with the norm's gain and shift ÷ δ. Not ignored:" in said
+    assert (
+        "Ignored: columns of W × δ, with the norm's gain and shift ÷ δ, where nothing else takes "
+        "this norm. Not ignored:"
+    ) in said
 
 
 def test_norm_of_the_weights_stands_with_them() -> None:

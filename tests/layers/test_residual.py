@@ -55,9 +55,9 @@ def curvature(family: str, s: Any) -> Any:
     return of_one[family][:, :, None] * np.eye(H)
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("eps", [0.0, 0.3])
-@pytest.mark.parametrize("family", ["gaussian", "bernoulli", "categorical"])
+@pytest.mark.pairwise("key", KEYS)
+@pytest.mark.pairwise("eps", [0.0, 0.3])
+@pytest.mark.pairwise("family", ["gaussian", "bernoulli", "categorical"])
 def test_fisher_spectrum_and_null_directions_are_those_of_a_dense_jacobian(
     key: str, eps: float, family: str
 ) -> None:

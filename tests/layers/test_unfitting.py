@@ -8,27 +8,27 @@ import pytest
 from normgeo.base.refusal import Refusal
 from normgeo.layers.checkpoint import Checkpoint
 from normgeo.layers.loading import OF_CASES, read_layer, unfitting
+from tests.pairwise import each
 
 LAYERS = {"fc.weight": (3, 4), "conv.weight": (4, 2, 3, 3), "out.weight": (5, 2)}
 
 
-@pytest.mark.parametrize(
-    ("shape", "fits"),
-    [
-        ((7, 4), {"fc"}),
-        ((7, 2), {"out"}),
-        ((6, 7, 4), {"fc"}),  # words of sentences
-        ((7, 18), {"conv"}),  # windows
-        ((7, 2, 5, 6), {"conv"}),  # images
-        ((7, 4, 5, 6), {"conv"}),  # in two groups
-        ((7, 3, 5, 6), set()),
-        ((7, 3), set()),
-        ((4,), {"fc", "conv", "out"}),  # no cases at all: refused by whoever reads them
-    ],
-)
-@pytest.mark.parametrize("of_checkpoint", [False, True])
+READ_BY: dict[tuple[int, ...], set[str]] = {
+    (7, 4): {"fc"},
+    (7, 2): {"out"},
+    (6, 7, 4): {"fc"},  # words of sentences
+    (7, 18): {"conv"},  # windows
+    (7, 2, 5, 6): {"conv"},  # images
+    (7, 4, 5, 6): {"conv"},  # in two groups
+    (7, 3, 5, 6): set(),
+    (7, 3): set(),
+    (4,): {"fc", "conv", "out"},  # no cases at all: refused by whoever reads them
+}
+
+
+@pytest.mark.parametrize(("shape", "of_checkpoint"), each(READ_BY, [False, True]))
 def test_inputs_that_are_not_left_out_are_those_that_can_be_read(
-    shape: tuple[int, ...], fits: set[str], of_checkpoint: bool, tmp_path: Path
+    shape: tuple[int, ...], of_checkpoint: bool, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(0)
     net = {name: rng.standard_normal(shape) for name, shape in LAYERS.items()}
@@ -39,7 +39,7 @@ def test_inputs_that_are_not_left_out_are_those_that_can_be_read(
     found = Checkpoint.of(tmp_path / "net.npz", roles, norm="")
     given = {} if of_checkpoint else {"x": tmp_path / "x.npy"}
     left = {one.name: unfitting(found, one, given) for one in found.proposals}
-    assert {name.split(".")[0] for name, why in left.items() if not why} == fits
+    assert {name.split(".")[0] for name, why in left.items() if not why} == READ_BY[shape]
     for one in found.proposals:
         if left[one.name]:
             with pytest.raises(Refusal):

@@ -8,6 +8,7 @@ import pytest
 
 from normgeo import layer_report, load_layer
 from normgeo.base.refusal import Refusal
+from normgeo.layers.windows import Sliding
 
 RNG = np.random.default_rng(2)
 KERNEL, IMAGES = RNG.standard_normal((5, 3, 3, 2)), RNG.standard_normal((2, 3, 8, 7))
@@ -29,7 +30,7 @@ def convolved(stride: Any, ends: Any, dilation: Any) -> Any:
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    norm = {"bn1.weight": np.ones(5), "bn1.bias": np.zeros(5)}
+    norm = {"conv1_bn.weight": np.ones(5), "conv1_bn.bias": np.zeros(5)}
     np.savez("torch.npz", **{"conv1.weight": KERNEL}, **norm)
     np.savez("jax.npz", **{"params/Conv_0/kernel": KERNEL.transpose(2, 3, 1, 0)})
     np.save("x.npy", IMAGES)
@@ -46,8 +47,8 @@ CASES: list[tuple[dict[str, Any], Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("name", ["torch.npz", "jax.npz"])
-@pytest.mark.parametrize(("given", "stride", "ends", "dilation"), CASES)
+@pytest.mark.pairwise("name", ["torch.npz", "jax.npz"])
+@pytest.mark.pairwise("given,stride,ends,dilation", CASES)
 def test_rows_times_windows_are_the_convolution(
     name: str, given: dict[str, Any], stride: Any, ends: Any, dilation: Any, files: None
 ) -> None:
@@ -107,3 +108,10 @@ def test_what_does_not_fit_is_told_in_a_sentence(
     np.save("many.npy", np.ones((2, 6, 8, 7)))
     with pytest.raises(Refusal, match=sentence):
         load_layer("torch.npz", **given)
+
+
+def test_numbers_of_a_window_may_be_an_array_and_end():
+    assert Sliding.of(padding=np.array([1, 2])) == Sliding.of(padding=(1, 2))
+    sentence = r"^`dilation` must be a list of at most 1,000,000 whole numbers; got range\("
+    with pytest.raises(ValueError, match=sentence):
+        Sliding.of(dilation=range(10**12))

@@ -14,13 +14,16 @@ def exact(x: float) -> Fraction:
     return sum((Fraction(x) ** k / factorial(k) for k in range(2, 62)), Fraction(0))
 
 
-@pytest.mark.parametrize("x", [1.0, -1.0, 0.9, -0.7, 0.3, 1e-3, -1e-9, 1e-100, 1.5, -3.0, 8.0])
-def test_remainder_keeps_every_digit(x: float) -> None:
-    expected = float(exact(x))
-    assert exp_remainder(np.array([x])).item() == pytest.approx(expected, rel=1e-15, abs=0)
-    if abs(x) > 1e-50:
-        expected = float(np.log(expected))
-        assert log_exp_remainder(np.array([x])).item() == pytest.approx(expected, rel=2e-15, abs=0)
+def test_remainder_keeps_every_digit(subtests: pytest.Subtests) -> None:
+    for x in [1.0, -1.0, 0.9, -0.7, 0.3, 1e-3, -1e-9, 1e-100, 1.5, -3.0, 8.0]:
+        with subtests.test(x=x):
+            expected = float(exact(x))
+            assert exp_remainder(np.array([x])).item() == pytest.approx(expected, rel=1e-15, abs=0)
+            if abs(x) > 1e-50:
+                expected = float(np.log(expected))
+                assert log_exp_remainder(np.array([x])).item() == pytest.approx(
+                    expected, rel=2e-15, abs=0
+                )
 
 
 def test_remainder_of_nothing_is_nothing() -> None:

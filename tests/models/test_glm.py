@@ -12,8 +12,8 @@ from normgeo import FAMILIES, GRID, NORMALIZERS, NormalizedGLM, Normalizer, fit
 from normgeo.base.progress import Stop
 from normgeo.models.linearization import ParameterLayout
 
-every_family = pytest.mark.parametrize("family", FAMILIES)
-every_pair = pytest.mark.parametrize("words", GRID, ids="-".join)
+every_family = pytest.mark.pairwise("family", FAMILIES)
+every_pair = pytest.mark.pairwise("words", GRID)
 N, H, D = 12, 3, 4
 
 
@@ -116,7 +116,7 @@ def test_log_likelihood_is_scipys_at_the_mean(words, family, rng):
 
 @every_pair
 @every_family
-@pytest.mark.parametrize("eps", [0.0, 0.3])
+@pytest.mark.pairwise("eps", [0.0, 0.3])
 def test_gradient_is_the_slope_of_the_log_likelihood(words, family, eps, rng):
     model, X, y = draw(Normalizer(*words, eps=eps), family, rng)
     theta = model.pack()
@@ -336,11 +336,13 @@ REFUSED_MODELS = {
 }
 
 
-@pytest.mark.parametrize(("given", "sentence"), REFUSED_MODELS.values(), ids=REFUSED_MODELS.keys())
-def test_a_model_that_means_nothing_is_refused_in_a_sentence(given, sentence):
-    arguments = {"normalizer": NORMALIZERS["layer"], "family": "gaussian", "W": W0} | given
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        NormalizedGLM(**arguments)
+def test_a_model_that_means_nothing_is_refused_in_a_sentence(subtests):
+    for given, sentence in REFUSED_MODELS.values():
+        refused = pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+        with subtests.test(sentence), refused:
+            NormalizedGLM(
+                **{"normalizer": NORMALIZERS["layer"], "family": "gaussian", "W": W0} | given
+            )
 
 
 def test_parameters_of_another_number_are_refused_in_a_sentence():
@@ -350,8 +352,8 @@ def test_parameters_of_another_number_are_refused_in_a_sentence():
         model.unpack(np.zeros(14))
 
 
-@pytest.mark.parametrize("cases", [1, 5])
-@pytest.mark.parametrize("use", ["gradient", "log_likelihood"])
+@pytest.mark.pairwise("cases", [1, 5])
+@pytest.mark.pairwise("use", ["gradient", "log_likelihood"])
 def test_as_many_outputs_as_cases_are_needed(use, cases):
     model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W0)
     sentence = (

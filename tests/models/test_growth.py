@@ -32,8 +32,8 @@ def h0(rng):
     return rng.standard_normal((S, H))
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("method", ["standard", "layer", "rms"])
+@pytest.mark.pairwise("activation", ACTIVATIONS)
+@pytest.mark.pairwise("method", ["standard", "layer", "rms"])
 def test_a_state_times_rho_stands_for_weights_of_that_radius(method, activation, X, h0):
     """One run for each radius, with products of whole Jacobians, is what it is held to."""
     found = growth(drawn(method, activation), X, h0, factors=RADII, steps=T)
@@ -94,18 +94,16 @@ SHAPES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("bad", "sentence"),
-    [
+def test_bad_arguments_are_a_sentence(X, h0, subtests):
+    for bad, sentence in [
         ({"factors": [0.0]}, "`factors` must be above 0; the least is 0."),
         ({"h0": np.ones((S, H + 1))}, f"{SHAPES} got shapes ({S}, 4, {F}) and ({S}, {H + 1})."),
         ({"X": np.ones((S, 1, F + 1))}, f"{SHAPES} got shapes ({S}, 1, {F + 1}) and ({S}, {H})."),
-    ],
-)
-def test_bad_arguments_are_a_sentence(bad, sentence, X, h0):
-    asked = {"X": X, "h0": h0, "factors": [1.0]} | bad
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        growth(drawn("layer", "tanh"), steps=T, **asked)
+    ]:
+        with subtests.test(sentence):
+            asked = {"X": X, "h0": h0, "factors": [1.0]} | bad
+            with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+                growth(drawn("layer", "tanh"), steps=T, **asked)
 
 
 # Mean-field theory, by its closed forms and by a wide layer.
@@ -116,19 +114,20 @@ def law(method, activation, X, radius, steps=T):
     return found
 
 
-@pytest.mark.parametrize("radius", RADII)
-def test_mean_field_has_its_closed_forms(radius):
-    v = 0.7
-    driven = np.full((1, 1, F), v**0.5)
-    assert law("standard", "identity", driven, radius) == pytest.approx(radius)
-    assert law("standard", "relu", driven, radius) == pytest.approx(radius / 2**0.5)
-    # The state starts with a mean square of 1; that of a ReLU of N(0, 1) is ½.
-    of_layer = law("layer", "identity", driven, radius)
-    assert of_layer == pytest.approx(radius / (radius**2 + v) ** 0.5)
-    first = radius / 2**0.5 / (radius**2 + v) ** 0.5
-    later = radius / 2**0.5 / (radius**2 / 2 + v) ** 0.5
-    expected = (first * later ** (T - 1)) ** (1 / T)
-    assert law("rms", "relu", driven, radius) == pytest.approx(expected)
+def test_mean_field_has_its_closed_forms(subtests):
+    for radius in RADII:
+        with subtests.test(radius=radius):
+            v = 0.7
+            driven = np.full((1, 1, F), v**0.5)
+            assert law("standard", "identity", driven, radius) == pytest.approx(radius)
+            assert law("standard", "relu", driven, radius) == pytest.approx(radius / 2**0.5)
+            # The state starts with a mean square of 1; that of a ReLU of N(0, 1) is ½.
+            of_layer = law("layer", "identity", driven, radius)
+            assert of_layer == pytest.approx(radius / (radius**2 + v) ** 0.5)
+            first = radius / 2**0.5 / (radius**2 + v) ** 0.5
+            later = radius / 2**0.5 / (radius**2 / 2 + v) ** 0.5
+            expected = (first * later ** (T - 1)) ** (1 / T)
+            assert law("rms", "relu", driven, radius) == pytest.approx(expected)
 
 
 def test_tanh_under_layer_norm_grows_by_the_law_of_wide_layers():

@@ -17,16 +17,14 @@ from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.layers import Layer
 from normgeo.models.running_averages import LEAST_SHARE, Running
+from tests.pairwise import each
+from tests.refused import says
 
-every_method = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS)
-every_activation = pytest.mark.parametrize("activation", ACTIVATIONS)
-every_eps = pytest.mark.parametrize("eps", [0.0, 1e-5], ids=["no-eps", "eps"])
-every_rule = pytest.mark.parametrize("rule", OPTIMIZERS)
+every_method = pytest.mark.pairwise("normalizer", NORMALIZERS.values())
+every_activation = pytest.mark.pairwise("activation", ACTIVATIONS)
+every_eps = pytest.mark.pairwise("eps", [0.0, 1e-5])
+every_rule = pytest.mark.pairwise("rule", OPTIMIZERS)
 BATCH = [key for key, n in NORMALIZERS.items() if "batch" in n.words]
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 def network_of(normalizer, depth, family="categorical", activation="tanh", seed=3):
@@ -126,7 +124,7 @@ def difference(f, step):
 
 @every_method
 @every_eps
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.pairwise("depth", [1, 2, 3])
 def test_gradient_equals_differences(normalizer, eps, depth, rng, X):
     network = network_of(replace(normalizer, eps=eps), depth)
     y, theta = targets_of("categorical", rng, len(X)), network.pack()
@@ -141,7 +139,7 @@ def test_gradient_equals_differences(normalizer, eps, depth, rng, X):
 
 
 @every_activation
-@pytest.mark.parametrize("family", ["gaussian", "bernoulli", "poisson", "categorical"])
+@pytest.mark.pairwise("family", ["gaussian", "bernoulli", "poisson", "categorical"])
 def test_gradient_equals_differences_for_every_activation_and_family(activation, family, rng, X):
     network = network_of(NORMALIZERS["layer"], 2, family, activation)
     y, theta = targets_of(family, rng, len(X)), network.pack()
@@ -231,8 +229,8 @@ def test_running_averages_begin_as_a_mean_and_go_on_as_an_average(rng):
     assert running.batches == 30
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.3])
-@pytest.mark.parametrize("words", GRID, ids="-".join)
+@pytest.mark.pairwise("eps", [0.0, 0.3])
+@pytest.mark.pairwise("words", GRID)
 def test_running_averages_of_one_whole_batch_are_frozen_statistics(words, eps, rng):
     """Up to N/(N − 1) in v of a batch center: the reference normalizer has it without."""
     normalizer, N = replace(GRID[words], eps=eps), 9
@@ -275,9 +273,9 @@ def test_sigma_that_vanishes_at_test_time_is_named():
 # Training.
 
 
-@pytest.mark.parametrize("key", NORMALIZERS)
-@pytest.mark.parametrize(("batch_size", "epochs", "rate"), [(128, 6, 0.1), (4, 2, 0.005)])
-def test_training_reaches_nine_digits_in_ten(key, batch_size, epochs, rate, digits):
+@pytest.mark.parametrize(("key", "how"), each(NORMALIZERS, [(128, 6, 0.1), (4, 2, 0.005)]))
+def test_training_reaches_nine_digits_in_ten(key, how, digits):
+    batch_size, epochs, rate = how
     run = on(digits, key, widths=(64, 64), batch_size=batch_size, epochs=epochs, rate=rate)
     assert run.test_accuracy.max() > 0.9
     assert run.train_loss[-10:].mean() < run.train_loss[:3].mean() / 2
@@ -287,8 +285,7 @@ def test_training_reaches_nine_digits_in_ten(key, batch_size, epochs, rate, digi
     assert run.ended is None
 
 
-@every_rule
-@pytest.mark.parametrize("key", NORMALIZERS)
+@pytest.mark.parametrize(("key", "rule"), each(NORMALIZERS, OPTIMIZERS))
 def test_training_with_batch_4_comes_back_bit_for_bit_from_its_seed(key, rule, few):
     first, second, other = (
         on(few, key, optimizer=rule, batch_size=4, epochs=2, rate=0.01, seed=seed)
@@ -425,9 +422,11 @@ def test_parameters_beyond_floating_point_end_a_run(few):
         key = title = "leap"
         angles, effective_rates = Adam.angles, Adam.effective_rates
 
-        def start(self, decays):
-            factors = iter((10.0, 10.0, 1e308))
-            return lambda theta, gradient, rates: theta * next(factors) * 10
+        def init(self, theta):
+            return 100.0, 100.0, np.inf
+
+        def update(self, memory, theta, gradient, rates, decays):
+            return theta * memory[0] - theta, memory[1:]
 
     run = on(few, "layer", optimizer=Leap(), batch_size=50)
     assert run.ended == (
@@ -484,9 +483,8 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("sentence", "call"),
-    [
+def test_bad_arguments_are_named(few, subtests):
+    for sentence, call in [
         (
             "Each layer must have one feature for each neuron of the layer below; got weights of "
             "shape (2, 4) above 3 neurons.",
@@ -531,12 +529,9 @@ def test_features_that_only_vary_among_held_out_cases_are_left_out():
             "got 0.99.",
             lambda few: hold_out(load("linnerud"), test_share=0.99),
         ),
-    ],
-    ids=["shapes", "output", "theta", "activation", "rule", "batch", "epochs", "rate", "share"],
-)
-def test_bad_arguments_are_named(sentence, call, few):
-    with says(sentence):
-        call(few)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            call(few)
 
 
 def small():

@@ -1,7 +1,6 @@
 """Recurrence against written-out loops, and its memory against differences and closed forms."""
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,17 +13,15 @@ from normgeo.datasets.datasets import load
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.jacobian_norms import SIGN_NOTE, jacobian
 from normgeo.models.recurrence import digit_rows
+from tests.pairwise import each, first
+from tests.refused import says
 
 RECURRENT = {key: n for key, n in NORMALIZERS.items() if "batch" not in n.words}
-every_method = pytest.mark.parametrize("normalizer", RECURRENT.values(), ids=RECURRENT)
-every_activation = pytest.mark.parametrize("activation", ACTIVATIONS)
-every_eps = pytest.mark.parametrize("eps", [0.0, 1e-5], ids=["no-eps", "eps"])
+every_method = pytest.mark.pairwise("normalizer", RECURRENT.values())
+every_activation = pytest.mark.pairwise("activation", ACTIVATIONS)
+every_eps = pytest.mark.pairwise("eps", [0.0, 1e-5])
 
 H, F, S = 6, 3, 4
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 def with_eps(normalizer, eps):
@@ -68,8 +65,7 @@ BY_HAND = {
 FUNCTIONS = {"tanh": math.tanh, "relu": lambda s: max(s, 0.0), "identity": lambda s: s}
 
 
-@pytest.mark.parametrize("key", BY_HAND)
-@every_activation
+@pytest.mark.parametrize(("key", "activation"), each(BY_HAND, ACTIVATIONS))
 def test_recurrence_is_equation_four_written_out(key, activation, rng, sequences):
     recurrence = layer_of(NORMALIZERS[key], rng, activation)
     units, h0 = recurrence.layer.units, rng.standard_normal((S, H))
@@ -90,7 +86,7 @@ def test_recurrence_is_equation_four_written_out(key, activation, rng, sequences
     assert run.steps == 5
 
 
-@pytest.mark.parametrize("key", ["layer", "rms", "group"])
+@pytest.mark.pairwise("key", ["layer", "rms", "group"])
 @every_activation
 def test_layer_statistics_ignore_a_rescaling_of_all_summed_inputs_of_a_step(
     key, activation, rng, sequences
@@ -180,7 +176,7 @@ def test_norms_are_those_of_the_whole_map_from_state_to_last_state(normalizer, e
     assert found.notes == ()
 
 
-@pytest.mark.parametrize("radius", [0.5, 0.9, 1.0, 2.0])
+@pytest.mark.parametrize("radius", first([0.5, 2.0, 0.9, 1.0], 2))
 def test_norms_of_a_linear_recurrence_are_powers_beyond_floating_point(radius, rng):
     """From the zero state nothing overflows, and every Jacobian is W_hh, ρ times a rotation."""
     Q, _ = np.linalg.qr(rng.standard_normal((H, H)))
@@ -381,9 +377,9 @@ def test_progress_is_told_and_stops_both_ways(rng, sequences):
     np.testing.assert_array_equal(part.log10_norms, full.log10_norms[2:])
 
 
-@pytest.mark.parametrize(
-    ("sentence", "call"),
-    [
+def test_bad_arguments_are_named(rng, sequences, subtests):
+    recurrence = layer_of(NORMALIZERS["layer"], rng)
+    for sentence, call in [
         (
             "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H neurons, and "
             "W_hh one column; got shapes (2, 3) and (2, 1).",
@@ -433,23 +429,9 @@ def test_progress_is_told_and_stops_both_ways(rng, sequences):
                 replace(NORMALIZERS["batch"], statistics="frozen"), np.eye(2), np.eye(2)
             ),
         ),
-    ],
-    ids=[
-        "shapes",
-        "activation",
-        "radius",
-        "X",
-        "h0",
-        "steps",
-        "factors",
-        "too many factors",
-        "points",
-        "frozen",
-    ],
-)
-def test_bad_arguments_are_named(sentence, call, rng, sequences):
-    with says(sentence):
-        call(layer_of(NORMALIZERS["layer"], rng), sequences)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            call(recurrence, sequences)
 
 
 def test_weights_are_refused_by_the_memory_that_they_take(rng):

@@ -19,8 +19,8 @@ KINDS = {
     "frozen layer": Normalizer("layer", "batch", statistics="frozen"),
     "frozen center": Normalizer("batch", "layer", statistics="frozen"),
 }
-every_kind = pytest.mark.parametrize("normalizer", KINDS.values(), ids=KINDS.keys())
-every_scaled_kind = pytest.mark.parametrize(
+every_kind = pytest.mark.pairwise("normalizer", KINDS.values(), ids=KINDS.keys())
+every_scaled_kind = pytest.mark.pairwise(
     "normalizer",
     [normalizer for normalizer in KINDS.values() if normalizer.scaling.divides],
     ids=[key for key, normalizer in KINDS.items() if normalizer.scaling.divides],
@@ -127,7 +127,7 @@ SIZES = [
     (np.float64, 1e161),
     (np.float64, 1e-300),
 ]
-every_size = pytest.mark.parametrize(
+every_size = pytest.mark.pairwise(
     ("kind", "size"), SIZES, ids=[f"{np.dtype(kind)} {size:g}" for kind, size in SIZES]
 )
 

@@ -1,7 +1,6 @@
 """Averaging axes against NumPy's means, batch noise against Monte Carlo and closed forms."""
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +18,7 @@ from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES, batch_sizes
 from normgeo.normalizers.shared_statistics import FILTERS, SHARINGS, feature_maps
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+from tests.refused import says
 
 
 @pytest.fixture(scope="module")
@@ -336,7 +332,7 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
             lambda rng: shared_statistics("layer", np.eye(4), groups=2),
         ),
         (
-            "`groups` must divide the number of neurons; got groups=3 for 4 neurons.",
+            "`groups` must divide the number of neurons; got 3 groups for 4 neurons.",
             lambda rng: shared_statistics("group", np.eye(4), groups=3),
         ),
         (

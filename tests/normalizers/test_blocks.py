@@ -48,7 +48,7 @@ def test_every_neuron_is_in_one_block_and_found_there(words):
 
 
 def test_unknown_neuron_is_refused():
-    sentence = "Neurons are numbered from 0 to 5 here; got neuron=6. Choose another."
+    sentence = "Neurons are numbered from 0 to 5 here; got 6. Choose another."
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         Blocks.of(Normalizer("layer", "layer", groups=2), 6).holding(6)
 

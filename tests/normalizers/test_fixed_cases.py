@@ -1,6 +1,5 @@
 """A normalizer over fixed cases is the normalizer, and refuses what it refuses."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +7,9 @@ import pytest
 
 from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.normalizers.scales import AveragingScale
+from tests.refused import says
 
-every_method = pytest.mark.parametrize(
+every_method = pytest.mark.pairwise(
     "normalizer",
     [
         *GRID.values(),
@@ -20,10 +20,6 @@ every_method = pytest.mark.parametrize(
     ],
     ids=lambda n: f"{n.title}, {n.statistics}, eps={n.eps}",
 )
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 def draw(rng, normalizer):

@@ -24,7 +24,7 @@ def kinds():
                     yield pytest.param(normalizer, id=name)
 
 
-every_kind = pytest.mark.parametrize("normalizer", list(kinds()))
+every_kind = pytest.mark.pairwise("normalizer", list(kinds()), each=False)
 
 
 def draw(rng):
@@ -38,7 +38,7 @@ def slope(function):
 
 
 @every_kind
-@pytest.mark.parametrize("moves", ["W", "X", "both"])
+@pytest.mark.pairwise("moves", ["W", "X", "both"])
 def test_jvp_is_the_slope_of_z(normalizer, moves, rng):
     (W, X), (dW, dX), reference = draw(rng), draw(rng), draw(rng)
     a, b = {"W": (1, 0), "X": (0, 1), "both": (1, 1)}[moves]

@@ -36,9 +36,9 @@ def with_groups(words):
     ]
 
 
-every_pair = pytest.mark.parametrize("words", GRID, ids="-".join)
-every_named = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS.keys())
-every_batch_pair = pytest.mark.parametrize("words", pairs(shared_by_cases=True), ids="-".join)
+every_pair = pytest.mark.pairwise("words", GRID, ids="-".join)
+every_named = pytest.mark.pairwise("normalizer", NORMALIZERS.values(), ids=NORMALIZERS.keys())
+every_batch_pair = pytest.mark.pairwise("words", pairs(shared_by_cases=True), ids="-".join)
 
 
 def draw(rng, N=7, H=6, D=5):
@@ -72,8 +72,8 @@ def written_out(center, scale, W, X, eps=0.0, groups=1):
     return mu, np.broadcast_to(np.sqrt(v), A.shape), C / np.sqrt(v)
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.3])
-@pytest.mark.parametrize(("words", "groups"), with_groups(WRITTEN_OUT))
+@pytest.mark.pairwise("eps", [0.0, 0.3])
+@pytest.mark.pairwise(("words", "groups"), with_groups(WRITTEN_OUT))
 def test_each_pair_of_words_is_its_formula(words, eps, groups, rng):
     W, X = draw(rng)
     A, mu, sigma, z = Normalizer(*words, groups=groups, eps=eps).normalize(W, X)
@@ -115,13 +115,15 @@ def test_layer_norm_adds_eps_inside_the_root_as_frameworks_do(rng):
     np.testing.assert_allclose(z, expected, atol=1e-13)
 
 
-@every_pair
-def test_eps_changes_a_batch_or_layer_scale_and_no_other(words, rng):
-    W, X = draw(rng)
-    same = np.array_equal(
-        Normalizer(*words, eps=0.3).normalize(W, X).z, GRID[words].normalize(W, X).z
-    )
-    assert same != GRID[words].scaling.takes_eps
+def test_eps_changes_a_batch_or_layer_scale_and_no_other(subtests):
+    for words in GRID:
+        with subtests.test(words=words):
+            rng = np.random.default_rng(20160721)
+            W, X = draw(rng)
+            same = np.array_equal(
+                Normalizer(*words, eps=0.3).normalize(W, X).z, GRID[words].normalize(W, X).z
+            )
+            assert same != GRID[words].scaling.takes_eps
 
 
 @pytest.mark.parametrize("words", WRITTEN_OUT, ids="-".join)
@@ -130,14 +132,16 @@ def test_eps_is_for_the_batch_and_the_layer_scale(words):
     assert replace(GRID[words], eps=0.3).added_eps == (0.3 if words[1] in {"batch", "layer"} else 0)
 
 
-@every_batch_pair
-def test_frozen_statistics_of_the_same_batch_change_nothing(words, rng):
-    W, X = draw(rng)
-    frozen = Normalizer(*words, eps=0.3, statistics="frozen")
-    current = Normalizer(*words, eps=0.3)
-    np.testing.assert_allclose(
-        frozen.normalize(W, X, (W, X)).z, current.normalize(W, X).z, atol=1e-13
-    )
+def test_frozen_statistics_of_the_same_batch_change_nothing(subtests):
+    for words in pairs(shared_by_cases=True):
+        with subtests.test(words=words):
+            rng = np.random.default_rng(20160721)
+            W, X = draw(rng)
+            frozen = Normalizer(*words, eps=0.3, statistics="frozen")
+            current = Normalizer(*words, eps=0.3)
+            np.testing.assert_allclose(
+                frozen.normalize(W, X, (W, X)).z, current.normalize(W, X).z, atol=1e-13
+            )
 
 
 def test_frozen_batch_norm_is_an_affine_map_of_the_summed_input(rng):
@@ -158,22 +162,24 @@ def test_frozen_center_leaves_another_scale_current(rng):
     np.testing.assert_allclose(z, C / np.sqrt((C**2).mean(axis=1, keepdims=True)), atol=1e-13)
 
 
-@every_pair
-def test_moments_take_stacks_of_weights_and_inputs(words, rng):
-    pairs = [draw(rng) for _ in range(3)]
-    W, X = (np.stack(matrices) for matrices in zip(*pairs, strict=True))
-    groups = 2 if GRID[words].shared_by_neurons else 1
-    normalizer = Normalizer(*words, groups=groups, eps=0.1)
-    C, v = normalizer.moments(W, X)
-    for i, pair in enumerate(pairs):
-        one, squared = normalizer.moments(*pair)
-        np.testing.assert_allclose(C[i], one, atol=1e-13)
-        squared = np.broadcast_to(squared, one.shape)
-        np.testing.assert_allclose(np.broadcast_to(v, C.shape)[i], squared, rtol=1e-12)
+def test_moments_take_stacks_of_weights_and_inputs(subtests):
+    for words in GRID:
+        with subtests.test(words=words):
+            rng = np.random.default_rng(20160721)
+            pairs = [draw(rng) for _ in range(3)]
+            W, X = (np.stack(matrices) for matrices in zip(*pairs, strict=True))
+            groups = 2 if GRID[words].shared_by_neurons else 1
+            normalizer = Normalizer(*words, groups=groups, eps=0.1)
+            C, v = normalizer.moments(W, X)
+            for i, pair in enumerate(pairs):
+                one, squared = normalizer.moments(*pair)
+                np.testing.assert_allclose(C[i], one, atol=1e-13)
+                squared = np.broadcast_to(squared, one.shape)
+                np.testing.assert_allclose(np.broadcast_to(v, C.shape)[i], squared, rtol=1e-12)
 
 
 @every_pair
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.pairwise("dtype", [np.float16, np.float32, np.float64])
 def test_moments_keep_the_floating_point_type(words, dtype, rng):
     W, X = (M.astype(dtype) for M in draw(rng))
     C, v = Normalizer(*words, eps=1e-3).moments(W, X)
@@ -181,12 +187,13 @@ def test_moments_keep_the_floating_point_type(words, dtype, rng):
     assert Normalizer(*words, eps=1e-3).normalize(W, X).z.dtype == dtype
 
 
-@every_pair
-def test_moments_keep_fractions_whatever_the_type_of_eps(words):
-    W = np.array([[Fraction(2), Fraction(1)], [Fraction(0), Fraction(1)]])
-    X = np.array([[Fraction(1), Fraction(3)], [Fraction(2), Fraction(0)]])
-    C, v = Normalizer(*words, eps=0.5).moments(W, X)
-    assert {type(value) for value in (C * v).ravel()} == {Fraction}
+def test_moments_keep_fractions_whatever_the_type_of_eps(subtests):
+    for words in GRID:
+        with subtests.test(words=words):
+            W = np.array([[Fraction(2), Fraction(1)], [Fraction(0), Fraction(1)]])
+            X = np.array([[Fraction(1), Fraction(3)], [Fraction(2), Fraction(0)]])
+            C, v = Normalizer(*words, eps=0.5).moments(W, X)
+            assert {type(value) for value in (C * v).ravel()} == {Fraction}
 
 
 Moderate = st.floats(-2, 2).map(lambda x: round(x, 3))
@@ -294,8 +301,8 @@ def test_layer_norm_of_two_neurons_is_legal_and_only_a_sign(rng):
     np.testing.assert_allclose(np.abs(z), 1)
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.3])
-@pytest.mark.parametrize(("words", "groups"), with_groups(WRITTEN_OUT))
+@pytest.mark.pairwise("eps", [0.0, 0.3])
+@pytest.mark.pairwise(("words", "groups"), with_groups(WRITTEN_OUT))
 def test_signs_alone_are_left_where_every_z_is_plus_or_minus_one(words, groups, eps, rng):
     normalizer = Normalizer(*words, groups=groups, eps=eps)
     for K in (2, 3):
@@ -328,22 +335,24 @@ def test_dimensions_that_a_center_takes_away_are_those_its_projection_lacks(cent
     assert center.projects_weights == changed
 
 
-@every_batch_pair
-def test_constants_at_test_time_are_those_of_the_reference(words, rng):
+def test_constants_at_test_time_are_those_of_the_reference(subtests):
     """Frozen statistics handed over as numbers, by NumPy from the reference batch."""
-    (W, X), (W0, X0) = draw(rng), draw(rng, N=9)
-    normalizer = Normalizer(*words, eps=0.3)
-    frozen = replace(normalizer, statistics="frozen").normalize(W, X, (W0, X0))
-    center, scale = normalizer.centering, normalizer.scaling
-    mean = X0.mean(axis=0, keepdims=True) @ center.project_weights(W0).T
-    v = normalizer.normalize(W0, X0).sigma ** 2 - normalizer.added_eps
-    cases = normalizer.over_test_time(
-        X,
-        len(W),
-        mean if center.shared_by_cases else None,
-        v if scale.shared_by_cases else None,
-    )
-    np.testing.assert_allclose(cases.linearize(W).z, frozen.z, atol=1e-12)
+    for words in pairs(shared_by_cases=True):
+        with subtests.test(words=words):
+            rng = np.random.default_rng(20160721)
+            (W, X), (W0, X0) = draw(rng), draw(rng, N=9)
+            normalizer = Normalizer(*words, eps=0.3)
+            frozen = replace(normalizer, statistics="frozen").normalize(W, X, (W0, X0))
+            center, scale = normalizer.centering, normalizer.scaling
+            mean = X0.mean(axis=0, keepdims=True) @ center.project_weights(W0).T
+            v = normalizer.normalize(W0, X0).sigma ** 2 - normalizer.added_eps
+            cases = normalizer.over_test_time(
+                X,
+                len(W),
+                mean if center.shared_by_cases else None,
+                v if scale.shared_by_cases else None,
+            )
+            np.testing.assert_allclose(cases.linearize(W).z, frozen.z, atol=1e-12)
 
 
 def test_batch_norm_of_two_cases_is_legal_and_only_a_sign(rng):
@@ -601,7 +610,7 @@ def test_a_normalizer_that_means_nothing_is_refused_in_a_sentence(arguments, sen
 @pytest.mark.parametrize("words", [("layer", "none"), ("none", "layer"), ("layer", "layer")])
 def test_groups_must_divide_the_neurons(words, rng):
     W, X = draw(rng, H=4)
-    sentence = "`groups` must divide the number of neurons; got groups=3 for 4 neurons."
+    sentence = "`groups` must divide the number of neurons; got 3 groups for 4 neurons."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         Normalizer(*words, groups=3).normalize(W, X)
 
@@ -690,9 +699,10 @@ def test_what_is_shared_is_what_another_case_or_neuron_moves(words, rng):
     assert normalizer.shared_by_neurons == (not np.allclose(statistics(other_neuron, X), here))
 
 
-@every_pair
-def test_a_word_acts_on_the_weights_where_they_are_averaged_over_their_features(words):
-    assert GRID[words].normalizes_weights == ("weight" in words)
+def test_a_word_acts_on_the_weights_where_they_are_averaged_over_their_features(subtests):
+    for words in GRID:
+        with subtests.test(words=words):
+            assert GRID[words].normalizes_weights == ("weight" in words)
 
 
 def test_a_scale_cannot_be_half_stated():

@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
-from normgeo.base.text import Translation, text
+from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding
 from normgeo.claims.claim import number
 from normgeo.settings import Settings
@@ -67,9 +67,12 @@ class Shown:
 
     def signs(self, key: str = "table") -> dict[str, str]:
         """The signs of each row in one word, {"batch norm": "✓✗✓✓✓✗"}."""
+        table = self.table(key)
         return {
-            row["label"]: "".join(cell["symbol"] for cell in row["cells"])
-            for row in self.table(key)["rows"]
+            row["label"]: "".join(
+                cell["faces"][table["negative"]]["symbol"] for cell in row["cells"]
+            )
+            for row in table["rows"]
         }
 
     @property
@@ -128,15 +131,15 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Cache[Any, results.Found]:
 
 @pytest.fixture
 def keep_audit(nothing_kept: Cache[Any, results.Found]) -> Callable[..., tuple[Audited, ...]]:
-    """Keeps an audit whose findings are as expected, in a language: computing one takes long."""
+    """Keeps an audit whose findings are as expected: computing one takes long."""
 
-    def keep(translation: Translation = str) -> tuple[Audited, ...]:
+    def keep() -> tuple[Audited, ...]:
         found = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, True)}
         done = tuple(
             Audited(claim, Finding(*found[claim.expected], number(text("measured"), 0.25)))
             for claim in CLAIMS.values()
         )
-        nothing_kept.keep((checked, Settings(), translation), results.Found(done, stopped=False))
+        nothing_kept.keep((checked, Settings()), results.Found(done, stopped=False))
         return done
 
     return keep
@@ -147,7 +150,7 @@ def shown() -> Callable[..., Shown]:
     """Opens a page in a new session, `shown("invariance", cell="layer.case_rescaling")`."""
 
     def opener(page: str, **query: str) -> Shown:
-        found = Shown(AppTest.from_file(APP, default_timeout=60))
+        found = Shown(AppTest.from_file(APP, default_timeout=600))
         found.app.session_state["_settings_open"] = True
         found.open(page, **query)
         return found

@@ -95,6 +95,7 @@ def test_pages_with_another_method_or_other_data_are_there_too(
             assert shown(page, dataset="iris").figures
 
 
+@pytest.mark.exhaustive
 def test_any_method_with_any_data_needs_to_be_drawn_only(
     shown: Any,
     nothing_kept: Cache[Any, results.Found],
@@ -131,7 +132,7 @@ def test_it_stays_there_while_the_server_runs(monkeypatch: pytest.MonkeyPatch, p
     """A day without a visitor."""
     now = [0.0]
     kept: Cache[Any, results.Found] = Cache(bytes=1e9, clock=lambda: now[0])
-    kept.keep((checked, Settings(), str), results.Found((), stopped=False))
+    kept.keep((checked, Settings()), results.Found((), stopped=False))
     monkeypatch.setattr(results, "KEPT", kept)
     monkeypatch.setattr(ahead, "OPENED", {"averages": {}, "turn": {}})
     monkeypatch.setattr(ahead, "NORMALIZERS", ("batch", "layer"))
@@ -207,7 +208,10 @@ def test_what_stands_next_in_a_menu_is_there_before_it_is_chosen(
     pool: Here,
     follow: Callable[[], None],
     nothing_computed: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(ahead, "NORMALIZERS", ("batch", "weight", "rms"))
+    monkeypatch.setattr(ahead, "DATASETS", ("iris", "wine"))
     own = {"dataset": "iris", "seed": "7", "theme": "dark"}
     shown("learning_rate", **own)
     follow()

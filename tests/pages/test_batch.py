@@ -85,9 +85,10 @@ def test_a_size_without_a_frame_opens_at_the_nearest_and_says_so(shown):
     assert told.startswith("The slider has no step at m = 5, so it opens at the nearest, m = 4.")
 
 
-@pytest.mark.parametrize("size", ["1", "128"])
-def test_a_size_with_a_frame_needs_no_words(shown, size):
-    assert not shown("batch", batch_size=size, tab="equation").app.info
+def test_a_size_with_a_frame_needs_no_words(shown, subtests):
+    for size in ["1", "128"]:
+        with subtests.test(size=size):
+            assert not shown("batch", batch_size=size, tab="equation").app.info
 
 
 def test_training_starts_by_a_button_and_stays(shown):
@@ -99,6 +100,15 @@ def test_training_starts_by_a_button_and_stays(shown):
     assert "start_training" not in {button.key for button in page.app.button}
     page.app.run()
     assert page.figures == ["axes", "training"]
+
+
+def test_training_after_the_slider_moved_is_of_the_size_that_it_shows(shown):
+    page = shown("batch", tab="network", dataset="iris", epochs="2", batch_size="2")
+    assert "in batches of 128 and of as many cases as at the slider" in page.words
+    page.app.query_params["batch_size"] = "8"  # as the slider writes it
+    page.app.button(key="start_training").click().run()
+    assert page.figures == ["axes", "training"]
+    assert "<b>batches of 8</b>" in page.captions("training")
 
 
 def test_trained_once_it_is_there_for_the_next_session(shown):
@@ -124,22 +134,21 @@ def test_data_without_classes_is_a_sentence(shown):
     assert not page.app.button_group
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
+def test_bad_value_is_named_and_the_page_still_works(shown, subtests):
+    for name, value, rule in [
         ("batch_size", "0", "a whole number from 1 to 128"),
         ("epochs", "many", "a whole number from 1 to 50"),
         ("dataset", "cats", "one of digits"),
-    ],
-)
-def test_bad_value_is_named_and_the_page_still_works(shown, name, value, rule):
-    page = shown("batch", **{name: value})
-    (warning,) = page.warnings
-    assert f"`{name}` must be {rule}" in warning
-    assert repr(value) in warning
-    assert page.figures == ["axes", "noise"]
+    ]:
+        with subtests.test(name=name, value=value, rule=rule):
+            page = shown("batch", **{name: value})
+            (warning,) = page.warnings
+            assert f"`{name}` must be {rule}" in warning
+            assert repr(value) in warning
+            assert page.figures == ["axes", "noise"]
 
 
-@pytest.mark.parametrize("dataset", ["plane", "linnerud", "breast_cancer"])
-def test_other_data_have_their_pictures(shown, dataset):
-    assert shown("batch", dataset=dataset).figures == ["axes", "noise"]
+def test_other_data_have_their_pictures(shown, subtests):
+    for dataset in ["plane", "linnerud", "breast_cancer"]:
+        with subtests.test(dataset=dataset):
+            assert shown("batch", dataset=dataset).figures == ["axes", "noise"]

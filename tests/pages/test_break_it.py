@@ -1,6 +1,7 @@
 """Break it: one click to a state, one true sentence about it, and the exact way back."""
 
 import re
+from itertools import product
 
 import pytest
 
@@ -9,6 +10,7 @@ from normgeo.settings import Settings
 from normgeo.ui.teaching.break_it import STATES
 
 BREAKS = [(page, how) for page, found in STATES.items() for how in found]
+LONG = {*product(("learning_rate", "symmetry", "fisher"), ("eps", "frozen")), ("fisher", "two")}
 # What a first picture itself says of a state, written without the sentence under test.
 SAID = {
     ("invariance", "negative"): "with δ = −2, batch norm not invariant, layer norm sign flip",
@@ -31,7 +33,10 @@ def bars(page) -> list[str]:
     return [m.value for m in page.app.markdown if re.match(r"\*\*[^*]+:\*\* ", m.value)]
 
 
-@pytest.mark.parametrize(("page", "how"), BREAKS)
+@pytest.mark.parametrize(
+    ("page", "how"),
+    [pytest.param(*one, marks=[pytest.mark.exhaustive] * (one in LONG)) for one in BREAKS],
+)
 def test_click_breaks_tells_and_goes_back_exactly(shown, page, how):
     before = {"dataset": "digits", "seed": "3"}
     it = shown(page, **before)
@@ -61,7 +66,7 @@ def test_second_break_leads_back_to_where_nothing_was_broken(shown):
 
 
 def test_what_is_mended_by_hand_has_no_way_back(shown):
-    page = shown("learning_rate")
+    page = shown("learning_rate", dataset="iris")
     page.app.button(key="break_eps").click().run()
     page.app.button(key="reset").click().run()
     assert bars(page) == []
@@ -91,7 +96,8 @@ def test_broken_page_that_asks_does_not_tell(shown):
     assert page.table()["marks"] == {}
 
 
-@pytest.mark.parametrize("page", ["home", "audit"])
-def test_page_without_a_rule_to_break_has_no_such_button(shown, page, keep_audit):
-    keep_audit()
-    assert not [b for b in shown(page).app.button if b.key.startswith("break_")]
+def test_page_without_a_rule_to_break_has_no_such_button(shown, keep_audit, subtests):
+    for page in ["home", "audit"]:
+        with subtests.test(page=page):
+            keep_audit()
+            assert not [b for b in shown(page).app.button if b.key.startswith("break_")]

@@ -1,6 +1,6 @@
 """The code beside a picture: what a page shows, and what it does not show before the reveal."""
 
-import pytest
+from itertools import product
 
 from normgeo.normalizers.centers import CENTERS
 from normgeo.pictures import PICTURES
@@ -12,22 +12,20 @@ def scripts(page) -> list[str]:
     return [code.value for code in page.app.code if code.value.startswith("import numpy")]
 
 
-@pytest.mark.parametrize(
-    ("page", "name", "query"),
-    [
+def test_page_shows_the_script_of_its_settings(shown, subtests):
+    for page, name, query in [
         ("home", "averages", {"place": "2.0"}),
         ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
         ("learning_rate", "turn", {"method": "layer", "growth": "4"}),
         ("fisher", "equal_kl", {"method": "batch"}),
         ("batch", "axes", {"batch_size": "4"}),
-    ],
-)
-def test_page_shows_the_script_of_its_settings(shown, page, name, query):
-    found = shown(page, dataset="iris", **query)
-    settings, _ = Settings.from_query({"dataset": "iris", **query})
-    picture = PICTURES[name]
-    assert scripts(found) == [picture.in_numpy(settings, picture.compute(settings)).strip()]
-    assert "**In NumPy**" in found.words
+    ]:
+        with subtests.test(page=page, name=name, query=query):
+            found = shown(page, dataset="iris", **query)
+            settings, _ = Settings.from_query({"dataset": "iris", **query})
+            picture = PICTURES[name]
+            assert scripts(found) == [picture.in_numpy(settings, picture.compute(settings)).strip()]
+            assert "**In NumPy**" in found.words
 
 
 def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
@@ -47,8 +45,9 @@ def test_no_code_of_a_turn_before_the_reveal(shown):
 def test_no_code_of_a_change_before_the_reveal(shown):
     page = shown("invariance", dataset="iris", predict="1")
     assert not page.app.code
-    for method in ("batch", "layer", "weight"):
-        page.open("invariance", dataset="iris", predict="1", cell=f"{method}.case_rescaling")
+    for delta, method in product(("3", "-3"), ("batch", "layer", "weight")):
+        cell = {"cell": f"{method}.case_rescaling", "delta": delta}
+        page.open("invariance", dataset="iris", predict="1", **cell)
         assert not page.app.code
         page.app.button(key="predict_✗").click().run()
     assert len(scripts(page)) == 1, "all that the picture shows is predicted now"

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import translated
 from normgeo.datasets.datasets import DATASETS
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
@@ -16,6 +15,7 @@ from normgeo.pictures import PICTURES
 from normgeo.settings import RULES, Settings
 from normgeo.ui.controls import EPSILONS, offered, useless
 from normgeo.ui.possible import whole, why_not
+from tests.pairwise import loops
 
 
 def button(page):
@@ -81,32 +81,33 @@ def works(picture: str, settings: Settings) -> bool:
     return True
 
 
-@pytest.mark.parametrize("dataset", TRIED["dataset"])
-@pytest.mark.parametrize("picture", PAGES_OF_DATA)
-def test_what_is_offered_is_what_can_be_computed(picture, dataset, monkeypatch):
+@pytest.mark.parametrize("rows", loops(TRIED["dataset"], PAGES_OF_DATA, of=1))
+def test_what_is_offered_is_what_can_be_computed(monkeypatch, rows, subtests):
     """For small data sets with each family, method and weights, and some numbers.
 
     Where nothing works, another setting is at fault, and all is offered.
     """
-    monkeypatch.setattr("normgeo.pictures.model_on_data._fitted", untrained)
-    for state in STATES:
-        settings = Settings(**{"dataset": dataset, **state})
-        for name, values in TRIED.items():
-            if name not in PICTURES[picture].uses:
-                continue
-            asked = {
-                value: PICTURES[picture].decisive(replace(settings, **{name: value}))
-                for value in values
-            }
-            right = {value for value, one in asked.items() if works(picture, one)}
-            there = offered(settings, name, picture)
-            if there is None:
-                there = whole(picture, settings, name, RULES[name])
-            now = {getattr(settings, name)} & {*values}  # is shown all the same
-            given = {value for value in asked if value in there} | now
-            if name != "dataset":  # of which others work
-                right = right or {*asked}
-            assert given == right | now, (state, name)
+    for dataset, picture in rows:
+        with subtests.test(dataset=dataset, picture=picture):
+            monkeypatch.setattr("normgeo.pictures.model_on_data._fitted", untrained)
+            for state in STATES:
+                settings = Settings(**{"dataset": dataset, **state})
+                for name, values in TRIED.items():
+                    if name not in PICTURES[picture].uses:
+                        continue
+                    asked = {
+                        value: PICTURES[picture].decisive(replace(settings, **{name: value}))
+                        for value in values
+                    }
+                    right = {value for value, one in asked.items() if works(picture, one)}
+                    there = offered(settings, name, picture)
+                    if there is None:
+                        there = whole(picture, settings, name, RULES[name])
+                    now = {getattr(settings, name)} & {*values}  # is shown all the same
+                    given = {value for value in asked if value in there} | now
+                    if name != "dataset":  # of which others work
+                        right = right or {*asked}
+                    assert given == right | now, (state, name)
 
 
 def test_pictures_of_raw_features_are_estimated_as_they_are_computed():
@@ -163,26 +164,19 @@ def test_only_groups_that_divide_the_neurons_are_offered(shown):
     assert page.app.selectbox(key="groups").options == ["1", "2", "3", "6"]
 
 
-def test_families_are_offered_in_the_language_in_use():
-    settings = Settings(dataset="linnerud")
-    before = offered(settings, "family", "turn")
-    with translated(str.upper):
-        there = offered(settings, "family", "turn")
-        assert [*there.values()] == [*map(str.upper, before.values())]
-
-
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_what_is_called_useless_changes_nothing(method):
-    settings = Settings(method=method)
-    changes = {
-        "groups": Settings(method=method, groups=1),
-        "statistics": Settings(method=method, statistics="frozen"),
-    }
-    for name, changed in changes.items():
-        same = changed.normalizer == settings.normalizer
-        assert bool(useless(settings, name)) == same, name
-    takes_eps = Settings(method=method, eps=0.5).normalizer.added_eps == 0.5
-    assert bool(useless(settings, "eps")) == (not takes_eps)
+def test_what_is_called_useless_changes_nothing(subtests):
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            settings = Settings(method=method)
+            changes = {
+                "groups": Settings(method=method, groups=1),
+                "statistics": Settings(method=method, statistics="frozen"),
+            }
+            for name, changed in changes.items():
+                same = changed.normalizer == settings.normalizer
+                assert bool(useless(settings, name)) == same, name
+            takes_eps = Settings(method=method, eps=0.5).normalizer.added_eps == 0.5
+            assert bool(useless(settings, "eps")) == (not takes_eps)
 
 
 def test_disabled_setting_says_why(shown):

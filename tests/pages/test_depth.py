@@ -1,5 +1,7 @@
 """The Depth page: what it shows, found by key."""
 
+import pytest
+
 from normgeo.depth.changes import CHANGES
 from normgeo.tables.marks import in_markdown
 
@@ -36,9 +38,13 @@ def test_what_is_ignored_stands_in_a_table_with_the_way_or_what_moves(shown):
     assert post.startswith(f"{NO} outputs move by ")
 
 
-def test_attention_and_images_are_tabs_of_their_own(shown):
+def test_attention_is_a_tab_of_its_own(shown):
     page = shown("depth", tab="attention", depth="2", method="group", groups="8", neurons="32")
     assert page.figures == ["depth", "attention"]
+
+
+@pytest.mark.exhaustive
+def test_images_are_a_tab_of_their_own(shown):
     page = shown("depth", tab="images", depth="2", epochs="1")
     assert page.figures == ["depth", "images"]
     assert "rarely on" in page.words

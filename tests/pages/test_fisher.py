@@ -11,6 +11,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.fisher import TABS
+from tests.pairwise import loops
 
 QUESTION = "What is the shape of parameter space?"
 
@@ -42,14 +43,15 @@ def test_default_method_of_the_page_is_its_own_and_leaves_the_others_alone(shown
     assert "method" not in page.query
 
 
-@pytest.mark.parametrize("method", ["batch", "layer"])
-def test_method_that_the_url_names_is_kept_on_the_page_and_goes_along(shown, method):
-    page = shown("fisher", method=method, dataset="wine")
-    assert page.app.selectbox(key="method").value == method
-    page.app.selectbox(key="dataset").set_value("iris").run()
-    assert page.query["method"] == method
-    page.open("learning_rate")
-    assert page.app.selectbox(key="method").value == method
+def test_method_that_the_url_names_is_kept_on_the_page_and_goes_along(shown, subtests):
+    for method in ["batch", "layer"]:
+        with subtests.test(method=method):
+            page = shown("fisher", method=method, dataset="wine")
+            assert page.app.selectbox(key="method").value == method
+            page.app.selectbox(key="dataset").set_value("iris").run()
+            assert page.query["method"] == method
+            page.open("learning_rate")
+            assert page.app.selectbox(key="method").value == method
 
 
 def test_method_that_is_chosen_stands_in_the_url_even_if_it_is_a_default(shown):
@@ -115,13 +117,14 @@ def test_standard_model_stands_alone(shown):
     assert len(page.figure("fisher")["data"]) == 6
 
 
-@pytest.mark.parametrize("tab", TABS)
-@pytest.mark.parametrize("method", ["batch", "layer", "standard"])
-def test_every_tab_has_its_picture(shown, tab, method):
-    page = shown("fisher", dataset="iris", tab=tab, method=method)
-    below = {"equation": [], "blocks": ["fisher"]}.get(tab, [tab])
-    assert page.figures == ["equal_kl", *below]
-    assert [info.value for info in page.app.info] == []
+@pytest.mark.parametrize("rows", loops(TABS, ["batch", "layer", "standard"], of=1))
+def test_every_tab_has_its_picture(shown, rows, subtests):
+    for tab, method in rows:
+        with subtests.test(tab=tab, method=method):
+            page = shown("fisher", dataset="iris", tab=tab, method=method)
+            below = {"equation": [], "blocks": ["fisher"]}.get(tab, [tab])
+            assert page.figures == ["equal_kl", *below]
+            assert [info.value for info in page.app.info] == []
 
 
 def test_equation_13_tab_tells_how_far_it_is_off(shown):
@@ -156,32 +159,33 @@ def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
     assert "Eq. 10 and 11, Bernoulli, case 0, neuron 0" in page.words
 
 
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_every_method_has_a_picture(shown, method):
-    page = shown("fisher", dataset="wine", method=method, groups="2", neurons="6")
-    assert page.figures == ["equal_kl", "fisher"]
+def test_every_method_has_a_picture(shown, subtests):
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            page = shown("fisher", dataset="wine", method=method, groups="2", neurons="6")
+            assert page.figures == ["equal_kl", "fisher"]
 
 
-@pytest.mark.parametrize("dataset", [key for key in DATASETS if key != "digits"])
-def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
-    page = shown("fisher", dataset=dataset, theme="dark")
-    assert page.figures == ["equal_kl", "fisher"]
+def test_every_data_set_has_a_picture_in_both_themes(shown, subtests):
+    for dataset in [key for key in DATASETS if key != "digits"]:
+        with subtests.test(dataset=dataset):
+            page = shown("fisher", dataset=dataset, theme="dark")
+            assert page.figures == ["equal_kl", "fisher"]
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
+def test_no_picture_is_a_sentence(shown, subtests):
+    for query, words in [
         ({"neurons": "1", "method": "layer"}, "needs at least 2 of them per group; got 1"),
         ({"neurons": "40"}, "2,520"),
         ({"neuron": "77"}, "Neurons are numbered from 0 to 9"),
-    ],
-    ids=["one neuron", "too many parameters", "no such neuron"],
-)
-def test_no_picture_is_a_sentence(shown, query, words):
-    page = shown("fisher", **query)
-    assert page.figures == []
-    assert words in page.app.info[0].value
-    assert len({info.value for info in page.app.info}) == len(page.app.info), "each reason once"
+    ]:
+        with subtests.test(query=query, words=words):
+            page = shown("fisher", **query)
+            assert page.figures == []
+            assert words in page.app.info[0].value
+            assert len({info.value for info in page.app.info}) == len(page.app.info), (
+                "each reason once"
+            )
 
 
 def test_reason_of_the_picture_and_of_its_tab_is_said_once_each_time(shown):

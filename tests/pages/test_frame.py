@@ -1,17 +1,16 @@
 """The state of a session: from the URL, through the pages, and back to the defaults."""
 
-import pytest
-
 from normgeo.ui.frame import PAGES
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, page):
-    keep_audit()
-    found = shown(page)
-    (heading,) = found.app.title
-    assert heading.value.endswith("?")
-    assert found.warnings == []
+def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests):
+    for page in PAGES:
+        with subtests.test(page=page):
+            keep_audit()
+            found = shown(page)
+            (heading,) = found.app.title
+            assert heading.value.endswith("?")
+            assert found.warnings == []
 
 
 def test_settings_go_along_with_the_navigation(shown):

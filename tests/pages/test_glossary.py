@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from normgeo.ui.frame import PAGES
 from normgeo.ui.teaching import glossary
 
@@ -37,9 +35,9 @@ FORMULAS = [
     ("fisher", {"tab": "magnitude"}),
     ("fisher", {"tab": "labels"}),
     ("fisher", {"tab": "equation"}),
-    ("fisher", {"tab": "equation", "family": "poisson"}),
+    ("fisher", {"tab": "equation", "family": "poisson", "dataset": "linnerud_reversed"}),
     ("fisher", {"tab": "equation", "family": "categorical"}),
-    ("batch", {"tab": "equation"}),
+    ("batch", {"tab": "equation", "dataset": "digits"}),
     ("recurrent", {"tab": "why"}),
     ("recurrent", {"tab": "why", "activation": "relu"}),
     ("depth", {"tab": "why", "depth": "2"}),
@@ -64,12 +62,13 @@ def test_every_entry_is_a_sentence():
     assert all(said.endswith(".") for said in glossary.entries().values())
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "audit"])
-def test_page_shows_the_meaning_of_each_symbol_in_its_words(shown, page):
-    found = shown(page)
-    words = found.words + "".join(map(found.captions, found.figures))
-    used = {symbol for symbol in SYMBOLS if symbol in re.sub("<[^>]*>", "", words)}
-    assert used - set(listed(found)) == set()
+def test_page_shows_the_meaning_of_each_symbol_in_its_words(shown, subtests):
+    for page in [page for page in PAGES if page != "audit"]:
+        with subtests.test(page=page):
+            found = shown(page)
+            words = found.words + "".join(map(found.captions, found.figures))
+            used = {symbol for symbol in SYMBOLS if symbol in re.sub("<[^>]*>", "", words)}
+            assert used - set(listed(found)) == set()
 
 
 def test_symbols_of_a_formula_are_its_letters():
@@ -77,18 +76,20 @@ def test_symbols_of_a_formula_are_its_letters():
     assert symbols(tex) == {"KL", "δ", "g", "F", "ds"}
 
 
-@pytest.mark.parametrize(("page", "query"), FORMULAS)
-def test_page_shows_the_meaning_of_each_symbol_of_its_formulas(shown, page, query):
-    found = shown(page, **query)
-    formulas = [formula.value for formula in found.app.latex]
-    words = [e.value for kind in (found.app.markdown, found.app.caption) for e in kind]
-    formulas += [inline for each in words for inline in re.findall(r"\$([^$]+)\$", each)]
-    used = set().union(*map(symbols, formulas))
-    assert len(used) > 1
-    assert used - {form for name in listed(found) for form in name.split(", ")} == set()
+def test_page_shows_the_meaning_of_each_symbol_of_its_formulas(shown, subtests):
+    for page, query in FORMULAS:
+        with subtests.test(page=page, query=query):
+            found = shown(page, **{"dataset": "iris"} | query)
+            formulas = [formula.value for formula in found.app.latex]
+            words = [e.value for kind in (found.app.markdown, found.app.caption) for e in kind]
+            formulas += [inline for each in words for inline in re.findall(r"\$([^$]+)\$", each)]
+            used = set().union(*map(symbols, formulas))
+            assert len(used) > 1
+            assert used - {form for name in listed(found) for form in name.split(", ")} == set()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_symbols_go_along_to_a_room(shown, keep_audit, page):
-    keep_audit()
-    assert listed(shown(page, present="1")) == listed(shown(page)) != []
+def test_symbols_go_along_to_a_room(shown, keep_audit, subtests):
+    for page in PAGES:
+        with subtests.test(page=page):
+            keep_audit()
+            assert listed(shown(page, present="1")) == listed(shown(page)) != []

@@ -31,13 +31,14 @@ def z_by_hand(X, W, n, h):
     ]
 
 
-@pytest.mark.parametrize(("example", "place"), [("", ""), (EDITED, "2.0")], ids=["start", "edited"])
-def test_arithmetic_ends_with_the_z_of_each_method(shown, example, place):
-    home = shown("home", example=example, place=place) if example else shown("home")
-    X, W = read(example) if example else (EXAMPLE_X, EXAMPLE_W)
-    n, h = map(int, place.split(".")) if place else EXAMPLE_PLACE
-    found = results(home.captions("averages"))
-    assert found == pytest.approx(z_by_hand(X, W, n, h)[:3], rel=0.005)
+def test_arithmetic_ends_with_the_z_of_each_method(shown, subtests):
+    for example, place in [("", ""), (EDITED, "2.0")]:
+        with subtests.test(example=example, place=place):
+            home = shown("home", example=example, place=place) if example else shown("home")
+            X, W = read(example) if example else (EXAMPLE_X, EXAMPLE_W)
+            n, h = map(int, place.split(".")) if place else EXAMPLE_PLACE
+            found = results(home.captions("averages"))
+            assert found == pytest.approx(z_by_hand(X, W, n, h)[:3], rel=0.005)
 
 
 def test_arithmetic_can_be_followed(shown):
@@ -74,23 +75,21 @@ def test_example_begins_with_the_numbers_of_the_library(shown):
         assert (A - mu) / np.sqrt(variance) == pytest.approx(np.array(expected))
 
 
-@pytest.mark.parametrize(
-    ("example", "warnings"),
-    [
+def test_an_example_from_an_address_is_named_where_it_is_bad(shown, subtests):
+    for example, warnings in [
         ("1.2.0_0.3.0_2.1.3", 1),
         ("1.2.0_0.3.0_2.1.3_0.1.0_2.2.1_1.0.1e99", 1),
         ("1.2.0_0.3.0_2.1.3_0.1.0_2.2.1_1.0.100", 1),
         ("0.0.0_0.0.0_0.0.0_0.0.0_0.0.0_0.0.0", 0),
-    ],
-)
-def test_an_example_from_an_address_is_named_where_it_is_bad(shown, example, warnings):
-    home = shown("home", example=example)
-    assert len(home.warnings) == warnings
-    used = home.table("example")["example"]
-    assert used == (Settings.example if warnings else example)
-    assert home.figures == ["averages"]
-    if not warnings:
-        assert home.captions("averages").count("so there is no z.") == 3
+    ]:
+        with subtests.test(example=example, warnings=warnings):
+            home = shown("home", example=example)
+            assert len(home.warnings) == warnings
+            used = home.table("example")["example"]
+            assert used == (Settings.example if warnings else example)
+            assert home.figures == ["averages"]
+            if not warnings:
+                assert home.captions("averages").count("so there is no z.") == 3
 
 
 def test_example_and_figure_stay_apart_from_other_settings(shown):
@@ -105,11 +104,12 @@ def test_table_is_table_1(shown):
     assert "18 of 18 cells agree with the paper" in home.words
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_every_data_set_has_its_grids(shown, dataset):
-    home = shown("home", dataset=dataset)
-    assert home.figures == ["averages"]
-    assert home.app.selectbox(key="dataset").value == dataset
+def test_every_data_set_has_its_grids(shown, subtests):
+    for dataset in DATASETS:
+        with subtests.test(dataset=dataset):
+            home = shown("home", dataset=dataset)
+            assert home.figures == ["averages"]
+            assert home.app.selectbox(key="dataset").value == dataset
 
 
 def test_one_neuron_still_has_grids(shown):

@@ -60,30 +60,32 @@ def test_the_oracle_sees_a_link_an_image_and_html() -> None:
         assert kind in parts(HOSTILE[name])[0]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_code_is_the_words_and_nothing_else(name: str) -> None:
-    words = HOSTILE[name].replace("\n", " ").replace("\r", " ").replace("\x00", "")[:200]
-    kinds, around, codes = parts(f"got {code(words)} here")
-    assert kinds <= HARMLESS
-    assert around == "got   here"
-    if words.strip():
-        assert codes.strip() == words.strip()
+def test_code_is_the_words_and_nothing_else(subtests: pytest.Subtests) -> None:
+    for name in HOSTILE:
+        with subtests.test(name=name):
+            words = HOSTILE[name].replace("\n", " ").replace("\r", " ").replace("\x00", "")[:200]
+            kinds, around, codes = parts(f"got {code(words)} here")
+            assert kinds <= HARMLESS
+            assert around == "got   here"
+            if words.strip():
+                assert codes.strip() == words.strip()
 
 
-@pytest.mark.parametrize("setting", [*SETTINGS, "unknown"])
-def test_each_value_is_told_as_code(setting: str) -> None:
-    for value in HOSTILE.values():
-        query = {value: "x"} if setting == "unknown" else {setting: value}
-        settings, (problem,) = Settings.from_query(query)
-        assert settings == Settings()
-        with marking(code):
-            sentence = str(problem)
-        kinds, around, codes = parts(sentence)
-        assert kinds <= HARMLESS
-        assert "evil" not in around
-        assert repr(value[:60])[1:-1] in codes
-        assert sentence.isprintable()
-        assert len(sentence) < 1000
+def test_each_value_is_told_as_code(subtests: pytest.Subtests) -> None:
+    for setting in [*SETTINGS, "unknown"]:
+        with subtests.test(setting=setting):
+            for value in HOSTILE.values():
+                query = {value: "x"} if setting == "unknown" else {setting: value}
+                settings, (problem,) = Settings.from_query(query)
+                assert settings == Settings()
+                with marking(code):
+                    sentence = str(problem)
+                kinds, around, codes = parts(sentence)
+                assert kinds <= HARMLESS
+                assert "evil" not in around
+                assert repr(value[:60])[1:-1] in codes
+                assert sentence.isprintable()
+                assert len(sentence) < 1000
 
 
 @pytest.fixture
@@ -99,23 +101,24 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("refused")
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_shows_a_hostile_address_as_code(shown: Any, page: str) -> None:
-    first = list(PAGES).index(page) * WARNINGS % len(HOSTILE)  # other warnings on each page
-    values = [*list(HOSTILE.values())[first:], *list(HOSTILE.values())[:first]]
-    query = dict(zip(SETTINGS, values, strict=False)) | dict.fromkeys(values, "x")
-    for none in ("", HOSTILE["lone"]):  # neither is a name in an address
-        query.pop(none)
-    query = {name: value for name, value in query.items() if value != HOSTILE["lone"]}
-    found = shown(page, **query)
-    assert len(found.warnings) == WARNINGS + 1
-    assert found.warnings[-1] == (
-        f"The address holds {len(query) - WARNINGS} more values that could not be used."
-    )
-    for sentence in [*found.warnings, *(info.value for info in found.app.info)]:
-        kinds, around, _ = parts(sentence)
-        assert kinds <= HARMLESS
-        assert "evil" not in around
-        assert sentence.isprintable()
-    told = (found.app.title, found.app.markdown, found.app.caption, found.app.error)
-    assert "evil" not in "\n".join(element.value for kind in told for element in kind)
+def test_every_page_shows_a_hostile_address_as_code(shown: Any, subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(page=page):
+            first = list(PAGES).index(page) * WARNINGS % len(HOSTILE)  # other warnings on each page
+            values = [*list(HOSTILE.values())[first:], *list(HOSTILE.values())[:first]]
+            query = dict(zip(SETTINGS, values, strict=False)) | dict.fromkeys(values, "x")
+            for none in ("", HOSTILE["lone"]):  # neither is a name in an address
+                query.pop(none)
+            query = {name: value for name, value in query.items() if value != HOSTILE["lone"]}
+            found = shown(page, **query)
+            assert len(found.warnings) == WARNINGS + 1
+            assert found.warnings[-1] == (
+                f"The address holds {len(query) - WARNINGS} more values that could not be used."
+            )
+            for sentence in [*found.warnings, *(info.value for info in found.app.info)]:
+                kinds, around, _ = parts(sentence)
+                assert kinds <= HARMLESS
+                assert "evil" not in around
+                assert sentence.isprintable()
+            told = (found.app.title, found.app.markdown, found.app.caption, found.app.error)
+            assert "evil" not in "\n".join(element.value for kind in told for element in kind)

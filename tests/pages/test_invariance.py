@@ -9,7 +9,9 @@ from sklearn.datasets import load_digits
 
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
+from normgeo.settings import SETTINGS
 from normgeo.ui import export_row
+from tests.pairwise import loops
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
 QUESTION = "What may change while z stays the same?"
@@ -64,9 +66,8 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
     assert rf"\frac{{{3 * a:.3g} - {3 * mu:.3g}}}{{{3 * sigma:.3g}}}" in numbers
 
 
-@pytest.mark.parametrize(
-    ("cell", "algebra", "reason"),
-    [
+def test_why_follows_from_the_two_words(shown, subtests):
+    for cell, algebra, reason in [
         (
             "batch.dataset_recentering",
             r"\frac{(a + s) - (\mu + s)}{\sigma} = z",
@@ -81,22 +82,24 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
             "cancels, its sign",
         ),
         ("standard.case_rescaling", r"\frac{\delta a}{1} \neq z", "nothing divides"),
-    ],
+    ]:
+        with subtests.test(cell=cell, algebra=algebra, reason=reason):
+            page = shown("invariance", cell=cell, tab="why")
+            assert algebra in page.app.latex[0].value
+            assert reason in page.words
+
+
+@pytest.mark.parametrize(
+    "rows", loops(TRANSFORMS, ["batch", "group", "layer-batch", "weight-none"], of=1)
 )
-def test_why_follows_from_the_two_words(shown, cell, algebra, reason):
-    page = shown("invariance", cell=cell, tab="why")
-    assert algebra in page.app.latex[0].value
-    assert reason in page.words
-
-
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("row", ["batch", "group", "layer-batch", "weight-none"])
-def test_every_cell_has_a_picture_and_a_reason(shown, row, transform):
-    page = shown("invariance", cell=f"{row}.{transform}", tab="why")
-    assert page.figures == ["effect"]
-    verdict = certify(page_normalizer(row), TRANSFORMS[transform])
-    assert (r"\neq z" in page.app.latex[0].value) == (not verdict.invariant)
-    assert ("factor cancels" in page.words) <= verdict.invariant
+def test_every_cell_has_a_picture_and_a_reason(shown, rows, subtests):
+    for transform, row in rows:
+        with subtests.test(transform=transform, row=row):
+            page = shown("invariance", cell=f"{row}.{transform}", tab="why")
+            assert page.figures == ["effect"]
+            verdict = certify(page_normalizer(row), TRANSFORMS[transform])
+            assert (r"\neq z" in page.app.latex[0].value) == (not verdict.invariant)
+            assert ("factor cancels" in page.words) <= verdict.invariant
 
 
 def page_normalizer(row):
@@ -179,9 +182,10 @@ def test_iris_shows_its_four_features_as_bars(shown):
     assert (pictures["type"], pictures["fill"]) == ("scatter", "toself")
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_every_data_set_has_a_picture(shown, dataset):
-    assert shown("invariance", dataset=dataset).figures == ["effect"]
+def test_every_data_set_has_a_picture(shown, subtests):
+    for dataset in DATASETS:
+        with subtests.test(dataset=dataset):
+            assert shown("invariance", dataset=dataset).figures == ["effect"]
 
 
 def test_one_neuron_is_explained_where_its_z_is_undefined(shown):
@@ -304,22 +308,28 @@ def test_own_normalizer_has_its_row(shown):
     assert page.query["center"] == "none"
 
 
-@pytest.mark.parametrize("tab", ["why", "certificate", "blackboard", "floating_point"])
-def test_own_normalizer_drives_the_page_like_any_other_row(shown, tab):
-    words = {"center": "weight", "scale": "layer"}
-    page = shown("invariance", cell="own.dataset_recentering", tab=tab, **words, groups="1")
-    own = certify(Normalizer("weight", "layer"), TRANSFORMS["dataset_recentering"])
-    assert page.signs()["your own: weight, layer"] == "✓✗✗✓✗✓"
-    assert page.pressed == ["own.dataset_recentering"]
-    assert list(verdicts(page)) == ["batch norm", "layer norm", "weight norm", "(weight, layer)"]
-    assert verdicts(page)["(weight, layer)"] == own.word == "not invariant"
-    said = {
-        "why": r"\frac{(a + s) - \mu'}{\sigma'} \neq z",
-        "certificate": "(weight, layer), dataset re-centering: not invariant.",
-        "blackboard": "moves the z of (weight, layer)",
-        "floating_point": "",
-    }
-    assert said[tab] in page.words
+def test_own_normalizer_drives_the_page_like_any_other_row(shown, subtests):
+    for tab in ["why", "certificate", "blackboard", "floating_point"]:
+        with subtests.test(tab=tab):
+            words = {"center": "weight", "scale": "layer"}
+            page = shown("invariance", cell="own.dataset_recentering", tab=tab, **words, groups="1")
+            own = certify(Normalizer("weight", "layer"), TRANSFORMS["dataset_recentering"])
+            assert page.signs()["your own: weight, layer"] == "✓✗✗✓✗✓"
+            assert page.pressed == ["own.dataset_recentering"]
+            assert list(verdicts(page)) == [
+                "batch norm",
+                "layer norm",
+                "weight norm",
+                "(weight, layer)",
+            ]
+            assert verdicts(page)["(weight, layer)"] == own.word == "not invariant"
+            said = {
+                "why": r"\frac{(a + s) - \mu'}{\sigma'} \neq z",
+                "certificate": "(weight, layer), dataset re-centering: not invariant.",
+                "blackboard": "moves the z of (weight, layer)",
+                "floating_point": "",
+            }
+            assert said[tab] in page.words
 
 
 def test_selected_row_is_always_in_the_table(shown):
@@ -348,7 +358,8 @@ def test_value_against_its_rule_is_refused_in_a_sentence(shown):
     page = shown("invariance", dataset="iris")
     page.app.number_input(key="delta").set_value(0.0).run()
     assert page.query == {"dataset": "iris"}
-    assert page.warnings == ["`delta` must be a number from -100 to 100, not 0; got `'0.0'`."]
+    words = "must be a number from -100 to 100, not 0; `'0.0'` is not."
+    assert page.warnings == [f"{SETTINGS['delta'].label} {words}"]
     assert page.app.number_input(key="delta").value == 3.0
 
 
@@ -365,13 +376,17 @@ def test_bad_values_are_named_and_replaced(shown):
 
 def test_index_outside_the_rows_is_explained(shown):
     page = shown("invariance", index="9999")
-    assert "must name one of the 1797 rows of X" in page.app.info[0].value
+    assert (
+        "The 1797 rows of X are numbered from 0 to 1796: there is no row 9999."
+        in page.app.info[0].value
+    )
 
 
-@pytest.mark.parametrize("kind", ["html", "png", "svg", "pdf", "csv", "json"])
-def test_every_format_has_a_button(shown, kind):
-    keys = [button.key for button in shown("invariance").app.get("download_button")]
-    assert f"effect_{kind}" in keys
+def test_every_format_has_a_button(shown, subtests):
+    for kind in ["html", "png", "svg", "pdf", "csv", "json"]:
+        with subtests.test(kind=kind):
+            keys = [button.key for button in shown("invariance").app.get("download_button")]
+            assert f"effect_{kind}" in keys
 
 
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):

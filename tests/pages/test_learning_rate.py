@@ -10,6 +10,7 @@ from normgeo.claims import CLAIMS
 from normgeo.datasets.datasets import DATASETS
 from normgeo.tables.marks import in_markdown
 from normgeo.ui.learning_rate import TABS
+from tests.pairwise import loops
 
 QUESTION = "Why does a large weight vector turn slowly?"
 LAWFUL = [key for key, normalizer in NORMALIZERS.items() if normalizer.scale != "none"]
@@ -37,6 +38,16 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     assert "<b>batch norm</b>, weights of neuron 0: one gradient step" in page.captions("turn")
     assert page.query == {}
+
+
+def test_turn_is_said_to_be_of_a_gradient_step_whatever_trains(shown):
+    """A step of Adam has the same length at every norm: its turn only halves."""
+    page = shown("learning_rate", dataset="iris", optimizer="adam", steps="5")
+    assert factors(page)[2] == "¼"
+    assert "turn by −ηG, tan θ" in page.captions("turn")
+    assert "angular update θ of a gradient step" in page.captions("turn")
+    (power,) = re.findall(r"to the power (−[\d.]+)\.", page.captions("descent"))
+    assert float(power.replace("−", "-")) == pytest.approx(-1, abs=0.05)
 
 
 def test_growth_of_the_url_is_where_the_slider_opens(shown):
@@ -93,16 +104,17 @@ def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     assert "Half the gradient at twice the radius: the turn is a quarter." in page.words
 
 
-@pytest.mark.parametrize("state", [{"method": "standard"}, {"statistics": "frozen"}])
-def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, state):
-    page = shown("learning_rate", dataset="wine", **state)
-    assert page.figures == ["turn"]
-    assert "No wedges: the loss changes along a ray." in page.captions("turn")
-    assert "No law here" in page.captions("turn")
-    assert "no law ties the turn of a step to ‖w‖" in page.app.info[0].value
-    page.open("learning_rate", dataset="wine", tab="equation", **state)
-    assert "No law here" in page.app.info[0].value
-    assert len(page.app.latex) == 0
+def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, subtests):
+    for state in [{"method": "standard"}, {"statistics": "frozen"}]:
+        with subtests.test(state=state):
+            page = shown("learning_rate", dataset="wine", **state)
+            assert page.figures == ["turn"]
+            assert "No wedges: the loss changes along a ray." in page.captions("turn")
+            assert "No law here" in page.captions("turn")
+            assert "no law ties the turn of a step to ‖w‖" in page.app.info[0].value
+            page.open("learning_rate", dataset="wine", tab="equation", **state)
+            assert "No law here" in page.app.info[0].value
+            assert len(page.app.latex) == 0
 
 
 def test_norm_without_a_frame_opens_the_nearest_and_says_so(shown):
@@ -116,20 +128,22 @@ def test_norm_without_a_frame_opens_the_nearest_and_says_so(shown):
 LINKS = sorted({claim.page for claim in CLAIMS.values() if claim.page.startswith("learning_rate")})
 
 
-@pytest.mark.parametrize("link", LINKS)
-def test_links_of_the_audit_show_their_pictures(shown, link):
-    page, _, query = link.partition("?")
-    opened = shown(page, **dict(parse_qsl(query)))
-    assert opened.figures[0] == "turn"
-    assert len(opened.figures) > 1 or "standard" in query
-    assert [warning.value for warning in opened.app.warning] == []
+def test_links_of_the_audit_show_their_pictures(shown, subtests):
+    for link in LINKS:
+        with subtests.test(link=link):
+            page, _, query = link.partition("?")
+            opened = shown(page, **dict(parse_qsl(query)))
+            assert opened.figures[0] == "turn"
+            assert len(opened.figures) > 1 or "standard" in query
+            assert [warning.value for warning in opened.app.warning] == []
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_every_method_has_its_picture(shown, method):
-    page = shown("learning_rate", method=method, neurons="6", dataset="wine", growth="2")
-    assert page.figures == ["turn", "descent"]
-    assert factors(page) == ["2", "½", "¼", "1"]
+def test_every_method_has_its_picture(shown, subtests):
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            page = shown("learning_rate", method=method, neurons="6", dataset="wine", growth="2")
+            assert page.figures == ["turn", "descent"]
+            assert factors(page) == ["2", "½", "¼", "1"]
 
 
 DRAWN = {tab: [tab] for tab in TABS} | {"fisher": ["doubling", "ellipse"], "equation": []}
@@ -143,13 +157,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("tab", TABS)
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_every_data_set_has_its_pictures_or_the_sentence_that_is_known(shown, dataset, tab):
-    page = shown("learning_rate", dataset=dataset, tab=tab, steps="5")
-    figures, *sentences = REFUSED.get((dataset, tab), (DRAWN[tab],))
-    assert page.figures == ["turn", *figures]
-    assert [info.value for info in page.app.info] == sentences
+@pytest.mark.parametrize("rows", loops(TABS, DATASETS, of=1))
+def test_every_data_set_has_its_pictures_or_the_sentence_that_is_known(shown, rows, subtests):
+    for tab, dataset in rows:
+        with subtests.test(tab=tab, dataset=dataset):
+            page = shown("learning_rate", dataset=dataset, tab=tab, steps="5")
+            figures, *sentences = REFUSED.get((dataset, tab), (DRAWN[tab],))
+            assert page.figures == ["turn", *figures]
+            assert [info.value for info in page.app.info] == sentences
 
 
 def latex(page) -> str:
@@ -167,17 +182,20 @@ def test_optimizer_goes_into_the_url_and_changes_the_run_only(shown):
     assert page.figure("turn") == before
 
 
-@pytest.mark.parametrize("tab", ["descent", "equilibrium"])
-@pytest.mark.parametrize(("optimizer", "title"), [("momentum", "momentum"), ("adamw", "AdamW")])
-def test_automatic_rate_of_an_optimizer_is_told_beside_the_field(shown, tab, optimizer, title):
-    chosen = {"dataset": "wine", "tab": tab, "optimizer": optimizer}
-    page = shown("learning_rate", **chosen)
-    (told,) = (words.value for words in page.app.caption if "Automatic" in words.value)
-    rate = told.removeprefix(f"Automatic learning rate for {title}: η = ").removesuffix(".")
-    assert f"{title}" in page.captions(tab)
-    assert f"η = {float(rate):.3g}," in page.captions(tab)
-    page.open("learning_rate", rate="0.01", **chosen)
-    assert not any("Automatic" in words.value for words in page.app.caption)
+@pytest.mark.parametrize(
+    "rows", loops(["descent", "equilibrium"], [("momentum", "momentum"), ("adamw", "AdamW")], of=1)
+)
+def test_automatic_rate_of_an_optimizer_is_told_beside_the_field(shown, rows, subtests):
+    for tab, (optimizer, title) in rows:
+        with subtests.test(tab=tab, optimizer=optimizer, title=title):
+            chosen = {"dataset": "wine", "tab": tab, "optimizer": optimizer}
+            page = shown("learning_rate", **chosen)
+            (told,) = (words.value for words in page.app.caption if "Automatic" in words.value)
+            rate = told.removeprefix(f"Automatic learning rate for {title}: η = ").removesuffix(".")
+            assert f"{title}" in page.captions(tab)
+            assert f"η = {float(rate):.3g}," in page.captions(tab)
+            page.open("learning_rate", rate="0.01", **chosen)
+            assert not any("Automatic" in words.value for words in page.app.caption)
 
 
 def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
@@ -223,13 +241,16 @@ def test_equilibrium_plugs_in_the_numbers_of_the_picture(shown):
     assert f"predicted {norm:.2f}"[:-1] in page.captions("equilibrium")
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "sign"),
-    [("momentum", r"(1 - \beta)"), ("adamw", r"\beta_1"), ("adam", r"\kappa"), ("lion", r"\rho_k")],
-)
-def test_equilibrium_has_the_law_of_its_optimizer(shown, optimizer, sign):
-    page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer=optimizer)
-    assert sign in latex(page)
+def test_equilibrium_has_the_law_of_its_optimizer(shown, subtests):
+    for optimizer, sign in [
+        ("momentum", r"(1 - \beta)"),
+        ("adamw", r"\beta_1"),
+        ("adam", r"\kappa"),
+        ("lion", r"\rho_k"),
+    ]:
+        with subtests.test(optimizer=optimizer, sign=sign):
+            page = shown("learning_rate", dataset="wine", tab="equilibrium", optimizer=optimizer)
+            assert sign in latex(page)
 
 
 def test_equilibrium_of_a_decay_that_hardly_turns_has_its_angle(shown):
@@ -239,10 +260,11 @@ def test_equilibrium_of_a_decay_that_hardly_turns_has_its_angle(shown):
     assert r"{5.73 \cdot 10^{-9}}^\circ" in latex(page)
 
 
-@pytest.mark.parametrize("tab", ["descent", "equilibrium", "spiral", "twin", "fisher"])
-def test_step_of_1e_300_is_shown(shown, tab):
-    page = shown("learning_rate", dataset="wine", tab=tab, rate="1e-300", steps="50")
-    assert page.figures[0] == "turn"
+def test_step_of_1e_300_is_shown(shown, subtests):
+    for tab in ["descent", "equilibrium", "spiral", "twin", "fisher"]:
+        with subtests.test(tab=tab):
+            page = shown("learning_rate", dataset="wine", tab=tab, rate="1e-300", steps="50")
+            assert page.figures[0] == "turn"
 
 
 def test_step_below_all_floats_is_explained(shown):
@@ -276,11 +298,12 @@ def test_spiral_plugs_in_its_radius(shown):
     assert page.figures == ["turn", "spiral"]
 
 
-@pytest.mark.parametrize("neurons", ["1", "2"])
-def test_one_and_two_neurons_under_layer_norm_are_explained(shown, neurons):
-    page = shown("learning_rate", neurons=neurons, method="layer", dataset="breast_cancer")
-    assert page.figures == []
-    assert "neurons" in page.app.info[0].value
+def test_one_and_two_neurons_under_layer_norm_are_explained(shown, subtests):
+    for neurons in ["1", "2"]:
+        with subtests.test(neurons=neurons):
+            page = shown("learning_rate", neurons=neurons, method="layer", dataset="breast_cancer")
+            assert page.figures == []
+            assert "neurons" in page.app.info[0].value
 
 
 def test_bad_value_is_named_and_replaced(shown):

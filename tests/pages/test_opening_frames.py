@@ -56,7 +56,15 @@ def test_chart_at_another_frame_is_the_one_that_opens_there(name):
     assert len(ids) == 4, "a browser tells a new figure by it"
 
 
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.exhaustive] * (name in {"effect", "recurrence", "walk"})
+        )
+        for name in ENDS
+    ],
+)
 def test_another_action_after_the_slider_moved_computes_nothing_anew(
     name, shown, nothing_kept, monkeypatch
 ):

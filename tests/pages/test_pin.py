@@ -3,8 +3,6 @@
 import re
 from urllib.parse import parse_qsl, urlencode
 
-import pytest
-
 from normgeo.pictures import PICTURES
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import results
@@ -122,8 +120,7 @@ def test_reset_returns_to_the_defaults_beside_the_pinned_state(shown):
     assert "data Iris → Digits" in page.words
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_differs_is_named_setting_by_setting(name):
+def test_what_differs_is_named_setting_by_setting(subtests):
     """Each setting of a picture by itself, against the words of its label."""
     other = {
         "dataset": "iris", "features": "raw", "family": "gaussian", "neurons": 5, "seed": 3,
@@ -138,17 +135,21 @@ def test_what_differs_is_named_setting_by_setting(name):
         "task": "rows", "rnn": "gru", "sequences": 4, "first_gain": 0.1,
         "example": "5" + Settings.example[1:],
     }  # fmt: skip
-    pin = read(name)
-    assert difference(pin, Settings(tab="twin", theme="dark"), "") == (
-        "Nothing differs yet: change a setting."
-    )
-    for setting in PICTURES[name].uses:
-        now = Settings(**{setting: other[setting]})
-        told = difference(pin, now, "")
-        assert re.fullmatch(r"Pinned → now: .+ → .+\.", told)
-        assert str(SETTINGS[setting].label) in told
-        assert told.count("→") == 2, "nothing else differs"
-        assert difference(pin, now, setting) == "Nothing differs, unless a slider was moved."
+    for name in PICTURES:
+        with subtests.test(name=name):
+            pin = read(name)
+            assert difference(pin, Settings(tab="twin", theme="dark"), "") == (
+                "Nothing differs yet: change a setting."
+            )
+            for setting in PICTURES[name].uses:
+                now = Settings(**{setting: other[setting]})
+                told = difference(pin, now, "")
+                assert re.fullmatch(r"Pinned → now: .+ → .+\.", told)
+                assert str(SETTINGS[setting].label) in told
+                assert told.count("→") == 2, "nothing else differs"
+                assert (
+                    difference(pin, now, setting) == "Nothing differs, unless a slider was moved."
+                )
 
 
 def test_a_pin_is_told_by_its_picture_and_what_differs_from_the_defaults():
@@ -160,27 +161,24 @@ def test_a_pin_is_told_by_its_picture_and_what_differs_from_the_defaults():
     assert label(pin)[-1].endswith(": own_word")
 
 
-@pytest.mark.parametrize(
-    ("page", "pin", "own"),
-    [
+def test_pictures_of_other_scales_say_so(shown, subtests):
+    """Angles of another model are on other axes, radii of all methods on the same."""
+    for page, pin, own in [
         ("learning_rate", "turn?method=layer", True),
         ("learning_rate", "turn?seed=0", False),
         ("recurrent", "radii?method=layer", False),
         ("learning_rate", "spiral?seed=1", True),
-    ],
-)
-def test_pictures_of_other_scales_say_so(shown, page, pin, own):
-    """Angles of another model are on other axes, radii of all methods on the same."""
-    found = shown(page, pin=pin, tab="spiral")
-    name = pin.partition("?")[0]
-    one, two = (found.figure(which)["layout"]["meta"]["axes"] for which in (name, "pinned"))
-    assert own == (one != two or any("range" not in axis for axis in one.values()))
-    assert ("Each picture has scales of its own." in found.words) == own
+    ]:
+        with subtests.test(page=page, pin=pin, own=own):
+            found = shown(page, pin=pin, tab="spiral")
+            name = pin.partition("?")[0]
+            one, two = (found.figure(which)["layout"]["meta"]["axes"] for which in (name, "pinned"))
+            assert own == (one != two or any("range" not in axis for axis in one.values()))
+            assert ("Each picture has scales of its own." in found.words) == own
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
+def test_bad_pin_gets_one_sentence_and_the_page(shown, monkeypatch, subtests):
+    for words, reason in [
         ("", "There is no picture `''` that could be pinned."),
         ("learning_rate?method=layer", "There is no picture `'learning_rate'` that"),
         ("turn?speed=3&power=2", "There is no setting `'speed'`. Nothing is pinned."),
@@ -192,21 +190,20 @@ def test_pictures_of_other_scales_say_so(shown, page, pin, own):
         ("turn?method=" + "9" * LONGEST, "A pin has at most 2,000 characters; got 2,012."),
         *((value, "There is no picture") for value in SHORT),
         *(("turn?" + urlencode({"method": value}), "`method` must be one of") for value in SHORT),
-    ],
-)
-def test_bad_pin_gets_one_sentence_and_the_page(shown, words, reason, monkeypatch):
-    monkeypatch.setattr(results, "found", lambda *_, **__: None)
-    page = shown("recurrent", pin=words)
-    (sentence,) = page.warnings
-    assert sentence.startswith(reason)
-    assert sentence.endswith(" Nothing is pinned.")
-    kinds, around, _ = parts(sentence)
-    assert kinds <= HARMLESS
-    assert "evil" not in around
-    assert sentence.isprintable()
-    assert said(page) == ""
-    click(page, "unpin")
-    assert (page.warnings, page.query) == ([], {})
+    ]:
+        with subtests.test(words=words, reason=reason):
+            monkeypatch.setattr(results, "found", lambda *_, **__: None)
+            page = shown("recurrent", pin=words)
+            (sentence,) = page.warnings
+            assert sentence.startswith(reason)
+            assert sentence.endswith(" Nothing is pinned.")
+            kinds, around, _ = parts(sentence)
+            assert kinds <= HARMLESS
+            assert "evil" not in around
+            assert sentence.isprintable()
+            assert said(page) == ""
+            click(page, "unpin")
+            assert (page.warnings, page.query) == ([], {})
 
 
 def test_a_word_of_a_pin_is_told_as_code(shown):

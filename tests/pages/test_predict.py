@@ -46,9 +46,8 @@ def said(page) -> str:
     return "\n".join(e.value for kind in (page.app.success, page.app.info) for e in kind)
 
 
-def nothing_to_take_away(page) -> bool:
-    kinds = ("download_button", "code", "tab")
-    return not any(page.app.get(kind) for kind in kinds)
+def nothing_to_take_away(page, *kinds: str) -> bool:
+    return not any(page.app.get(kind) for kind in kinds or ("download_button", "code", "tab"))
 
 
 # Invariance.
@@ -90,8 +89,13 @@ def false_verdicts(monkeypatch, nothing_kept):
     "query",
     [
         {},
-        {"delta": "-2", "cell": "batch.weight_vector_rescaling"},
-        {"rows": "grid", "columns": "all", "cell": "layer-batch.dataset_recentering"},
+        pytest.param(
+            {"delta": "-2", "cell": "batch.weight_vector_rescaling"}, marks=pytest.mark.exhaustive
+        ),
+        pytest.param(
+            {"rows": "grid", "columns": "all", "cell": "layer-batch.dataset_recentering"},
+            marks=pytest.mark.exhaustive,
+        ),
         {"eps": "0.1", "tab": "blackboard", "dataset": "iris"},
         {"tab": "own", "neurons": "2"},
     ],
@@ -137,17 +141,33 @@ def test_predicted_cell_is_shown_with_its_reason_and_no_other(shown):
     assert "Build your own" not in received(page)
 
 
-def test_whole_table_can_be_predicted(shown):
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [cell for cell in CELLS if cell[1] == "case_rescaling"],
+        pytest.param(CELLS, marks=pytest.mark.exhaustive),
+    ],
+    ids=["column", "table"],
+)
+def test_column_and_whole_table_can_be_predicted(shown, cells):
     """The oracle is a certificate of each cell, found anew."""
-    page = shown("invariance", predict="1")
-    truth = {cell: certify(NORMALIZERS[cell[0]], TRANSFORMS[cell[1]]).symbol for cell in CELLS}
-    for n, (row, column) in enumerate(CELLS):
+    page = shown("invariance", predict="1", dataset="iris")
+    truth = {cell: certify(NORMALIZERS[cell[0]], TRANSFORMS[cell[1]]).symbol for cell in cells}
+    for n, (row, column) in enumerate(cells):
         page.app.query_params["cell"] = f"{row}.{column}"
         page.app.run()
         press(page, f"predict_{truth[row, column]}")
         assert page.table("score") == {"words": f"Score: {n + 1} of {n + 1}"}
-    assert set("".join(page.signs().values())) == {"✓", "✗"}
+    hidden = {"?"} if len(cells) < len(CELLS) else set()
+    assert set("".join(page.signs().values())) == {"✓", "✗"} | hidden
+    assert nothing_to_take_away(page, "download_button"), "δ < 0 is still to be predicted"
+    page.app.query_params["delta"] = "-3"
+    for row in ("batch", "layer", "weight"):
+        page.app.query_params["cell"] = f"{row}.case_rescaling"
+        page.app.run()
+        press(page, "predict_✗")
     assert page.app.get("download_button"), "nothing is hidden in this picture any more"
+    assert page.figure("effect")["layout"]["meta"]["steps"]["labels"][0] == "−3"
     press(page, "predict_anew")
     assert set("".join(page.signs().values())) == {"?"}
     assert dots(page.figure("effect")) == []
@@ -166,6 +186,25 @@ def test_flip_and_limit_are_offered_where_they_can_be(shown):
     softened.app.query_params["eps"] = "0"
     softened.app.run()
     assert softened.signs()["layer norm"] == "??????"
+
+
+def faces(page) -> set[str]:
+    """All signs that the table may show, for δ of either sign."""
+    rows = page.table()["rows"]
+    return {face["symbol"] for row in rows for cell in row["cells"] for face in cell["faces"]}
+
+
+@pytest.mark.parametrize(("delta", "answer"), [("3", "✓"), ("-2", "±")])
+def test_slider_gives_away_nothing_of_the_other_sign(shown, delta, answer):
+    """Whether the sign of z flips is asked apart: neither table nor frames hold it before."""
+    page = shown("invariance", predict="1", delta=delta)
+    press(page, f"predict_{answer}")
+    assert faces(page) == {"?", answer}
+    labels = page.figure("effect")["layout"]["meta"]["steps"]["labels"]
+    assert {label.startswith("−") for label in labels} == {answer == "±"}
+    whole = shown("invariance", delta=delta)
+    assert faces(whole) == {"✓", "✗", "±"}
+    assert len(whole.figure("effect")["layout"]["meta"]["steps"]["labels"]) > len(labels)
 
 
 def test_answers_in_an_address_are_no_settings(shown):
@@ -206,7 +245,10 @@ def test_tour_does_not_tell_what_the_page_asks(shown):
 # Learning rate.
 
 
-@pytest.mark.parametrize("method", ["batch", "layer", "standard"])
+@pytest.mark.parametrize(
+    "method",
+    ["batch", *(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("layer", "standard"))],
+)
 def test_hidden_turn_sends_the_same_whatever_it_is(shown, monkeypatch, nothing_kept, method):
     hidden = received(shown("learning_rate", method=method, predict="1", tab="equation"))
     whole = received(shown("learning_rate", method=method, tab="equation"))
@@ -240,23 +282,26 @@ def test_nothing_of_the_turn_is_there_before_the_prediction(shown):
     assert "still to be predicted" in received(page)
 
 
-@pytest.mark.parametrize(
-    ("method", "answer"),
-    [("batch", "0.25"), ("layer", "0.25"), ("weight", "0.25"), ("standard", "another")],
-)
-def test_turn_is_shown_with_its_reason_once_it_is_predicted(shown, method, answer):
-    page = shown("learning_rate", method=method, predict="1")
-    press(page, f"predict_{answer}")
-    assert "Right: **It takes a factor of" in said(page)
-    assert ("½ × ½" in said(page) or "0.5 × ½ = 0.25" in said(page)) == (answer == "0.25")
-    assert page.figures[0] == "turn"
-    assert page.app.get("download_button")
-    assert len(page.app.tabs) > 3
-    # Another method is another question.
-    page.app.query_params["method"] = "rms"
-    page.app.run()
-    assert labels(page)
-    assert nothing_to_take_away(page)
+def test_turn_is_shown_with_its_reason_once_it_is_predicted(shown, subtests):
+    for method, answer in [
+        ("batch", "0.25"),
+        ("layer", "0.25"),
+        ("weight", "0.25"),
+        ("standard", "another"),
+    ]:
+        with subtests.test(method=method, answer=answer):
+            page = shown("learning_rate", method=method, predict="1")
+            press(page, f"predict_{answer}")
+            assert "Right: **It takes a factor of" in said(page)
+            assert ("½ × ½" in said(page) or "0.5 × ½ = 0.25" in said(page)) == (answer == "0.25")
+            assert page.figures[0] == "turn"
+            assert page.app.get("download_button")
+            assert len(page.app.tabs) > 3
+            # Another method is another question.
+            page.app.query_params["method"] = "rms"
+            page.app.run()
+            assert labels(page)
+            assert nothing_to_take_away(page)
 
 
 # The paper, checked.
@@ -270,7 +315,7 @@ def test_audit_that_hides_sends_the_same_whatever_the_verdicts_are(shown, keep_a
     false = tuple(
         Audited(claim, Finding(claim.expected == FAILS, True, ())) for claim in CLAIMS.values()
     )
-    nothing_kept.keep((checked, Settings(), str), results.Found(false, stopped=False))
+    nothing_kept.keep((checked, Settings()), results.Found(false, stopped=False))
     assert received(shown("audit", **asked)) == hidden
     assert received(shown("audit")) != whole
 

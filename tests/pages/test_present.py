@@ -14,7 +14,8 @@ def test_every_picture_is_on_a_slide(shown):
         if page == "audit":
             continue
         for tab in ("auto", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ())):
-            quick = {"steps": "20", "dataset": "iris", "epochs": "1", "task": "rows", "rnn": "tanh"}
+            quick = {"steps": "20", "dataset": "iris", "epochs": "1", "length": "8", "depth": "2"}
+            quick |= {"task": "rows", "rnn": "tanh", "sequences": "4"}
             found = shown(page, present="1", tab=tab, **quick)
             for start in [one for one in found.app.button if one.key in STARTS]:
                 start.click().run()

@@ -1,5 +1,7 @@
 """The Recurrent page: what it shows, found by key."""
 
+from itertools import product
+
 import pytest
 
 from normgeo.pictures.recurrent.recurrence import RADII
@@ -38,12 +40,13 @@ def test_slider_opens_at_the_radius_of_the_url(shown):
     assert steps["labels"][steps["start"]] == "0.55"
 
 
-@pytest.mark.parametrize("old", OLD_TABS)
-def test_links_to_tabs_that_there_were_open_the_first_one(shown, old):
-    page = shown("recurrent", tab=old, length="8")
-    assert page.warnings == []
-    assert page.figures == ["radii"]
-    assert "ρ = 1.4" in page.words
+def test_links_to_tabs_that_there_were_open_the_first_one(shown, subtests):
+    for old in OLD_TABS:
+        with subtests.test(old=old):
+            page = shown("recurrent", tab=old, length="8")
+            assert page.warnings == []
+            assert page.figures == ["radii"]
+            assert "ρ = 1.4" in page.words
 
 
 def test_equation_is_the_formula_with_todays_numbers(shown):
@@ -58,16 +61,16 @@ def test_zero_state_is_explained(shown):
     assert "there is nothing to divide by" in page.words
 
 
-@pytest.mark.parametrize("tab", ["why", "time", "zero", "cells"])
-@pytest.mark.parametrize(
-    ("neurons", "why"),
-    [("1", "needs at least 2 of them per group; got 1 neuron"), ("256", "up to 64 neurons")],
-)
-def test_too_few_or_too_many_neurons_are_a_sentence(shown, neurons, why, tab):
-    page = shown("recurrent", neurons=neurons, tab=tab, length="8")
-    assert page.figures == []
-    (info,) = page.app.info
-    assert why in info.value
+def test_too_few_or_too_many_neurons_are_a_sentence(shown, subtests):
+    for tab, (neurons, why) in product(
+        ["why", "time", "zero", "cells"],
+        [("1", "needs at least 2 of them per group; got 1 neuron"), ("256", "up to 64 neurons")],
+    ):
+        with subtests.test(tab=tab, neurons=neurons, why=why):
+            page = shown("recurrent", neurons=neurons, tab=tab, length="8")
+            assert page.figures == []
+            (info,) = page.app.info
+            assert why in info.value
 
 
 def test_cells_are_a_tab_with_the_equations_of_all_three(shown):
@@ -93,26 +96,22 @@ def test_training_begins_with_a_click_and_takes_what_was_chosen(shown, tab, name
     assert "tanh RNN of 8 neurons, digits, row by row; batches of 2" in words
 
 
-@pytest.mark.parametrize(
-    ("tab", "figures", "sentences"),
-    [("why", [], 0), ("time", ["recurrence"], 0), ("zero", [], 1)],
-)
-def test_two_neurons_have_a_picture(shown, tab, figures, sentences):
-    page = shown("recurrent", neurons="2", tab=tab, length="8")
-    assert page.figures == ["radii", *figures]
-    assert len(page.app.info) == sentences
+def test_two_neurons_have_a_picture(shown, subtests):
+    for tab, figures, sentences in [("why", [], 0), ("time", ["recurrence"], 0), ("zero", [], 1)]:
+        with subtests.test(tab=tab, figures=figures, sentences=sentences):
+            page = shown("recurrent", neurons="2", tab=tab, length="8")
+            assert page.figures == ["radii", *figures]
+            assert len(page.app.info) == sentences
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
+def test_bad_value_is_named_and_the_page_still_works(shown, subtests):
+    for name, value, rule in [
         ("radius", "3", "a number from 0.5 to 2"),
         ("length", "7", "a whole number from 8 to 256"),
         ("activation", "sigmoid", "one of tanh, relu, identity"),
-    ],
-)
-def test_bad_value_is_named_and_the_page_still_works(shown, name, value, rule):
-    page = shown("recurrent", **{name: value})
-    (warning,) = page.warnings
-    assert f"`{name}` must be {rule}" in warning
-    assert page.figures == ["radii"]
+    ]:
+        with subtests.test(name=name, value=value, rule=rule):
+            page = shown("recurrent", **{name: value})
+            (warning,) = page.warnings
+            assert f"`{name}` must be {rule}" in warning
+            assert page.figures == ["radii"]

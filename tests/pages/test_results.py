@@ -19,7 +19,7 @@ from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import PICTURES
-from normgeo.ui import frame, results, waiting
+from normgeo.ui import results, waiting
 from normgeo.ui.defects import SORRY
 from normgeo.workers.pool import Pool
 
@@ -75,7 +75,7 @@ def compute() -> Sum:
 
 def opened(compute, cost=SHORT, start="") -> AppTest:
     options = {"compute": compute, "cost": cost, "start": start}
-    app = AppTest.from_function(script, kwargs=options, default_timeout=60).run()
+    app = AppTest.from_function(script, kwargs=options, default_timeout=600).run()
     assert [error.message for error in app.exception] == []
     return app
 
@@ -218,7 +218,7 @@ def count_first(settings, progress):
 def test_two_states_of_one_computation_do_not_take_the_place_of_each_other(pool, bars, asked):
     bars.at_word = lambda words: bars.click()
     options = {"compute": count_first, "cost": LONG}
-    app = AppTest.from_function(both, kwargs=options, default_timeout=60).run()
+    app = AppTest.from_function(both, kwargs=options, default_timeout=600).run()
     assert said(app) == ["True, 1"]
     assert said(app.run()) == ["True, 1"]
     assert len(asked) == 2
@@ -370,7 +370,7 @@ def test_continue_goes_on_from_where_this_session_stopped(
 
     def visitor():
         options = {"compute": steps_of, "go_on": more_steps, "cost": LONG}
-        return AppTest.from_function(resumable, kwargs=options, default_timeout=60).run()
+        return AppTest.from_function(resumable, kwargs=options, default_timeout=600).run()
 
     def click(app, name):
         app.button(key=name).click().run()
@@ -438,16 +438,3 @@ def test_oldest_results_are_forgotten(monkeypatch, nothing_kept):
     assert [compute.runs for compute in (first, second, third)] == [1, 1, 1]
     opened(second)
     assert second.runs == 2
-
-
-def test_figures_are_kept_in_the_language_of_their_words(shown, nothing_kept, monkeypatch):
-    shown("home")
-    shown("home")
-    assert len(nothing_kept) == 1
-
-    def in_brackets(sentence: str) -> str:
-        return f"⟦{sentence}⟧"
-
-    monkeypatch.setattr(frame, "translation", lambda: in_brackets)
-    shown("home")
-    assert len(nothing_kept) == 2

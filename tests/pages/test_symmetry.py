@@ -1,8 +1,12 @@
 """Symmetry: null directions counted, by formula, and explained."""
 
-import pytest
+from dataclasses import replace
 
+from normgeo import NORMALIZERS, TRANSFORMS
+from normgeo.base.progress import Progress
 from normgeo.datasets.datasets import DATASETS
+from normgeo.pictures.symmetry.null_directions import null_directions
+from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
 
 QUESTION = "Which directions in weight space does the model not see?"
@@ -116,6 +120,27 @@ def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     assert "each class against the rest" not in page.words
 
 
+def test_softmax_is_offered_where_it_adds_null_directions(shown, subtests):
+    """The oracle is the null space itself, of independent outputs and of a softmax."""
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", method=method, neurons=3, groups=1)
+            apart = null_directions(settings, Progress())
+            coupled = null_directions(replace(settings, family="categorical"), Progress())
+            added = coupled.null.dimension - apart.null.dimension
+            offered = [note for note in apart.notes if "Choose “categorical”" in note]
+            assert len(offered) == (added > 0)
+            assert all(f"adds {added} to the null directions" in note for note in offered)
+
+
+def test_changes_of_the_weights_are_not_said_to_be_all_of_table_1(shown):
+    table = shown("symmetry", dataset="iris", method="layer", tab="angles").words
+    for change in TRANSFORMS.values():
+        assert (change.label in table) == (change.matrix == "W")
+    assert "change of W" in table
+    assert "change of Table 1" not in table
+
+
 def test_formula_tab_has_all_sixteen_methods(shown):
     page = shown("symmetry", dataset="wine", method="layer", tab="formula")
     assert row(page, "neurons (layer)") == ["neurons (layer)", "13", "14", "▸ 14", "14"]
@@ -124,14 +149,13 @@ def test_formula_tab_has_all_sixteen_methods(shown):
     assert "for H = 4 neurons, D = 13 features, G = 1 groups of K = 4" in page.words
 
 
-@pytest.mark.parametrize(
-    ("method", "exact", "paper"), [("layer", 14, 0), ("rms", 1, 0), ("batch", 4, 4)]
-)
-def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, method, exact, paper):
-    page = shown("symmetry", dataset="wine", method=method, tab="coupling")
-    names = [trace["name"] for trace in page.figure("coupling")["data"]]
-    assert names == [f"exact: {exact} null directions", f"Eq. 13: {paper} null directions"]
-    assert f"null directions, Eq. 13 has {paper}." in page.words or exact == paper
+def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
+    for method, exact, paper in [("layer", 14, 0), ("rms", 1, 0), ("batch", 4, 4)]:
+        with subtests.test(method=method, exact=exact, paper=paper):
+            page = shown("symmetry", dataset="wine", method=method, tab="coupling")
+            names = [trace["name"] for trace in page.figure("coupling")["data"]]
+            assert names == [f"exact: {exact} null directions", f"Eq. 13: {paper} null directions"]
+            assert f"null directions, Eq. 13 has {paper}." in page.words or exact == paper
 
 
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
@@ -150,22 +174,25 @@ def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     assert "as small as rounding errors" in words
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [({"neurons": "1", "method": "layer"}, "neuron"), ({"neurons": "40"}, "2,440")],
-    ids=["one neuron", "too many weights"],
-)
-def test_no_picture_is_a_sentence(shown, query, words):
-    page = shown("symmetry", **query)
-    assert page.figures == []
-    assert words in page.app.info[0].value
+def test_no_picture_is_a_sentence(shown, subtests):
+    for query, words in [
+        ({"neurons": "1", "method": "layer"}, "neuron"),
+        ({"neurons": "40"}, "2,440"),
+    ]:
+        with subtests.test(query=query, words=words):
+            page = shown("symmetry", **query)
+            assert page.figures == []
+            assert words in page.app.info[0].value
 
 
-@pytest.mark.parametrize("dataset", [key for key in DATASETS if key != "digits"])
-def test_every_data_set_has_a_picture_in_both_themes(shown, dataset):
-    page = shown("symmetry", dataset=dataset, theme="dark", tab="spectrum")
-    assert page.figures == ["walk", "symmetry"]
-    assert sum(bars(page)) == int(page.captions("symmetry").split(" directions")[0].split()[-3][3:])
+def test_every_data_set_has_a_picture_in_both_themes(shown, subtests):
+    for dataset in [key for key in DATASETS if key != "digits"]:
+        with subtests.test(dataset=dataset):
+            page = shown("symmetry", dataset=dataset, theme="dark", tab="spectrum")
+            assert page.figures == ["walk", "symmetry"]
+            assert sum(bars(page)) == int(
+                page.captions("symmetry").split(" directions")[0].split()[-3][3:]
+            )
 
 
 def test_a_change_that_only_the_softmax_ignores_is_marked_as_null(shown):

@@ -57,9 +57,8 @@ def test_good_file_is_read(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "reason"),
-    [
+def test_bad_file_says_its_line_and_the_reason(tmp_path, subtests):
+    for old, new, line, reason in [
         ("# A tour", "A tour", 1, "A tour has one title, after “# ”."),
         ("# A tour", "# A tour\n# Two", 2, "A tour has one title, after “# ”."),
         ("## A stop", "A stop", 1, "A tour has at least one stop, after “## ”."),
@@ -79,13 +78,12 @@ def test_good_file_is_read(tmp_path):
         ("### Notes", "### Question", 16, "each once. Got 'Question'."),
         ("That.\n", "", 3, "The stop has no part “Notes”."),
         ("### Question", "", 10, "A stop begins with the lines"),
-    ],
-)  # fmt: skip
-def test_bad_file_says_its_line_and_the_reason(tmp_path, old, new, line, reason):
-    assert GOOD.count(old) >= 1
-    words = said(tmp_path, GOOD.replace(old, new, 1))
-    assert words.startswith(f"mine.md, line {line}: "), words
-    assert reason in words
+    ]:
+        with subtests.test(old=old, new=new, line=line, reason=reason):
+            assert GOOD.count(old) >= 1
+            words = said(tmp_path, GOOD.replace(old, new, 1))
+            assert words.startswith(f"mine.md, line {line}: "), words
+            assert reason in words
 
 
 def test_file_that_is_no_text_is_refused(tmp_path):
@@ -172,9 +170,8 @@ def test_file_that_cannot_be_read_is_refused(tmp_path):
         read(tmp_path / "mine.md", PAGES)
 
 
-@pytest.mark.parametrize(
-    ("query", "why"),
-    [
+def test_address_of_no_stop_is_told_in_a_sentence_beside_the_page(shown, subtests):
+    for query, why in [
         (
             {"tour": "monday"},
             "There is no tour `'monday'`; tours are ten-minutes, lecture, explore.",
@@ -186,14 +183,13 @@ def test_file_that_cannot_be_read_is_refused(tmp_path):
         ({"tour": "ten-minutes", "stop": "-1"}, "has the stops 1 to 5; got `'-1'`."),
         ({"tour": "ten-minutes", "stop": "٣"}, "has the stops 1 to 5; got"),
         ({"tour": "ten-minutes", "stop": "two"}, "has the stops 1 to 5; got `'two'`."),
-    ],
-)
-def test_address_of_no_stop_is_told_in_a_sentence_beside_the_page(shown, query, why):
-    page = shown("invariance", **query)
-    (warning,) = page.warnings
-    assert why in warning
-    assert warning.endswith("The page is shown without it.")
-    assert page.figures == ["effect"]
+    ]:
+        with subtests.test(query=query, why=why):
+            page = shown("invariance", **query)
+            (warning,) = page.warnings
+            assert why in warning
+            assert warning.endswith("The page is shown without it.")
+            assert page.figures == ["effect"]
 
 
 def test_wrong_file_is_told_on_home_and_at_its_address(shown, tmp_path, monkeypatch):
@@ -245,7 +241,13 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize(("name", "number", "stop"), STOPS.values(), ids=STOPS)
+@pytest.mark.parametrize(
+    ("name", "number", "stop"),
+    [
+        pytest.param(*stop, id=name, marks=[pytest.mark.exhaustive] * (number > 5))
+        for number, (name, stop) in enumerate(STOPS.items(), 1)
+    ],
+)
 def test_stop_opens_without_complaints(shown, name, number, stop):
     page = shown(stop.page, tour=name, stop=str(number))
     assert page.warnings == []

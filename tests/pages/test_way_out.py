@@ -31,18 +31,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("query", "label"), REFUSED.values(), ids=REFUSED)
-def test_button_makes_what_the_tab_needs(shown, query, label):
-    page = shown("learning_rate", dataset="iris", steps="4", **query)
-    before = page.figures
-    assert page.app.info
-    (button,) = [one for one in page.app.button if "way_out" in one.key]
-    assert button.label == label
-    button.click().run()
-    assert [error.message for error in page.app.exception] == []
-    assert [one.value for one in page.app.info] == []
-    assert [one for one in page.app.button if "way_out" in (one.key or "")] == []
-    assert len(page.figures) == len(before) + 1 or len(page.figures) == 2
+def test_button_makes_what_the_tab_needs(shown, subtests):
+    for query, label in REFUSED.values():
+        with subtests.test(query=query, label=label):
+            page = shown("learning_rate", dataset="iris", steps="4", **query)
+            before = page.figures
+            assert page.app.info
+            (button,) = [one for one in page.app.button if "way_out" in one.key]
+            assert button.label == label
+            button.click().run()
+            assert [error.message for error in page.app.exception] == []
+            assert [one.value for one in page.app.info] == []
+            assert [one for one in page.app.button if "way_out" in (one.key or "")] == []
+            assert len(page.figures) == len(before) + 1 or len(page.figures) == 2
 
 
 def test_way_out_goes_along_where_a_refusal_is_sent_and_kept():
@@ -60,5 +61,5 @@ def test_one_neuron_is_one():
     with pytest.raises(Refusal) as refused:
         group_size(1, 2)
     assert str(refused.value) == (
-        "`groups` must divide the number of neurons; got groups=2 for one neuron."
+        "`groups` must divide the number of neurons; got 2 groups for one neuron."
     )

@@ -18,6 +18,7 @@ from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.datasets import opened
 from normgeo.layers.examples import EXAMPLES
+from normgeo.pictures.your_network import own_layer
 from normgeo.pictures.your_network.layer import report_of
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
@@ -25,15 +26,16 @@ from normgeo.ui.your_network import exports, own
 from normgeo.ui.your_network import files as held_files
 
 
-@pytest.mark.parametrize("key", EXAMPLES)
-def test_each_layer_is_shown_with_its_story_and_sentences(shown, key):
-    page = shown("your_network", layer=key, tab="decided")
-    assert page.figures == ["trained_layer", "layer_spectrum"]
-    assert str(EXAMPLES[key].story) in page.words
-    assert " stands " in page.words
-    assert "F_WW: the largest of 7" in page.words
-    labels = [button.proto.label for button in page.app.get("download_button")]
-    assert {"Report as HTML", "Report as PDF"} <= {*labels}
+def test_each_layer_is_shown_with_its_story_and_sentences(shown, subtests):
+    for key in EXAMPLES:
+        with subtests.test(key=key):
+            page = shown("your_network", layer=key, tab="decided")
+            assert page.figures == ["trained_layer", "layer_spectrum"]
+            assert str(EXAMPLES[key].story) in page.words
+            assert " stands " in page.words
+            assert "F_WW: the largest of 7" in page.words
+            labels = [button.proto.label for button in page.app.get("download_button")]
+            assert {"Report as HTML", "Report as PDF"} <= {*labels}
 
 
 def test_table_has_a_row_for_each_neuron(shown):
@@ -86,12 +88,15 @@ def npz(**arrays):
 
 
 W = np.arange(1.0, 13.0).reshape(3, 4) ** 2
-NET = npz(**{"fc.weight": W, "bn.weight": np.ones(3), "bn.running_var": np.ones(3)})
+NET = npz(**{"fc.weight": W, "fc_bn.weight": np.ones(3), "fc_bn.running_var": np.ones(3)})
 
 
 BOMB = BytesIO()
 np.savez_compressed(BOMB, **{"fc.weight": np.zeros((300, 100_000), "i1")})
 BOMB = BOMB.getvalue()
+
+
+OF_NORM = ("fc_bn.weight", "fc_bn.bias")
 
 
 @pytest.fixture
@@ -105,6 +110,7 @@ def test_layer_of_a_visitor_takes_the_place_of_the_one_that_ships(own_tab, shown
     assert len(table.value) == 12, "another session does not see it"
     assert own_tab.figures == ["trained_layer"]
     assert sorted(drawn_norms(own_tab)) == pytest.approx(sorted(np.linalg.norm(W, axis=1)))
+    assert "batch norm after W: guessed from names." in own_tab.words
     assert "fc.weight" not in str(own_tab.query)
     own_tab.app.button(key="own_drop").click().run()
     assert len(drawn_norms(own_tab)) == 12
@@ -121,7 +127,7 @@ def drawn_norms(page):
 
 def test_inputs_tell_where_epsilon_counts_and_are_left_out_of_layers_of_others(own_tab):
     other = np.arange(1.0, 11.0).reshape(5, 2)
-    net = {"fc.weight": W, "bn.weight": np.ones(3), "out.weight": other}
+    net = {"fc.weight": W, "fc_bn.weight": np.ones(3), "out.weight": other}
     given(own_tab, ("net.npz", npz(**net)))
     assert "Where ε counts is not known" in own_tab.captions("trained_layer")
     given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
@@ -143,7 +149,7 @@ def test_what_epsilon_takes_is_told_of_each_neuron_and_case(own_tab, shown, take
     page = shown("your_network", layer="layer", tab="epsilon")
     assert page.figures == ["trained_layer", "layer_epsilon"]
     assert len(page.app.dataframe[0].value) == 500
-    net = {"fc.weight": W / 1e3, "ln.weight": np.ones(3), "ln.bias": np.ones(3)}
+    net = {"fc.weight": W / 1e3, "fc_ln.weight": np.ones(3), "fc_ln.bias": np.ones(3)}
     given(own_tab, ("net.npz", npz(**net)))
     own_tab.app.query_params["tab"] = "epsilon"
     own_tab.app.run()
@@ -192,9 +198,9 @@ def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
 
 def test_only_places_and_norms_that_the_layer_can_have_are_offered(own_tab, rng):
     """A kernel of several pixels has no norm before it; nine neurons have no groups of two."""
-    net = {"a.weight": np.ones((2, 3)), "fc.weight": np.eye(4), "n.weight": np.ones(4)}
+    net = {"a.weight": np.ones((2, 3)), "fc.0.weight": np.eye(4), "fc.1.weight": np.ones(4)}
     given(own_tab, ("net.npz", npz(**net)))
-    assert own_tab.app.selectbox(key="own_layer").value == "fc.weight", "the first with a norm"
+    assert own_tab.app.selectbox(key="own_layer").value == "fc.0.weight", "the first with a norm"
     assert len(own_tab.app.selectbox(key="stands").options) == 4
     kernel = rng.standard_normal((9, 2, 3, 3))
     net = npz(**{"conv.weight": kernel, "n.weight": np.ones(9), "far.weight": np.ones(5)})
@@ -224,7 +230,7 @@ def test_role_can_be_corrected(own_tab):
 
 def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkeypatch, taken):
     page = shown("your_network", rate="0.1")
-    net = {"a.weight": W, "b.weight": 2 * W, "c.weight": W * np.nan, "bn.weight": np.ones(3)}
+    net = {"a.weight": W, "b.weight": 2 * W, "c.weight": W * np.nan, "fc_bn.weight": np.ones(3)}
     page.app.query_params["tab"] = "own"
     page.app.run()
     given(page, ("net.npz", npz(**net)))
@@ -232,6 +238,9 @@ def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkey
     page.app.run()
     (table,) = page.app.dataframe
     assert list(table.value["layer"]) == ["a.weight", "b.weight", "c.weight"]
+    assert list(table.value["taken from"]) == ["unknown"] * 3
+    assert "The norm of this layer is unknown, for no name tells it" in page.words
+    assert "Of 3 layers the norm of 0 is guessed from names, and of 3 unknown" in page.words
     norms = np.linalg.norm(W, axis=1)
     expected = [np.median(norms), 2 * np.median(norms)]
     np.testing.assert_allclose(table.value["median norm"][:2], expected)
@@ -244,7 +253,7 @@ def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkey
     assert sorted(drawn_norms(page)) == pytest.approx(sorted(2 * norms))
     page.app.selectbox(key="own_layer").set_value("c.weight").run()
     assert [tab.label for tab in page.app.tabs] == ["All layers", "Your own layer"]
-    monkeypatch.setattr(own, "EVERY", 287)
+    monkeypatch.setattr(own_layer, "EVERY", 287)
     page.app.query_params["rate"] = "0.2"
     page.app.run()
     said = [info.value for info in page.app.info]
@@ -264,9 +273,9 @@ def test_all_layers_that_ship_are_a_table_too(shown, taken):
     assert [one["H"] for one in records] == list(table.value["H"])
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, subtests):
+    for name, content, sentence in [
         ("net.npz", b"PK", "holds no array of numbers"),
         ("net.npz", NET[:-40], "holds no array of numbers"),
         ("net.npy", NET[:9], "holds no array of numbers"),
@@ -285,18 +294,16 @@ def test_all_layers_that_ship_are_a_table_too(shown, taken):
         ("net.csv", b"1," * 30_000 + b"1", "up to 20,000 are read from text"),
         ("net.npz", npz(**{"fc.weight": np.ones((20_000, 1))}), "up to 16,384 neurons"),
         ("net.npz", BOMB, "up to 200 MB as float64; 'fc.weight' would take 240 MB"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, name, content, sentence):
-    given(own_tab, (name, content))
-    (said,) = [info.value for info in own_tab.app.info]
-    assert sentence in said.replace("`", "")
-    assert "/proc" not in said
-    assert "/tmp" not in said
-    given(own_tab, ("net.npz", NET))
-    assert own_tab.figures == ["trained_layer"]
-    assert [info.value for info in own_tab.app.info] == []
+    ]:
+        with subtests.test(name=name, content=content, sentence=sentence):
+            given(own_tab, (name, content))
+            (said,) = [info.value for info in own_tab.app.info]
+            assert sentence in said.replace("`", "")
+            assert "/proc" not in said
+            assert "/tmp" not in said
+            given(own_tab, ("net.npz", NET))
+            assert own_tab.figures == ["trained_layer"]
+            assert [info.value for info in own_tab.app.info] == []
 
 
 def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monkeypatch):
@@ -540,7 +547,10 @@ def test_run_of_a_visitor_takes_the_place_of_the_one_that_ships(run_tab, tmp_pat
 def test_checkpoints_of_a_visitor_are_a_run_by_their_steps(run_tab, rng):
     walk = np.cumsum(rng.standard_normal((5, 3, 4)), axis=0)
     files = [
-        (f"net_{k}.npz", npz(**{"fc.weight": w, "bn.weight": np.ones(3), "bn.bias": np.ones(3)}))
+        (
+            f"net_{k}.npz",
+            npz(**{"fc.weight": w, "fc_bn.weight": np.ones(3), "fc_bn.bias": np.ones(3)}),
+        )
         for k, w in zip((30, 10, 20, 50, 40), walk, strict=True)
     ]
     given(run_tab, *files, key="own_training")

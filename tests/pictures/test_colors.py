@@ -41,11 +41,14 @@ def normalizers(
     return list(NORMALIZERS.values())
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_color_of_every_method_is_seen_on_the_paper(theme, normalizers):
-    for normalizer in normalizers:
-        assert contrast(method_color(normalizer), THEMES[theme].paper) >= 3, normalizer.title
-    assert contrast(OTHER, THEMES[theme].paper) >= 3
+def test_color_of_every_method_is_seen_on_the_paper(normalizers, subtests):
+    for theme in THEMES:
+        with subtests.test(theme=theme):
+            for normalizer in normalizers:
+                assert contrast(method_color(normalizer), THEMES[theme].paper) >= 3, (
+                    normalizer.title
+                )
+            assert contrast(OTHER, THEMES[theme].paper) >= 3
 
 
 def test_every_named_method_has_a_color_of_its_own(normalizers):
@@ -85,13 +88,15 @@ def test_instance_norm_has_a_color_that_no_method_has(normalizers):
     assert name_color(SHARINGS["group"].title) == method_color(NORMALIZERS["group"])
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "ratio"),
-    [("#FFFFFF", "#FFFFFF", 1), ("#777777", "#FFFFFF", 4.48), ("#0000FF", "#FFFFFF", 8.59)],
-)
-def test_contrast_is_that_of_the_standard(one, other, ratio):
+def test_contrast_is_that_of_the_standard(subtests):
     """Ratios as the web's contrast checkers print them."""
-    assert contrast(one, other) == contrast(other, one) == pytest.approx(ratio, abs=0.005)
+    for one, other, ratio in [
+        ("#FFFFFF", "#FFFFFF", 1),
+        ("#777777", "#FFFFFF", 4.48),
+        ("#0000FF", "#FFFFFF", 8.59),
+    ]:
+        with subtests.test(one=one, other=other, ratio=ratio):
+            assert contrast(one, other) == contrast(other, one) == pytest.approx(ratio, abs=0.005)
 
 
 def test_difference_of_black_and_white_is_one_and_of_reds_is_small():

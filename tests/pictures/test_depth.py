@@ -1,5 +1,7 @@
 """The pictures of Depth by value: sizes by layer, marks, attention, and a convolution."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -106,21 +108,22 @@ def test_norms_of_weights_and_widths_without_groups_are_refused_before_anything_
             DEPTH.cost(settings)
 
 
-@pytest.mark.parametrize("method", ["rms", "batch"])
-def test_logits_grow_without_a_norm_and_stay_below_the_bound_with_one(method):
-    result = ATTENTION.compute(Settings(method=method))
-    without, with_norm = result.heads["standard"], result.heads[method]
-    grown = (result.factors[-1] / result.factors[0]) ** 2
-    assert without.largest[-1] / without.largest[0] == pytest.approx(grown)
-    assert with_norm.largest == pytest.approx(with_norm.largest[0])
-    assert with_norm.largest[0] <= with_norm.bound
-    assert without.bound is None
-    assert 1 / 8 <= without.sharpest.min() <= without.sharpest.max() <= 1
-    marks = dict(result.rows)
-    assert marks["W_q × δ"] == ("✗", "✓")
-    words = words_of(ATTENTION, result)
-    assert f"its bound is {with_norm.bound:.2g}" in words
-    assert "Without a norm the largest logit grows × 66,000" in words
+def test_logits_grow_without_a_norm_and_stay_below_the_bound_with_one(subtests):
+    for method in ["rms", "batch"]:
+        with subtests.test(method=method):
+            result = ATTENTION.compute(Settings(method=method))
+            without, with_norm = result.heads["standard"], result.heads[method]
+            grown = (result.factors[-1] / result.factors[0]) ** 2
+            assert without.largest[-1] / without.largest[0] == pytest.approx(grown)
+            assert with_norm.largest == pytest.approx(with_norm.largest[0])
+            assert with_norm.largest[0] <= with_norm.bound
+            assert without.bound is None
+            assert 1 / 8 <= without.sharpest.min() <= without.sharpest.max() <= 1
+            marks = dict(result.rows)
+            assert marks["W_q × δ"] == ("✗", "✓")
+            words = words_of(ATTENTION, result)
+            assert f"its bound is {with_norm.bound:.2g}" in words
+            assert "Without a norm the largest logit grows × 66,000" in words
 
 
 def test_attention_without_a_norm_has_one_line_and_one_column():
@@ -195,31 +198,30 @@ def test_indices_of_weights_are_indices_in_the_figure_of_attention():
     assert "W<sub>q</sub> × δ" in " ".join(words)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("settings", "place", "none"),
-    [
-        (Settings(method="standard", neurons=8, depth=47, seed=2), "pre", 1),
-        (Settings(method="rms", neurons=2, depth=47, seed=2), "pre", 10),
-        (Settings(method="layer", neurons=2, depth=12, seed=5), "post", 12),
-    ],
-    ids=["a block is dead", "ten blocks are", "layer norm of two features"],
-)
-def test_gradients_of_0_are_told_and_left_out_of_the_scale(settings, place, none, theme):
+def test_gradients_of_0_are_told_and_left_out_of_the_scale(subtests):
     """Ends of the others, by plain numbers; the whole of none is said to be 0."""
-    result = DEPTH.compute(settings)
-    at = result.at[place]
-    gradients = at.signals.gradients
-    assert (gradients == 0).sum() == none
-    if none == settings.depth:
-        assert "the gradient is 0." in at.answer
-    else:
-        assert f"It is 0 in {none} of {settings.depth} blocks." in at.answer
-        first, *_, last = (g for g in gradients if g)
-        assert at.gradient == last / first
-    drawn = DEPTH.figure(result, theme)
-    low, high = drawn.layout.yaxis2.range
-    for each in result.at.values():
-        for g in each.signals.gradients:
-            assert g == 0 or low < np.log10(g) < high
-    assert np.isfinite([low, high, *drawn.layout.yaxis2.tickvals]).all()
+    for theme, (settings, place, none) in product(
+        ["light", "dark"],
+        [
+            (Settings(method="standard", neurons=8, depth=47, seed=2), "pre", 1),
+            (Settings(method="rms", neurons=2, depth=47, seed=2), "pre", 10),
+            (Settings(method="layer", neurons=2, depth=12, seed=5), "post", 12),
+        ],
+    ):
+        with subtests.test(theme=theme, settings=settings, place=place, none=none):
+            result = DEPTH.compute(settings)
+            at = result.at[place]
+            gradients = at.signals.gradients
+            assert (gradients == 0).sum() == none
+            if none == settings.depth:
+                assert "the gradient is 0." in at.answer
+            else:
+                assert f"It is 0 in {none} of {settings.depth} blocks." in at.answer
+                first, *_, last = (g for g in gradients if g)
+                assert at.gradient == last / first
+            drawn = DEPTH.figure(result, theme)
+            low, high = drawn.layout.yaxis2.range
+            for each in result.at.values():
+                for g in each.signals.gradients:
+                    assert g == 0 or low < np.log10(g) < high
+            assert np.isfinite([low, high, *drawn.layout.yaxis2.tickvals]).all()

@@ -142,34 +142,39 @@ def test_script_gets_the_slider_and_axes_that_no_hand_moves(figure: go.Figure) -
     assert "dragmode" not in for_script(figure)["layout"]
 
 
-@pytest.mark.parametrize("name", ["turn", "where_z_lives", "walk"])
-def test_chart_of_a_page_is_written_once_and_is_nothing_to_collect(name: str) -> None:
+def test_chart_of_a_page_is_written_once_and_is_nothing_to_collect(
+    subtests: pytest.Subtests,
+) -> None:
     """As objects the figures of a server took its collector of garbage two thirds of its time."""
-    picture = PICTURES[name]
-    figure = picture.figure(picture.study.compute(Settings(), Progress()), "light")
-    chart = Chart(figure)
-    sent = json.loads(pio.to_json(chart, validate=False))
-    written = json.loads(pio.to_json(for_script(figure), validate=False))
-    assert sent["layout"]["meta"].pop("id")
-    assert written["layout"]["meta"].pop("id") == ""
-    assert sent == written
-    tracked, waiting = 0, [vars(chart)]
-    while waiting:
-        tracked += 1
-        waiting += [one for one in gc.get_referents(waiting.pop()) if gc.is_tracked(one)]
-    assert tracked < 300
+    for name in ["turn", "where_z_lives", "walk"]:
+        with subtests.test(name=name):
+            picture = PICTURES[name]
+            figure = picture.figure(picture.study.compute(Settings(), Progress()), "light")
+            chart = Chart(figure)
+            sent = json.loads(pio.to_json(chart, validate=False))
+            written = json.loads(pio.to_json(for_script(figure), validate=False))
+            assert sent["layout"]["meta"].pop("id")
+            assert written["layout"]["meta"].pop("id") == ""
+            assert sent == written
+            tracked, waiting = 0, [vars(chart)]
+            while waiting:
+                tracked += 1
+                waiting += [one for one in gc.get_referents(waiting.pop()) if gc.is_tracked(one)]
+            assert tracked < 300
 
 
-@pytest.mark.parametrize("name", ["a.html", "a.PNG", "folder/a.b.svg", "a.pdf"])
-def test_the_name_of_a_file_gives_its_format(name: str) -> None:
-    assert format_of(name) == name.lower().rsplit(".")[-1]
+def test_the_name_of_a_file_gives_its_format(subtests: pytest.Subtests) -> None:
+    for name in ["a.html", "a.PNG", "folder/a.b.svg", "a.pdf"]:
+        with subtests.test(name=name):
+            assert format_of(name) == name.lower().rsplit(".")[-1]
 
 
-@pytest.mark.parametrize("name", ["a", "a.gif", "html", "a.html.zip", ""])
-def test_other_names_are_refused(name: str) -> None:
-    sentence = f"A figure's file must end in one of .html, .png, .svg, .pdf; got {name!r}."
-    with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
-        format_of(name)
+def test_other_names_are_refused(subtests: pytest.Subtests) -> None:
+    for name in ["a", "a.gif", "html", "a.html.zip", ""]:
+        with subtests.test(name=name):
+            sentence = f"A figure's file must end in one of .html, .png, .svg, .pdf; got {name!r}."
+            with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
+                format_of(name)
 
 
 def test_other_formats_are_refused(figure: go.Figure) -> None:

@@ -49,21 +49,22 @@ def words(value: Any) -> Iterator[str]:
         yield from words(inside)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_no_name_of_data_is_markup_in_a_picture_or_its_table(name: str) -> None:
-    picture = PICTURES[name]
-    quick = QUICK.get(name, {}) | {"dataset": "hostile", "steps": 5, "epochs": 1}
-    try:
-        result = picture.compute(Settings(**quick))
-    except Refusal as refused:
-        refusal = refused
-    else:
-        refusal = None
-    if refusal is not None:
-        with marking(code):
-            assert TAG.search(str(refusal).replace(code(LINK.format("title")), "")) is None
-        return
-    shown = list(words(json.loads(picture.figure(result, "light").to_json())))
-    assert [w for w in shown if TAG.search(w)] == []
-    markdown = render(picture.table(result), "markdown")
-    assert "](" not in markdown.replace(r"\]", "")
+def test_no_name_of_data_is_markup_in_a_picture_or_its_table(subtests: pytest.Subtests) -> None:
+    for name in [name for name in PICTURES if "dataset" in PICTURES[name].uses]:
+        with subtests.test(name=name):
+            picture = PICTURES[name]
+            quick = QUICK.get(name, {}) | {"dataset": "hostile", "steps": 5, "epochs": 1}
+            try:
+                result = picture.compute(Settings(**quick))
+            except Refusal as refused:
+                refusal = refused
+            else:
+                refusal = None
+            if refusal is not None:
+                with marking(code):
+                    assert TAG.search(str(refusal).replace(code(LINK.format("title")), "")) is None
+                continue
+            shown = list(words(json.loads(picture.figure(result, "light").to_json())))
+            assert [w for w in shown if TAG.search(w)] == []
+            markdown = render(picture.table(result), "markdown")
+            assert "](" not in markdown.replace(r"\]", "")

@@ -28,23 +28,43 @@ def test_weights_are_shifted_along_none_of_their_own():
     assert abs(cosine) < 0.5
 
 
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_chosen_method_is_beside_those_of_the_paper(method):
-    settings = Settings(dataset="iris", neurons=6, cell=f"{method}.case_rescaling")
-    result = PICTURES["effect"].compute(settings)
-    assert list(result.effect.methods)[:3] == ["batch", "layer", "weight"]
-    assert {"batch", "layer", "weight", method} == set(result.effect.methods)
-    assert result.chosen == method
+def test_chosen_method_is_beside_those_of_the_paper(subtests):
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", neurons=6, cell=f"{method}.case_rescaling")
+            result = PICTURES["effect"].compute(settings)
+            assert list(result.effect.methods)[:3] == ["batch", "layer", "weight"]
+            assert {"batch", "layer", "weight", method} == set(result.effect.methods)
+            assert result.chosen == method
 
 
-@pytest.mark.parametrize("delta", [-3.0, 3.0, 3.3])
-def test_slider_opens_at_the_strength_of_the_settings(delta):
-    result = PICTURES["effect"].compute(Settings(dataset="iris", delta=delta))
-    assert result.effect.strengths[result.opening] == delta
-    figure = PICTURES["effect"].figure(result, "light")
-    slider = figure.layout.sliders[0]
-    assert slider.steps[slider.active].value == f"{delta:g}"
-    assert slider.name == "delta"
+def test_statistics_that_move_are_written_so_that_they_do():
+    """Under batch norm, one image of three times the contrast moves μ from 11.6 to 12.2."""
+    for cell in ("batch.case_rescaling", "layer.weight_matrix_recentering"):
+        result = PICTURES["effect"].compute(Settings(cell=cell))
+        effect, figure = result.effect, PICTURES["effect"].figure(result, "light")
+        for step, frame in enumerate(figure.frames):
+            words = " ".join(note.text for note in frame.layout.annotations)
+            told = re.findall(r"μ (\S+) → (\S+), σ (\S+) → ([^\s<]+)", words)
+            for method, (mu, mu1, sigma, sigma1) in zip(effect.methods.values(), told, strict=True):
+                before, after = method.before, method.after[step]
+                for one, other, value, changed in (
+                    (mu, mu1, before.mu, after.mu),
+                    (sigma, sigma1, before.sigma, after.sigma),
+                ):
+                    moved = not np.isclose(value[effect.neuron], changed[effect.neuron], rtol=1e-9)
+                    assert (one != other) == moved, (cell, method.normalizer.title, step)
+
+
+def test_slider_opens_at_the_strength_of_the_settings(subtests):
+    for delta in [-3.0, 3.0, 3.3]:
+        with subtests.test(delta=delta):
+            result = PICTURES["effect"].compute(Settings(dataset="iris", delta=delta))
+            assert result.effect.strengths[result.opening] == delta
+            figure = PICTURES["effect"].figure(result, "light")
+            slider = figure.layout.sliders[0]
+            assert slider.steps[slider.active].value == f"{delta:g}"
+            assert slider.name == "delta"
 
 
 def notes(figure) -> list[str]:
@@ -140,18 +160,19 @@ def test_bars_are_as_high_as_the_values():
     assert np.nanmax(x) <= 17
 
 
-@pytest.mark.parametrize("cell", ["layer.case_rescaling", "rms.weight_vector_offsets"])
-def test_figure_that_opens_at_a_strength_is_its_frame(iris, cell):
+def test_figure_that_opens_at_a_strength_is_its_frame(iris, subtests):
     """Whatever the frame before: every frame says all in which it differs from another."""
-    here, there = (iris(cell=cell, delta=delta).to_plotly_json() for delta in (1.0, 2.0))
-    (frame,) = (frame for frame in here["frames"] if frame["name"] == "2")
-    for place, values in zip(frame["traces"], frame["data"], strict=True):
-        for name, value in values.items():
-            np.testing.assert_array_equal(there["data"][place][name], value)
-    for name in ("annotations", "shapes"):
-        assert there["layout"][name] == frame["layout"][name]
-    narrow = frame["layout"]["meta"]["narrow"]
-    assert narrow.items() <= there["layout"]["meta"]["narrow"].items()
+    for cell in ["layer.case_rescaling", "rms.weight_vector_offsets"]:
+        with subtests.test(cell=cell):
+            here, there = (iris(cell=cell, delta=delta).to_plotly_json() for delta in (1.0, 2.0))
+            (frame,) = (frame for frame in here["frames"] if frame["name"] == "2")
+            for place, values in zip(frame["traces"], frame["data"], strict=True):
+                for name, value in values.items():
+                    np.testing.assert_array_equal(there["data"][place][name], value)
+            for name in ("annotations", "shapes"):
+                assert there["layout"][name] == frame["layout"][name]
+            narrow = frame["layout"]["meta"]["narrow"]
+            assert narrow.items() <= there["layout"]["meta"]["narrow"].items()
 
 
 def test_verdicts_are_read_from_the_back_row(iris):
@@ -177,10 +198,11 @@ def test_mark_is_drawn_upright_around_its_point():
     assert lowest < left < highest
 
 
-@pytest.mark.parametrize("cell", ["layer.case_rescaling", "layer.case_offsets"])
-def test_address_takes_the_value_of_every_frame(iris, cell):
-    for step in iris(cell=cell).layout.sliders[0].steps:
-        assert Settings.from_query({"delta": step.value})[1] == ()
+def test_address_takes_the_value_of_every_frame(iris, subtests):
+    for cell in ["layer.case_rescaling", "layer.case_offsets"]:
+        with subtests.test(cell=cell):
+            for step in iris(cell=cell).layout.sliders[0].steps:
+                assert Settings.from_query({"delta": step.value})[1] == ()
 
 
 def test_shift_of_negative_strength_is_written_with_a_minus(iris):
@@ -196,14 +218,15 @@ def test_one_factor_changes_nothing_and_has_no_mark(iris):
     assert sum("nothing changed" in note.text for note in figure.layout.annotations) == 3
 
 
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_sweeps_are_of_every_type_and_of_an_epsilon_where_it_acts(method):
-    settings = Settings(dataset="iris", neurons=6, cell=f"{method}.weight_matrix_rescaling")
-    names = [name for name, _ in PICTURES["floating_point"].compute(settings).curves]
-    expected = ["float16, ε = 0", "float32, ε = 0", "float64, ε = 0"]
-    if SCALES[NORMALIZERS[method].scale].takes_eps:
-        expected.append("float64, ε = 1 · 10⁻⁵")
-    assert names == expected
+def test_sweeps_are_of_every_type_and_of_an_epsilon_where_it_acts(subtests):
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", neurons=6, cell=f"{method}.weight_matrix_rescaling")
+            names = [name for name, _ in PICTURES["floating_point"].compute(settings).curves]
+            expected = ["float16, ε = 0", "float32, ε = 0", "float64, ε = 0"]
+            if SCALES[NORMALIZERS[method].scale].takes_eps:
+                expected.append("float64, ε = 1 · 10⁻⁵")
+            assert names == expected
 
 
 def test_epsilon_breaks_what_is_exact_without_it():

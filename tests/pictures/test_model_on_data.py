@@ -30,13 +30,17 @@ def test_settings_choose_the_features_before_the_picture_does():
     np.testing.assert_array_equal(chosen, model_on_data(Settings(), "standardized").X)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "neurons", "expected"),
-    [("digits", 0, 10), ("iris", 0, 4), ("breast_cancer", 0, 4), ("iris", 7, 7), ("iris", 1, 1)],
-)
-def test_neurons_are_the_outputs_but_at_least_four(dataset, neurons, expected):
-    here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
-    assert len(here.model.W) == expected
+def test_neurons_are_the_outputs_but_at_least_four(subtests):
+    for dataset, neurons, expected in [
+        ("digits", 0, 10),
+        ("iris", 0, 4),
+        ("breast_cancer", 0, 4),
+        ("iris", 7, 7),
+        ("iris", 1, 1),
+    ]:
+        with subtests.test(dataset=dataset, neurons=neurons, expected=expected):
+            here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
+            assert len(here.model.W) == expected
 
 
 def test_weights_are_decided_by_the_seed():
@@ -45,21 +49,19 @@ def test_weights_are_decided_by_the_seed():
     assert not np.allclose(first, other)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "neurons", "note"),
-    [
+def test_targets_are_shared_out_among_the_neurons_and_said_so(subtests):
+    for dataset, neurons, note in [
         ("breast_cancer", 0, "All 4 neurons predict the one output."),
         ("linnerud", 0, "The 4 neurons predict the 3 outputs in turn."),
         ("linnerud", 2, "The 2 neurons predict the first 2 of 3 outputs."),
         ("linnerud", 1, "The one neuron predicts the first of 3 outputs."),
-    ],
-)
-def test_targets_are_shared_out_among_the_neurons_and_said_so(dataset, neurons, note):
-    here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
-    assert note in here.notes
-    outputs = here.dataset.y.shape[1]
-    for h in range(len(here.model.W)):
-        np.testing.assert_array_equal(here.y[:, h], here.dataset.y[:, h % outputs])
+    ]:
+        with subtests.test(dataset=dataset, neurons=neurons, note=note):
+            here = model_on_data(Settings(dataset=dataset, neurons=neurons, method="weight"), "raw")
+            assert note in here.notes
+            outputs = here.dataset.y.shape[1]
+            for h in range(len(here.model.W)):
+                np.testing.assert_array_equal(here.y[:, h], here.dataset.y[:, h % outputs])
 
 
 def test_classes_become_targets_one_against_the_rest():
@@ -79,17 +81,18 @@ def test_fitted_weights_are_better_than_random_ones_and_named():
     assert len(fitted.model.W) == 3
 
 
-@pytest.mark.parametrize("weights", ["random", "fitted"])
-def test_frozen_statistics_are_those_of_the_data_itself(weights):
-    settings = Settings(dataset="iris", weights=weights, statistics="frozen")
-    frozen = model_on_data(settings, "standardized")
-    current = model_on_data(Settings(dataset="iris", weights=weights), "standardized")
-    assert frozen.model.normalizer.statistics == "frozen"
-    np.testing.assert_allclose(
-        frozen.model.natural_parameter(frozen.X),
-        current.model.natural_parameter(current.X),
-        atol=1e-9,
-    )
+def test_frozen_statistics_are_those_of_the_data_itself(subtests):
+    for weights in ["random", "fitted"]:
+        with subtests.test(weights=weights):
+            settings = Settings(dataset="iris", weights=weights, statistics="frozen")
+            frozen = model_on_data(settings, "standardized")
+            current = model_on_data(Settings(dataset="iris", weights=weights), "standardized")
+            assert frozen.model.normalizer.statistics == "frozen"
+            np.testing.assert_allclose(
+                frozen.model.natural_parameter(frozen.X),
+                current.model.natural_parameter(current.X),
+                atol=1e-9,
+            )
 
 
 def test_normalizer_of_the_picture_comes_before_the_method_of_the_settings():
@@ -100,7 +103,7 @@ def test_normalizer_of_the_picture_comes_before_the_method_of_the_settings():
 
 def test_fitted_weights_refuse_another_number_of_neurons():
     sentence = (
-        "Fitted weights have one neuron for each output of Iris, 3 in all; got neurons=5. "
+        "Fitted weights have one neuron for each output of Iris, 3 in all, not 5. "
         "Use random weights to choose."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
@@ -110,7 +113,7 @@ def test_fitted_weights_refuse_another_number_of_neurons():
 def test_categorical_family_refuses_targets_without_classes():
     sentence = (
         "A categorical family needs class labels; the targets of Diabetes are Gaussian. "
-        "Use family=auto, or a data set with classes, such as the digits."
+        "Choose the automatic family, or data with classes, such as the digits."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         model_on_data(Settings(dataset="diabetes", family="categorical"), "raw")

@@ -20,6 +20,7 @@ from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
+from tests.pairwise import loops
 
 NUMBER = re.compile(r"[−-]?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+| · 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|nan|–)")
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
@@ -66,25 +67,32 @@ def arrays(lines: str) -> list[np.ndarray]:
     return list(np.broadcast_arrays(*map(np.array, json.loads(f"[{listed}]"))))
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("place", ["0.0", "1.1", "2.1"])
-@pytest.mark.parametrize("method", ["batch", "rms", "mean_only_batch_weight", "centered_weight"])
-def test_home(example, place, method):
-    chosen = {"example": EXAMPLES[example], "place": place, "method": method}
-    script, result, words = written("averages", **chosen)
-    blocks = re.split(r".*: μ, σ, z\n", "\n".join(printed(script)))[1:]
-    lasts = [word.rpartition("<br>")[2] for word in words if "<br>" in word]
-    lasts = [word for word in lasts if "z = " in word or "no z" in word]
-    assert len(blocks) == len(lasts) == len(result.numbers) == 3
-    n, h = map(int, place.split("."))
-    for block, last, worked in zip(blocks, lasts, result.numbers.values(), strict=True):
-        mu, sigma, z = (M[n, h] for M in arrays(block))
-        assert f"{mu:g}" == f"{float(f'{float(worked.mu):.3g}'):g}"
-        assert f"{sigma:g}" == f"{float(f'{float(worked.variance) ** 0.5:.3g}'):g}"
-        if "no z" in last:
-            assert np.isnan(z)
-        else:
-            assert [Decimal(str(float(z)))] == numbers(last.rpartition("= ")[2])
+@pytest.mark.parametrize(
+    "rows",
+    loops(
+        EXAMPLES,
+        ["0.0", "1.1", "2.1"],
+        ["batch", "rms", "mean_only_batch_weight", "centered_weight"],
+    ),
+)
+def test_home(rows, subtests):
+    for example, place, method in rows:
+        with subtests.test(example=example, place=place, method=method):
+            chosen = {"example": EXAMPLES[example], "place": place, "method": method}
+            script, result, words = written("averages", **chosen)
+            blocks = re.split(r".*: μ, σ, z\n", "\n".join(printed(script)))[1:]
+            lasts = [word.rpartition("<br>")[2] for word in words if "<br>" in word]
+            lasts = [word for word in lasts if "z = " in word or "no z" in word]
+            assert len(blocks) == len(lasts) == len(result.numbers) == 3
+            n, h = map(int, place.split("."))
+            for block, last, worked in zip(blocks, lasts, result.numbers.values(), strict=True):
+                mu, sigma, z = (M[n, h] for M in arrays(block))
+                assert f"{mu:g}" == f"{float(f'{float(worked.mu):.3g}'):g}"
+                assert f"{sigma:g}" == f"{float(f'{float(worked.variance) ** 0.5:.3g}'):g}"
+                if "no z" in last:
+                    assert np.isnan(z)
+                else:
+                    assert [Decimal(str(float(z)))] == numbers(last.rpartition("= ")[2])
 
 
 # Invariance.
@@ -112,32 +120,45 @@ def check_effect(**chosen: object) -> bool:
     return True
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_effect_of_every_method_and_change(method, transform):
-    assert check_effect(cell=f"{method}.{transform}", dataset="wine", neurons=6, delta=-2.5)
+@pytest.mark.parametrize("rows", loops(TRANSFORMS, NORMALIZERS, of=1))
+def test_effect_of_every_method_and_change(rows, subtests):
+    for transform, method in rows:
+        with subtests.test(transform=transform, method=method):
+            assert check_effect(cell=f"{method}.{transform}", dataset="wine", neurons=6, delta=-2.5)
 
 
-@pytest.mark.parametrize("transform", ["weight_vector_rescaling", "case_offsets"])
-@pytest.mark.parametrize("method", [*NORMALIZERS, *PAIRS])
-def test_effect_with_eps_frozen_and_in_groups(method, transform):
-    cell = f"{method}.{transform}"
-    assert check_effect(cell=cell, dataset="iris", eps=0.01, index=1, seed=3)
-    frozen = {"statistics": "frozen", "delta": 0.3, "neurons": 6, "groups": 3}
-    assert check_effect(cell=cell, dataset="iris", **frozen)
+@pytest.mark.parametrize(
+    "rows", loops(["weight_vector_rescaling", "case_offsets"], [*NORMALIZERS, *PAIRS], of=1)
+)
+def test_effect_with_eps_frozen_and_in_groups(rows, subtests):
+    for transform, method in rows:
+        with subtests.test(transform=transform, method=method):
+            cell = f"{method}.{transform}"
+            assert check_effect(cell=cell, dataset="iris", eps=0.01, index=1, seed=3)
+            frozen = {"statistics": "frozen", "delta": 0.3, "neurons": 6, "groups": 3}
+            assert check_effect(cell=cell, dataset="iris", **frozen)
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
-@pytest.mark.parametrize("cell", ["batch.case_recentering", "layer.weight_vector_rescaling"])
-@pytest.mark.parametrize("features", ["raw", "standardized"])
-def test_effect_on_every_data_set(dataset, cell, features):
-    assert check_effect(cell=cell, dataset=dataset, features=features)
+@pytest.mark.parametrize(
+    "rows",
+    loops(
+        DATASETS,
+        ["batch.case_recentering", "layer.weight_vector_rescaling"],
+        ["raw", "standardized"],
+        of=1,
+    ),
+)
+def test_effect_on_every_data_set(rows, subtests):
+    for dataset, cell, features in rows:
+        with subtests.test(dataset=dataset, cell=cell, features=features):
+            assert check_effect(cell=cell, dataset=dataset, features=features)
 
 
-@pytest.mark.parametrize("cell", ["own.weight_vector_rescaling", "weight.dataset_recentering"])
-def test_effect_of_fitted_weights(cell):
-    chosen = {"weights": "fitted", "ridge": 0.1, "center": "weight", "scale": "batch"}
-    assert check_effect(cell=cell, dataset="wine", **chosen)
+def test_effect_of_fitted_weights(subtests):
+    for cell in ["own.weight_vector_rescaling", "weight.dataset_recentering"]:
+        with subtests.test(cell=cell):
+            chosen = {"weights": "fitted", "ridge": 0.1, "center": "weight", "scale": "batch"}
+            assert check_effect(cell=cell, dataset="wine", **chosen)
 
 
 # Learning rate.
@@ -183,14 +204,18 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("chosen", TURNS, ids=str)
-def test_angular_update(chosen):
-    script, _, words = written("turn", **chosen)
-    gradient, turn, tangent, *loss = map(numbers, printed(script))
-    assert gradient == tile(words, "gradient ‖G‖")
-    assert [*turn, *tangent] == tile(words, "turn per step")
-    # A Poisson family has the logarithm of y!, which is no short line of NumPy.
-    assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
+@pytest.mark.parametrize(
+    "rows", [TURNS[::2], pytest.param(TURNS[1::2], marks=pytest.mark.exhaustive)]
+)
+def test_angular_update(rows, subtests):
+    for chosen in rows:
+        with subtests.test(chosen=chosen):
+            script, _, words = written("turn", **chosen)
+            gradient, turn, tangent, *loss = map(numbers, printed(script))
+            assert gradient == tile(words, "gradient ‖G‖")
+            assert [*turn, *tangent] == tile(words, "turn by −ηG")
+            # A Poisson family has the logarithm of y!, which is no short line of NumPy.
+            assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
 
 
 # Fisher.
@@ -206,32 +231,44 @@ DOUBLED = [
 ]
 
 
-@pytest.mark.parametrize("chosen", DOUBLED, ids=str)
-def test_equal_kl(chosen):
-    script, _, words = written("equal_kl", **chosen)
-    shown = [re.sub("<[^>]*>", "", word) for word in words if "w → 2w: KL" in word]
-    shown = [word.partition("½")[0].rpartition("KL = ")[2] for word in shown]
-    said = [line.rpartition("KL = ")[2] for line in printed(script)]
-    assert [numbers(word) for word in said] == [numbers(word) for word in shown]
-    assert len(said) == (1 if chosen["method"] == "standard" else 2)
+@pytest.mark.parametrize(
+    "rows", [DOUBLED[::2], pytest.param(DOUBLED[1::2], marks=pytest.mark.exhaustive)]
+)
+def test_equal_kl(rows, subtests):
+    for chosen in rows:
+        with subtests.test(chosen=chosen):
+            script, _, words = written("equal_kl", **chosen)
+            shown = [re.sub("<[^>]*>", "", word) for word in words if "w → 2w: KL" in word]
+            shown = [word.partition("½")[0].rpartition("KL = ")[2] for word in shown]
+            said = [line.rpartition("KL = ")[2] for line in printed(script)]
+            assert [numbers(word) for word in said] == [numbers(word) for word in shown]
+            assert len(said) == (1 if chosen["method"] == "standard" else 2)
 
 
 # Batch.
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
-@pytest.mark.parametrize("batch_size", [1, 2, 16, 128])
 @pytest.mark.parametrize(
-    ("groups", "features", "seed"), [(2, "auto", 0), (4, "raw", 5), (3, "standardized", 1)]
+    "rows",
+    loops(DATASETS, [1, 2, 16, 128], [(2, "auto", 0), (4, "raw", 5), (3, "standardized", 1)], of=1),
 )
-def test_axes(dataset, batch_size, groups, features, seed):
-    chosen = {"groups": groups, "features": features, "seed": seed, "batch_size": batch_size}
-    script, _, words = written("axes", dataset=dataset, **chosen)
-    shown = [re.search("z = ([^<]+)", word) for word in words]
-    said = [line.rpartition("z = ")[2] for line in printed(script)]
-    expected = [numbers(found[1]) for found in shown if found]
-    assert [numbers(word) for word in said] == expected
-    assert expected
+def test_axes(rows, subtests):
+    for dataset, batch_size, (groups, features, seed) in rows:
+        with subtests.test(
+            dataset=dataset, batch_size=batch_size, groups=groups, features=features, seed=seed
+        ):
+            chosen = {
+                "groups": groups,
+                "features": features,
+                "seed": seed,
+                "batch_size": batch_size,
+            }
+            script, _, words = written("axes", dataset=dataset, **chosen)
+            shown = [re.search("z = ([^<]+)", word) for word in words]
+            said = [line.rpartition("z = ")[2] for line in printed(script)]
+            expected = [numbers(found[1]) for found in shown if found]
+            assert [numbers(word) for word in said] == expected
+            assert expected
 
 
 def test_digits_that_are_nothing_but_rounding_are_not_printed():

@@ -9,15 +9,16 @@ from normgeo.pictures.style import paths
 PATHS = ("", "title_text", "xaxis.range[0]", "error_x", "margin.l", "a__b_", "sliders[0].pad.t")
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_parsed_once_is_parsed_alike(path):
-    parse = basedatatypes._str_to_dict_path_full
-    assert parse(path) == parse.__wrapped__(path)
-    hits = parse.cache_info().hits
-    parse(path)
-    assert parse.cache_info().hits == hits + 1
-    paths.parse_once()
-    assert basedatatypes._str_to_dict_path_full is parse, "it is kept once"
+def test_parsed_once_is_parsed_alike(subtests):
+    for path in PATHS:
+        with subtests.test(path=path):
+            parse = basedatatypes._str_to_dict_path_full
+            assert parse(path) == parse.__wrapped__(path)
+            hits = parse.cache_info().hits
+            parse(path)
+            assert parse.cache_info().hits == hits + 1
+            paths.parse_once()
+            assert basedatatypes._str_to_dict_path_full is parse, "it is kept once"
 
 
 def test_wrong_attributes_are_still_refused():

@@ -92,20 +92,21 @@ def laid_over(figure, name):
     return json.loads(json.dumps([whole["data"], shown], cls=PlotlyJSONEncoder))
 
 
-@pytest.mark.parametrize("method", ["batch", "rms", "weight"])
-def test_a_frame_is_what_opening_there_draws_with_its_legend(method):
-    chosen = {"length": 8, "neurons": 4, "method": method}
-    for radius in (0.5, 2.0):
-        drawn = [
-            RECURRENCE.figure(RECURRENCE.compute(Settings(radius=start, **chosen)), "light")
-            for start in (radius, 1.0)
-        ]
-        fresh, moved = (laid_over(figure, f"{radius:g}") for figure in drawn)
-        assert fresh == moved
-        named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
-        plain, *others = named
-        assert plain == "without normalization"
-        assert others[-1] == "predicted for wide layers"
+def test_a_frame_is_what_opening_there_draws_with_its_legend(subtests):
+    for method in ["batch", "rms", "weight"]:
+        with subtests.test(method=method):
+            chosen = {"length": 8, "neurons": 4, "method": method}
+            for radius in (0.5, 2.0):
+                drawn = [
+                    RECURRENCE.figure(RECURRENCE.compute(Settings(radius=start, **chosen)), "light")
+                    for start in (radius, 1.0)
+                ]
+                fresh, moved = (laid_over(figure, f"{radius:g}") for figure in drawn)
+                assert fresh == moved
+                named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
+                plain, *others = named
+                assert plain == "without normalization"
+                assert others[-1] == "predicted for wide layers"
 
 
 def test_starting_radius_off_the_frames_becomes_one():
@@ -158,27 +159,25 @@ def test_the_answer_follows_from_what_is_measured(radii):
     assert radii.kept_from("layer") == ("Yes", "Partly")
 
 
-@pytest.mark.parametrize(
-    ("shift", "answers"),
-    [
+def test_the_answer_is_another_one_where_the_numbers_are(radii, subtests):
+    """Planted: layer norm's factors are those without it, moved; then a slightly better one."""
+    for shift, answers in [
         (0.5, ("No", "Yes")),
         (-0.5, ("Yes", "No")),
         (0.02, ("Partly", "Partly")),
         (-np.inf, ("Yes", "No")),
-    ],
-)
-def test_the_answer_is_another_one_where_the_numbers_are(radii, shift, answers):
-    """Planted: layer norm's factors are those without it, moved; then a slightly better one."""
-    curves = {}
-    for name, methods in radii.curves.items():
-        plain = methods["standard"].measured
-        planted = plain + shift if abs(shift) > 0.1 else 0.8 * plain
-        curves[name] = {"standard": methods["standard"], "layer": Curve(planted, None)}
-    planted = radii._replace(curves=curves)
-    assert planted.kept_from("layer") == answers
-    words = RADIUS.figure(planted, "light").layout.annotations[0].text
-    exploding, dying = answers
-    assert f"from exploding? {exploding}. From dying? {dying}." in words
+    ]:
+        with subtests.test(shift=shift, answers=answers):
+            curves = {}
+            for name, methods in radii.curves.items():
+                plain = methods["standard"].measured
+                planted = plain + shift if abs(shift) > 0.1 else 0.8 * plain
+                curves[name] = {"standard": methods["standard"], "layer": Curve(planted, None)}
+            planted = radii._replace(curves=curves)
+            assert planted.kept_from("layer") == answers
+            words = RADIUS.figure(planted, "light").layout.annotations[0].text
+            exploding, dying = answers
+            assert f"from exploding? {exploding}. From dying? {dying}." in words
 
 
 def test_short_runs_in_which_nothing_explodes_say_so():
@@ -187,52 +186,64 @@ def test_short_runs_in_which_nothing_explodes_say_so():
     assert still.kept_from("layer") == ("Nothing explodes here", "No")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_panels_show_all_activations_beside_the_radius_one(radii, theme):
-    figure = RADIUS.figure(radii, theme)
-    titles = " ".join(note.text for note in figure.layout.annotations)
-    for title in ("f = identity", "f = tanh", "f = ReLU"):
-        assert title in titles
-    assert [shape.x0 for shape in figure.layout.shapes if shape.type == "line"] == [1, 1, 1]
-    assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
-    shown = [trace.name for trace in figure.data if trace.showlegend]
-    assert shown == ["without normalization", "with layer norm", "predicted for wide layers"]
+def test_panels_show_all_activations_beside_the_radius_one(radii, subtests):
+    for theme in ["light", "dark"]:
+        with subtests.test(theme=theme):
+            figure = RADIUS.figure(radii, theme)
+            titles = " ".join(note.text for note in figure.layout.annotations)
+            for title in ("f = identity", "f = tanh", "f = ReLU"):
+                assert title in titles
+            assert [shape.x0 for shape in figure.layout.shapes if shape.type == "line"] == [1, 1, 1]
+            assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
+            shown = [trace.name for trace in figure.data if trace.showlegend]
+            assert shown == [
+                "without normalization",
+                "with layer norm",
+                "predicted for wide layers",
+            ]
 
 
-@pytest.mark.parametrize("name", ["radii", "recurrence"])
-def test_panels_stack_on_a_phone_without_overlap(name, radii, identity):
-    figure = PICTURES[name].figure(radii if name == "radii" else identity, "light")
-    narrow = figure.layout.meta["narrow"]
-    rows = [narrow[f"yaxis{axis}"]["domain"] for axis in ("", "2", "3")]
-    assert all(above[0] > below[1] for above, below in pairwise(rows))
-    assert all(tuple(narrow[f"xaxis{axis}"]["domain"]) == (0.0, 1.0) for axis in ("", "2", "3"))
-    assert narrow["legend"]["y"] > rows[0][1]
-    sizes = [note.get("font", {}).get("size", 16) for note in narrow["annotations"]]
-    assert min(sizes) >= 14
+def test_panels_stack_on_a_phone_without_overlap(radii, identity, subtests):
+    for name in ["radii", "recurrence"]:
+        with subtests.test(name=name):
+            figure = PICTURES[name].figure(radii if name == "radii" else identity, "light")
+            narrow = figure.layout.meta["narrow"]
+            rows = [narrow[f"yaxis{axis}"]["domain"] for axis in ("", "2", "3")]
+            assert all(above[0] > below[1] for above, below in pairwise(rows))
+            assert all(
+                tuple(narrow[f"xaxis{axis}"]["domain"]) == (0.0, 1.0) for axis in ("", "2", "3")
+            )
+            assert narrow["legend"]["y"] > rows[0][1]
+            sizes = [note.get("font", {}).get("size", 16) for note in narrow["annotations"]]
+            assert min(sizes) >= 14
 
 
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(method):
-    normalizer = NORMALIZERS[method]
-    picture = RECURRENCE.compute(Settings(length=16, neurons=8, method=method))
-    expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
-    assert set(picture.setup.methods) == expected
-    figure = RECURRENCE.figure(picture, "light")
-    assert (method_color(normalizer) in {t.line.color for t in figure.data}) == (method in expected)
-    radii = RADIUS.compute(Settings(length=8, neurons=4, method=method))
-    assert set(radii.setup.methods) == expected
-    assert len(radii.answers) == len(expected) - 1
-    RADIUS.figure(radii, "light")
+def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(subtests):
+    for method in NORMALIZERS:
+        with subtests.test(method=method):
+            normalizer = NORMALIZERS[method]
+            picture = RECURRENCE.compute(Settings(length=16, neurons=8, method=method))
+            expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
+            assert set(picture.setup.methods) == expected
+            figure = RECURRENCE.figure(picture, "light")
+            assert (method_color(normalizer) in {t.line.color for t in figure.data}) == (
+                method in expected
+            )
+            radii = RADIUS.compute(Settings(length=8, neurons=4, method=method))
+            assert set(radii.setup.methods) == expected
+            assert len(radii.answers) == len(expected) - 1
+            RADIUS.figure(radii, "light")
 
 
-@pytest.mark.parametrize("method", ["weight", "centered_weight"])
-def test_method_that_sees_weights_runs_at_each_radius_by_itself(method):
-    chosen = {"length": 8, "neurons": 4, "method": method, "activation": "tanh"}
-    radii = RADIUS.compute(Settings(**chosen))
-    single = RECURRENCE.compute(Settings(**chosen))
-    rates = [methods[method].log10_norms[0] / 8 for methods in single.curves.values()]
-    np.testing.assert_allclose(radii.curves["tanh"][method].measured, rates, atol=1e-12)
-    assert radii.curves["tanh"][method].predicted is None
+def test_method_that_sees_weights_runs_at_each_radius_by_itself(subtests):
+    for method in ["weight", "centered_weight"]:
+        with subtests.test(method=method):
+            chosen = {"length": 8, "neurons": 4, "method": method, "activation": "tanh"}
+            radii = RADIUS.compute(Settings(**chosen))
+            single = RECURRENCE.compute(Settings(**chosen))
+            rates = [methods[method].log10_norms[0] / 8 for methods in single.curves.values()]
+            np.testing.assert_allclose(radii.curves["tanh"][method].measured, rates, atol=1e-12)
+            assert radii.curves["tanh"][method].predicted is None
 
 
 def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
@@ -249,10 +260,10 @@ def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
     RADIUS.figure(radii, "dark")
 
 
-@pytest.mark.parametrize("neurons", [1, 65])
-def test_too_few_and_too_many_neurons_are_refused_in_a_sentence(neurons):
-    with pytest.raises(ValueError, match=r"\.$"):
-        RECURRENCE.compute(Settings(neurons=neurons))
+def test_too_few_and_too_many_neurons_are_refused_in_a_sentence(subtests):
+    for neurons in [1, 65]:
+        with subtests.test(neurons=neurons), pytest.raises(ValueError, match=r"\.$"):
+            RECURRENCE.compute(Settings(neurons=neurons))
 
 
 def test_stopped_picture_has_its_starting_frame_and_says_how_much_it_is():
@@ -300,7 +311,9 @@ def test_zero_state_and_input_are_explained_by_the_computation_itself():
     assert "non-zero state or input" in first_step(Settings()).undefined
 
 
-@pytest.mark.parametrize("name", ["recurrence", "radii"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("recurrence", marks=pytest.mark.exhaustive), "radii"]
+)
 def test_payload_is_small_at_the_longest(name):
     picture = PICTURES[name]
     longest = picture.compute(Settings(length=256, neurons=4, method="rms"))

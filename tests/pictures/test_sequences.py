@@ -134,18 +134,20 @@ def test_headline_of_cells_counts_what_dies_and_explodes():
     assert {(band.y0, band.y1) for band in figure.layout.shapes} == {(-2, 2)}
 
 
-@pytest.mark.parametrize("name", ["learning", "longer"])
-def test_stop_keeps_the_runs_that_came_to_their_end(name):
-    def stop(done, steps):
-        if done > 0.5 * steps:
-            raise Stop
+def test_stop_keeps_the_runs_that_came_to_their_end(subtests):
+    for name in ["learning", "longer"]:
+        with subtests.test(name=name):
 
-    result = PICTURES[name].compute(QUICK, stop)
-    assert [len(one.losses) for one in result.methods] == [SEEDS, 1]
-    never = PICTURES[name].compute(QUICK, lambda done, steps: (_ for _ in ()).throw(Stop))
-    assert [len(one.losses) for one in never.methods] == [0]
-    figure = PICTURES[name].figure(never, "dark")
-    assert "Stopped before a run came to its end." in figure.layout.annotations[0].text
+            def stop(done, steps):
+                if done > 0.5 * steps:
+                    raise Stop
+
+            result = PICTURES[name].compute(QUICK, stop)
+            assert [len(one.losses) for one in result.methods] == [SEEDS, 1]
+            never = PICTURES[name].compute(QUICK, lambda done, steps: (_ for _ in ()).throw(Stop))
+            assert [len(one.losses) for one in never.methods] == [0]
+            figure = PICTURES[name].figure(never, "dark")
+            assert "Stopped before a run came to its end." in figure.layout.annotations[0].text
 
 
 def same(found, expected):
@@ -168,7 +170,10 @@ def stop_after(share):
     return Progress(stop)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+@pytest.mark.parametrize(
+    "share",
+    [0.5, *(pytest.param(share, marks=pytest.mark.exhaustive) for share in (0.0, 0.03, 0.97))],
+)
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(learned, share):
     paused = PICTURES["learning"].compute(QUICK, stop_after(share))
     assert paused.course.paused
@@ -180,15 +185,17 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(learned, share):
     same(learning.go_on(QUICK, paused, Progress()), learned)
 
 
-def test_more_steps_after_the_end_are_those_of_a_longer_run(learned, monkeypatch):
+def test_more_steps_after_the_end_are_those_of_a_longer_run(monkeypatch):
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 30)
+    learned = PICTURES["learning"].compute(QUICK)
     halfway = learning.go_on(QUICK, learned, stop_after(0.5))
-    assert [one.steps[-1] for one in halfway.methods] == [240, 240, 120], "whole runs are drawn"
+    assert [one.steps[-1] for one in halfway.methods] == [60, 60, 30], "whole runs are drawn"
     assert [len(one.losses) for one in halfway.methods] == [SEEDS, 1, SEEDS]
     more = learning.go_on(QUICK, halfway, Progress())
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 240)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 60)
     same(more, PICTURES["learning"].compute(QUICK))
     assert all((np.diff(one.seconds) > 0).all() for one in more.methods)
-    assert len(learned.course.runs[0].histories[0].train_loss) == 120, (
+    assert len(learned.course.runs[0].histories[0].train_loss) == 30, (
         "what it began with is as it was"
     )
 
@@ -219,6 +226,7 @@ def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
 
 def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, captions):
     monkeypatch.setattr(sequence_runs, "SEEDS", 2)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 30)
     whole = PICTURES["longer"].compute(QUICK)
     paused = pickle.loads(cloudpickle.dumps(PICTURES["longer"].compute(QUICK, stop_after(0.6))))
     assert [len(one.losses) for one in paused.methods] == [2, 1]
@@ -230,12 +238,12 @@ def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, 
 
     same_losses(longer.go_on(QUICK, paused, Progress()), whole)
     halfway = longer.go_on(QUICK, whole, stop_after(0.6))
-    assert [one.after for one in halfway.compared] == [240, 240]
+    assert [one.after for one in halfway.compared] == [60, 60]
     assert [one.seeds for one in halfway.compared] == [(3, 4), (3,)], "one seed is on its way"
     words = captions("longer", halfway).replace("<br>", " ")
-    assert "Trained with 240 batches. Not yet as far: batch norm." in words
+    assert "Trained with 60 batches. Not yet as far: batch norm." in words
     more = longer.go_on(QUICK, halfway, Progress())
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 240)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 60)
     same_losses(more, PICTURES["longer"].compute(QUICK))
     assert len(more.compared) == 3
 
@@ -288,8 +296,11 @@ def test_cells_stop_after_a_cell():
     PICTURES["cells"].table(result)
 
 
-@pytest.mark.parametrize("name", ["cells", "learning", "longer"])
-def test_too_many_neurons_are_refused_before_they_are_trained(name):
-    for neurons in (1, 256):
-        with pytest.raises(ValueError, match=r"^Cells are trained with 2 to 64 neurons here"):
-            PICTURES[name].cost(Settings(neurons=neurons))
+def test_too_many_neurons_are_refused_before_they_are_trained(subtests):
+    for name in ["cells", "learning", "longer"]:
+        with subtests.test(name=name):
+            for neurons in (1, 256):
+                with pytest.raises(
+                    ValueError, match=r"^Cells are trained with 2 to 64 neurons here"
+                ):
+                    PICTURES[name].cost(Settings(neurons=neurons))

@@ -120,14 +120,15 @@ def test_selected_block_is_outlined_in_both_panels_and_named():
     assert f"Block W[5]: frozen. Norm {number(found.norm, 3)}, " in PICTURE.description(result)
 
 
-@pytest.mark.parametrize("block", [None, 6, 10**6])
-def test_no_block_is_selected_where_there_is_none_of_that_number(block):
-    result = PICTURE.compute(Settings(block=block))
-    assert result.lit is None
-    drawn = PICTURE.figure(result, "dark")
-    assert not lines(drawn, "y", "selected")
-    assert len(drawn.layout.annotations) == 1
-    assert "Block" not in PICTURE.description(result)
+def test_no_block_is_selected_where_there_is_none_of_that_number(subtests):
+    for block in [None, 6, 10**6]:
+        with subtests.test(block=block):
+            result = PICTURE.compute(Settings(block=block))
+            assert result.lit is None
+            drawn = PICTURE.figure(result, "dark")
+            assert not lines(drawn, "y", "selected")
+            assert len(drawn.layout.annotations) == 1
+            assert "Block" not in PICTURE.description(result)
 
 
 def test_selected_block_is_drawn_of_many_too(tmp_path, rng):

@@ -1,7 +1,7 @@
 """Where z lives: which cases and neurons are drawn, what is said of them, what a frame holds."""
 
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -51,72 +51,72 @@ def test_points_are_the_cases_of_the_data_set_under_the_weights_of_the_other_pic
     np.testing.assert_allclose(found.journey.before.summed_inputs[0], shown[:3])
 
 
-@pytest.mark.parametrize("dataset", ["digits", "iris", "diabetes", "linnerud", "breast_cancer"])
-def test_classes_are_shown_in_equal_numbers_and_few(dataset):
-    found, data = places(dataset=dataset), DATASETS[dataset].load()
-    assert min(CASES, data.N) - len(found.cases) in (0, 1)
-    counts = np.bincount(found.labels)
-    assert len(counts) == len(found.classes) <= 3
-    assert np.ptp(counts) <= 1
-    if data.labelled:
-        names = [found.classes[label] for label in found.labels]
-        assert names == [data.class_names[int(label)] for label in data.y[found.cases]]
+def test_classes_are_shown_in_equal_numbers_and_few(subtests):
+    for dataset in ["digits", "iris", "diabetes", "linnerud", "breast_cancer"]:
+        with subtests.test(dataset=dataset):
+            found, data = places(dataset=dataset), DATASETS[dataset].load()
+            assert min(CASES, data.N) - len(found.cases) in (0, 1)
+            counts = np.bincount(found.labels)
+            assert len(counts) == len(found.classes) <= 3
+            assert np.ptp(counts) <= 1
+            if data.labelled:
+                names = [found.classes[label] for label in found.labels]
+                assert names == [data.class_names[int(label)] for label in data.y[found.cases]]
 
 
-@pytest.mark.parametrize(
-    ("change", "index"), [("case_rescaling", 1700), ("weight_vector_rescaling", 7)]
-)
-def test_what_changes_is_always_among_what_is_drawn(change, index):
-    found = places(cell=f"batch.{change}", index=index)
-    rows = found.cases if change == "case_rescaling" else found.neurons
-    assert rows[found.journey.index] == index
-    assert len(found.neurons) == 3
-    assert str(index) in str(found.what)
+def test_what_changes_is_always_among_what_is_drawn(subtests):
+    for change, index in [("case_rescaling", 1700), ("weight_vector_rescaling", 7)]:
+        with subtests.test(change=change, index=index):
+            found = places(cell=f"batch.{change}", index=index)
+            rows = found.cases if change == "case_rescaling" else found.neurons
+            assert rows[found.journey.index] == index
+            assert len(found.neurons) == 3
+            assert str(index) in str(found.what)
 
 
 def test_index_outside_the_rows_is_refused():
-    with pytest.raises(Refusal, match=r"`index` must name one of the 10 rows of W"):
+    with pytest.raises(Refusal, match=r"The 10 rows of W are numbered from 0 to 9"):
         places(cell="batch.weight_vector_rescaling", index=10)
     with pytest.raises(Refusal, match=r"fitted weights of Diabetes have 1"):
         places(dataset="diabetes", weights="fitted", cell="batch.dataset_rescaling")
 
 
-@pytest.mark.parametrize("change", ["dataset_rescaling", "weight_matrix_recentering"])
-@pytest.mark.parametrize("method", NORMALIZERS)
-def test_sentence_counts_and_mark_agree(method, change):
-    found = places(dataset="iris", cell=f"{method}.{change}", neurons=4)
-    words, verdict = str(said(found, found.opening)), found.journey.verdict
-    N = len(found.cases)
-    assert words == (f"{N} of {N} came back" if verdict.invariant else f"{N} of {N} moved")
-    assert sign(found, found.opening) == ("✓" if verdict.invariant else "✗")
-    observed = PICTURE.description(found)
-    assert words in observed
-    assert f"says {verdict.word}" in observed
+def test_sentence_counts_and_mark_agree(subtests):
+    for change, method in product(["dataset_rescaling", "weight_matrix_recentering"], NORMALIZERS):
+        with subtests.test(change=change, method=method):
+            found = places(dataset="iris", cell=f"{method}.{change}", neurons=4)
+            words, verdict = str(said(found, found.opening)), found.journey.verdict
+            N = len(found.cases)
+            assert words == (f"{N} of {N} came back" if verdict.invariant else f"{N} of {N} moved")
+            assert sign(found, found.opening) == ("✓" if verdict.invariant else "✗")
+            observed = PICTURE.description(found)
+            assert words in observed
+            assert f"says {verdict.word}" in observed
 
 
-@pytest.mark.parametrize(
-    ("settings", "step", "words", "mark"),
-    [
+def test_what_is_said_at_each_end_of_the_slider(subtests):
+    for settings, step, words, mark in [
         ({"cell": "layer.case_rescaling"}, 0, "1 of 36 changed sign", "±"),
         ({"cell": "weight.case_rescaling"}, -1, "1 of 36 moved", "✗"),
         ({"cell": "layer.dataset_rescaling"}, 0, "36 of 36 changed sign", "±"),
         ({"cell": "layer.dataset_rescaling"}, 5, "nothing was changed", ""),
         ({"cell": "layer.dataset_rescaling", "eps": 0.5}, -1, "36 of 36 moved", "≈"),
-    ],
-)
-def test_what_is_said_at_each_end_of_the_slider(settings, step, words, mark):
-    found = places(dataset="iris", **settings)
-    step %= len(found.journey.strengths)
-    assert (str(said(found, step)), sign(found, step)) == (words, mark)
+    ]:
+        with subtests.test(settings=settings, step=step, words=words, mark=mark):
+            found = places(dataset="iris", **settings)
+            place = step % len(found.journey.strengths)
+            assert (str(said(found, place)), sign(found, place)) == (words, mark)
 
 
-@pytest.mark.parametrize("delta", [3.0, 0.001, -7.0])
-@pytest.mark.parametrize("change", TRANSFORMS)
-def test_slider_has_every_step_of_the_picture_above_it(change, delta):
-    settings = Settings(dataset="iris", cell=f"batch.{change}", delta=delta)
-    found, above = (PICTURES[name].compute(settings) for name in ("where_z_lives", "effect"))
-    np.testing.assert_array_equal(found.journey.strengths, above.effect.strengths)
-    assert found.journey.strengths[found.opening] == delta
+def test_slider_has_every_step_of_the_picture_above_it(subtests):
+    for delta, change in product([3.0, 0.001, -7.0], TRANSFORMS):
+        with subtests.test(delta=delta, change=change):
+            settings = Settings(dataset="iris", cell=f"batch.{change}", delta=delta)
+            found, above = (
+                PICTURES[name].compute(settings) for name in ("where_z_lives", "effect")
+            )
+            np.testing.assert_array_equal(found.journey.strengths, above.effect.strengths)
+            assert found.journey.strengths[found.opening] == delta
 
 
 def test_table_holds_the_points_and_how_far_each_went(rows):
@@ -167,48 +167,47 @@ def test_lines_lead_from_the_points_that_they_name(drawn):
         assert np.isnan(flat(trace)[2::3]).all()
 
 
-@pytest.mark.parametrize(
-    "cell", ["layer.case_rescaling", "rms.dataset_rescaling", "batch.case_recentering"]
-)
-def test_figure_that_opens_at_a_frame_is_that_frame(cell):
+def test_figure_that_opens_at_a_frame_is_that_frame(subtests):
     """The figure of δ = 2 is the figure of δ = 3 with the frame of 2 over it."""
-    of_3, of_2 = (
-        PICTURE.figure(places(dataset="iris", cell=cell, delta=delta), "light") for delta in (3, 2)
-    )
-    (frame,) = (frame for frame in of_3.frames if frame.name == "2")
-    for place, patch in zip(frame.traces, frame.data, strict=True):
-        of_3.data[place].update(patch.to_plotly_json())
-    for own, other in zip(of_3.data, of_2.data, strict=True):
-        np.testing.assert_equal(own.to_plotly_json(), other.to_plotly_json())
-    narrow = frame.layout.meta["narrow"]["annotations"]
-    assert narrow == of_2.layout.meta["narrow"]["annotations"]
-    for name in ("annotations", "shapes", "xaxis", "yaxis", "xaxis2", "yaxis2"):
-        own, other = (getattr(layout, name) for layout in (frame.layout, of_2.layout))
-        if "axis" in name:
-            assert own.range == other.range
-        else:
-            assert own == other
+    for cell in ["layer.case_rescaling", "rms.dataset_rescaling", "batch.case_recentering"]:
+        with subtests.test(cell=cell):
+            of_3, of_2 = (
+                PICTURE.figure(places(dataset="iris", cell=cell, delta=delta), "light")
+                for delta in (3, 2)
+            )
+            (frame,) = (frame for frame in of_3.frames if frame.name == "2")
+            for place, patch in zip(frame.traces, frame.data, strict=True):
+                of_3.data[place].update(patch.to_plotly_json())
+            for own, other in zip(of_3.data, of_2.data, strict=True):
+                np.testing.assert_equal(own.to_plotly_json(), other.to_plotly_json())
+            narrow = frame.layout.meta["narrow"]["annotations"]
+            assert narrow == of_2.layout.meta["narrow"]["annotations"]
+            for name in ("annotations", "shapes", "xaxis", "yaxis", "xaxis2", "yaxis2"):
+                own, other = (getattr(layout, name) for layout in (frame.layout, of_2.layout))
+                if "axis" in name:
+                    assert own.range == other.range
+                else:
+                    assert own == other
 
 
-@pytest.mark.parametrize(
-    "cell", ["layer.case_rescaling", "batch.case_recentering", "layer.case_offsets"]
-)
-def test_all_points_of_all_frames_are_inside_their_panel_however_it_is_turned(cell):
-    figure = PICTURE.figure(
-        places(dataset="iris", cell=cell, delta=-20 if "scaling" in cell else 20), "light"
-    )
-    ranges = {}
-    for frame in figure.frames:
-        for place, patch in zip(frame.traces, frame.data, strict=True):
-            trace = figure.data[place]
-            if patch.customdata is None or not len(patch.customdata):
-                continue
-            name = f"xaxis{(trace.xaxis or 'x')[1:]}"
-            reach = frame.layout[name].range[1]
-            away = np.asarray(patch.customdata) - np.asarray(trace.meta["middle"])
-            assert np.linalg.norm(away, axis=1).max() <= reach
-            ranges.setdefault(name, []).append(reach)
-    assert ranges
+def test_all_points_of_all_frames_are_inside_their_panel_however_it_is_turned(subtests):
+    for cell in ["layer.case_rescaling", "batch.case_recentering", "layer.case_offsets"]:
+        with subtests.test(cell=cell):
+            figure = PICTURE.figure(
+                places(dataset="iris", cell=cell, delta=-20 if "scaling" in cell else 20), "light"
+            )
+            ranges = {}
+            for frame in figure.frames:
+                for place, patch in zip(frame.traces, frame.data, strict=True):
+                    trace = figure.data[place]
+                    if patch.customdata is None or not len(patch.customdata):
+                        continue
+                    name = f"xaxis{(trace.xaxis or 'x')[1:]}"
+                    reach = frame.layout[name].range[1]
+                    away = np.asarray(patch.customdata) - np.asarray(trace.meta["middle"])
+                    assert np.linalg.norm(away, axis=1).max() <= reach
+                    ranges.setdefault(name, []).append(reach)
+            assert ranges
 
 
 def test_phone_stacks_the_panels(drawn):
@@ -220,11 +219,12 @@ def test_phone_stacks_the_panels(drawn):
     assert max(len(plain(line)) for line in lines) < 56
 
 
-@pytest.mark.parametrize("change", TRANSFORMS)
-def test_payload_is_small(change):
-    figure = PICTURE.figure(places(cell=f"layer.{change}", delta=2.7, eps=0.01), "light")
-    assert len(figure.frames) == 12, "with a strength of its own"
-    assert len(figure.to_json()) < 20_000 * len(figure.frames)
+def test_payload_is_small(subtests):
+    for change in TRANSFORMS:
+        with subtests.test(change=change):
+            figure = PICTURE.figure(places(cell=f"layer.{change}", delta=2.7, eps=0.01), "light")
+            assert len(figure.frames) == 12, "with a strength of its own"
+            assert len(figure.to_json()) < 20_000 * len(figure.frames)
 
 
 def test_colors_of_classes_are_nobodys_and_reach_the_contrast():

@@ -1,7 +1,7 @@
 """What a recorder writes, against the weights; and what becomes of bad files and bad input."""
 
+import itertools
 import os
-import re
 
 import numpy as np
 import pytest
@@ -14,13 +14,11 @@ from normgeo.base.refusal import Refusal
 from normgeo.dynamics.adam import AdamW
 from normgeo.recordings import format as layout
 from normgeo.recordings.tensors import Tensor, Turning
+from tests.pairwise import first
+from tests.refused import says
 
 BLOCKS = {"a": "batch", "b": "layer", "c": "standard"}
 SHAPES = {"a": (3, 4), "b": (6, 2, 3), "c": (2, 5)}
-
-
-def says(sentence):
-    return pytest.raises(Refusal, match=f"^{re.escape(sentence)}$")
 
 
 def a_run(steps=5, seed=0):
@@ -61,36 +59,37 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("normalizer", CASES.values(), ids=CASES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize("axis", [0, -1])
-@pytest.mark.parametrize("shape", [(6, 5), (6, 700, 60)])  # one part, and many
+@pytest.mark.pairwise("normalizer", CASES.values())
+@pytest.mark.pairwise("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.pairwise("axis", [0, -1])
+@pytest.mark.pairwise("shape", [(6, 5), (6, 700, 60)])  # one part, and many
 def test_norms_angles_and_steps_are_those_of_the_weights(normalizer, dtype, axis, shape, rng):
     u = (rng.standard_normal(shape) + 3).astype(dtype)
     w = (u + 0.05 * rng.standard_normal(shape)).astype(dtype)
     stored = [np.moveaxis(x, 0, -1) if axis else x for x in (u, w)]
     turning = Turning(Tensor.of("w", stored[0], axis, normalizer))
-    first, nothing, _ = turning.look(stored[0])
-    norms, angles, steps = turning.look(stored[1])
+    first, nothing, *_ = turning.look(stored[0])
+    norms, angles, steps, before = turning.look(stored[1])
     U, W = (by_hand(x, normalizer) for x in (u, w))
     assert np.isnan(nothing).all()
     # Weights of single precision are multiplied in it, and only sums go on in double.
     near = (1e-12, 1e-10, 1e-8) if dtype is np.float64 else (1e-7, 1e-7, 1e-6)
     np.testing.assert_allclose(first, np.linalg.norm(U, axis=1), rtol=near[0])
     np.testing.assert_allclose(norms, np.linalg.norm(W, axis=1), rtol=near[0])
+    np.testing.assert_allclose(before, np.linalg.norm(U, axis=1), rtol=10 * near[0])
     np.testing.assert_allclose(steps, np.linalg.norm(W - U, axis=1), rtol=near[1])
     np.testing.assert_allclose(angles, [*map(angle_of, U, W)], rtol=near[2])
     np.testing.assert_allclose(turning.lengths(stored[1]), norms, rtol=10 * near[0])
 
 
-@pytest.mark.parametrize(("dtype", "near"), [(np.float64, 1e-9), (np.float32, 1e-7)])
-@pytest.mark.parametrize("kept_first", [False, True])
+@pytest.mark.pairwise("dtype,near", [(np.float64, 1e-9), (np.float32, 1e-7)])
+@pytest.mark.pairwise("kept_first", [False, True])
 def test_a_mean_row_far_larger_than_the_rest_takes_no_digits(rng, dtype, near, kept_first):
     u = (1e6 + rng.standard_normal((4, 9))).astype(dtype)
     w = (u + 0.25 * rng.standard_normal((4, 9))).astype(dtype)
     turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["layer"]))
     (turning.keep if kept_first else turning.look)(u)
-    (norm,), (angle,), _ = turning.look(w)
+    (norm,), (angle,), *_ = turning.look(w)
     U, W = (by_hand(x, NORMALIZERS["layer"])[0] for x in (u, w))
     assert norm == pytest.approx(np.linalg.norm(W), rel=near)
     assert angle == pytest.approx(angle_of(U, W), rel=10 * near)
@@ -101,7 +100,7 @@ def test_a_mean_row_that_grows_takes_digits_of_one_look_at_most(rng):
     turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["layer"]))
     turning.look(u)
     turning.look(u + 1e6)
-    (norm,), _, _ = turning.look(w := u + 1e6 + 1e-3 * rng.standard_normal((4, 9)))
+    (norm,), *_ = turning.look(w := u + 1e6 + 1e-3 * rng.standard_normal((4, 9)))
     assert norm == pytest.approx(np.linalg.norm(by_hand(w, NORMALIZERS["layer"])), rel=1e-9)
 
 
@@ -117,13 +116,14 @@ def test_an_angle_of_single_precision_is_known_to_a_part_of_the_step(rng):
     np.testing.assert_allclose(angles, exact, rtol=1e-2)
 
 
-@pytest.mark.parametrize("theta", [1e-12, 1e-7, 1e-3, 1.0, 3.0])
-def test_an_angle_keeps_its_digits(theta):
-    u = np.array([[3.0, 4.0, 0.0, 0.0]])
-    w = np.cos(theta) * u + np.sin(theta) * np.array([[0.0, 0.0, 5.0, 0.0]])
-    turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["batch"]))
-    turning.look(u)
-    assert turning.look(w)[1].item() == pytest.approx(theta, rel=1e-6)
+def test_an_angle_keeps_its_digits(subtests):
+    for theta in [1e-12, 1e-7, 1e-3, 1.0, 3.0]:
+        with subtests.test(theta=theta):
+            u = np.array([[3.0, 4.0, 0.0, 0.0]])
+            w = np.cos(theta) * u + np.sin(theta) * np.array([[0.0, 0.0, 5.0, 0.0]])
+            turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["batch"]))
+            turning.look(u)
+            assert turning.look(w)[1].item() == pytest.approx(theta, rel=1e-6)
 
 
 def test_a_run_is_read_as_it_was_recorded(tmp_path):
@@ -244,6 +244,99 @@ def test_arrays_of_other_libraries_are_viewed(tmp_path, wrap):
     np.testing.assert_array_equal(found.angles, expected.angles)
 
 
+@pytest.mark.parametrize("scale", [1e300, 5e-324, 1e-200])
+def test_weights_of_any_size_have_norms_and_angles(tmp_path, scale):
+    rng = np.random.default_rng(0)
+    run = [np.round(9 * rng.standard_normal((3, 4))) + 1 for _ in range(4)]
+    for key in ("batch", "weight", "rms"):
+        with Recorder(tmp_path / key, {"w": key}) as recorder:
+            for t, w in enumerate(run):
+                mixed = w * np.array([[scale], [1.0], [scale]])
+                recorder.step({"w": mixed}, 0.1, gradients={"w": mixed} if t else None)
+        found = read_recording(tmp_path / key)
+        units = [np.delete(w, 1, axis=0).ravel()[None] if key == "rms" else w for w in run]
+        factors = [scale] if key == "rms" else [scale, 1.0, scale]
+        if key == "rms" and scale < 1:
+            units, factors = [w[[1]] for w in run], [1.0]
+        norms = np.array([np.linalg.norm(u, axis=1) for u in units])
+        expected = np.array([[n * f for n, f in zip(row, factors, strict=True)] for row in norms])
+        np.testing.assert_allclose(found.norms, expected, rtol=1e-12, atol=5e-324)
+        np.testing.assert_allclose(found.gradient_norms[1:], expected[1:], rtol=1e-12, atol=5e-324)
+        np.testing.assert_allclose(found.norms_before[1:], expected[:-1], rtol=1e-9, atol=5e-324)
+        angles = [[*map(angle_of, u, w)] for u, w in itertools.pairwise(units)]
+        np.testing.assert_allclose(found.angles[1:], angles, rtol=1e-9)
+
+
+def test_gradients_that_are_not_there_yet_are_not_known(tmp_path):
+    with Recorder(tmp_path / "run", {"w": "batch", "v": "layer"}) as recorder:
+        for known in (False, True):
+            weights = {"w": np.ones((2, 3)), "v": np.eye(2)}
+            given = {"w": 2 * weights["w"] if known else None, "v": None}
+            recorder.step(weights, 0.1, gradients=given)
+        for bad, sentence in (
+            (
+                {"w": None},
+                "Gradients are named as in the mapping that they are kept in, with / "
+                "between the names of nested ones; there is no 'v' in it, which holds w.",
+            ),
+            (
+                {"w": np.ones((3, 2)), "v": None},
+                "A gradient has the shape of its weights; that of "
+                "'w' has (3, 2), and the weights have (2, 3). Check which gradient is whose.",
+            ),
+            (
+                {"w": "a", "v": None},
+                "Gradients must be arrays of real numbers that NumPy can view, "
+                "by `__array__` or `__dlpack__`; 'w' is of type <U1.",
+            ),
+        ):
+            with says(sentence):
+                recorder.step(weights, 0.1, gradients=bad)
+        for masked in (np.ma.ones((2, 3)), [np.ma.ones(3), np.ma.ones(3)]):
+            with says(
+                "Weights must be plain numbers; 'w' is a masked array, whose mask would be lost. "
+                "Fill the masked ones in first."
+            ):
+                recorder.step({**weights, "w": masked}, 0.1)
+        for endless in (np.broadcast_to(1.0, (10**6, 10**6)), [range(10**9)] * 1000):
+            with says(
+                "`w` would take 7.45e+03 GiB of memory; at most 2 GiB are taken. Ask for less."
+            ):
+                recorder.step({**weights, "w": endless}, 0.1)
+        recorder.step(weights, 0.1)
+    found = read_recording(tmp_path / "run")
+    np.testing.assert_array_equal(found.gradient_norms[1], [12**0.5, 12**0.5, np.nan])
+    assert np.isnan(found.gradient_norms[0]).all()
+    assert (found.steps.tolist(), found.spans.tolist()) == ([0, 1, 2], [0, 1, 1])
+
+
+def test_a_recording_goes_on_as_it_began(tmp_path):
+    path, weights = tmp_path / "run", {"w": np.ones((2, 3)), "b": np.ones(2)}
+    began = {"blocks": {"w": "layer"}, "optimizer": "adamw", "biases": {"w": "b"}}
+    with Recorder(path, **began) as recorder:
+        recorder.step(weights, 0.1)
+    rule = "A recording goes on as it began: {} here. State the same, or begin another file."
+    for change, what in (
+        (
+            {"optimizer": "lion"},
+            "the optimizer was AdamW(beta1=0.9, beta2=0.999, eps=1e-08) and is "
+            "Lion(beta1=0.9, beta2=0.99)",
+        ),
+        (
+            {"blocks": {"w": "rms"}},
+            "the norm of 'w' was ('layer', 'layer', 1) and is ('none', 'layer', 1)",
+        ),
+        ({"biases": None}, "the bias of 'w' was 'b' and is None"),
+        ({"neurons": -1}, "the axis of the neurons of 'w' was 0 and is -1"),
+    ):
+        with says(rule.format(what)):
+            Recorder(path, **began | change, append=True)
+    for more in ({}, {"optimizer": None}):
+        with Recorder(path, **began | more, append=True) as recorder:
+            recorder.step(weights, 0.1)
+    assert read_recording(path).steps.tolist() == [0, 1, 2]
+
+
 def test_nested_names_have_a_slash(tmp_path):
     run = a_run()
     nested = [{"params": {"Dense_0": {"kernel": step["a"].T}}} for step in run]
@@ -280,7 +373,7 @@ def test_weights_that_change_their_shape_are_refused_and_the_file_stays(tmp_path
         recorder.step({"w": np.ones((2, 3))}, 0.1)
         recorder.step({"w": np.ones((2, 3))}, 0.1)
     found = read_recording(tmp_path / "run")
-    assert (found.steps.tolist(), found.spans.tolist()) == ([0, 2, 3], [0, 0, 1])
+    assert (found.steps.tolist(), found.spans.tolist()) == ([0, 1, 2], [0, 1, 1])
 
 
 def test_two_recorders_do_not_write_one_file(tmp_path):
@@ -346,11 +439,12 @@ def whole(tmp_path_factory):
     return path.read_bytes(), read_recording(path)
 
 
-def test_a_file_cut_at_any_byte_reads_as_the_whole_records_before(whole, tmp_path):
+@pytest.mark.parametrize("every", first([17, 1]))
+def test_a_file_cut_at_any_byte_reads_as_the_whole_records_before(every, whole, tmp_path):
     data, expected = whole
     size = layout.Header(expected.tensors, expected.optimizer).record.itemsize
     begin, path = len(data) - 4 * size, tmp_path / "run"
-    for length in range(len(data)):
+    for length in {*range(0, len(data), every), *range(begin, len(data), size)}:
         path.write_bytes(data[:length])
         if length < begin:
             with pytest.raises(Refusal) as refused:
@@ -404,9 +498,8 @@ def test_files_of_anything_are_refused(tmp_path_factory, data, magic):
         read_recording(path)
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_headers_that_say_what_is_not_known_are_refused(tmp_path, subtests):
+    for header in [
         b"[]",
         b"{}",
         b"\xff",
@@ -420,14 +513,13 @@ def test_files_of_anything_are_refused(tmp_path_factory, data, magic):
         b'"scale": "nobody", "groups": 1}], "optimizer": null}',
         b'{"tensors": [{"name": "w", "shape": [3, 2], "axis": 0, "center": "batch", '
         b'"scale": "batch", "groups": 1}], "optimizer": {"key": "lion", "beta1": 9}}',
-    ],
-)
-def test_headers_that_say_what_is_not_known_are_refused(tmp_path, header):
-    path = tmp_path / "run"
-    sizes = np.array([len(header), layout.crc32(header)], "<u4").tobytes()
-    path.write_bytes(layout.MAGIC + sizes + header)
-    with pytest.raises(Refusal, match=r"is none: its header (says|names) "):
-        read_recording(path)
+    ]:
+        with subtests.test(header=header):
+            path = tmp_path / "run"
+            sizes = np.array([len(header), layout.crc32(header)], "<u4").tobytes()
+            path.write_bytes(layout.MAGIC + sizes + header)
+            with pytest.raises(Refusal, match=r"is none: its header (says|names) "):
+                read_recording(path)
 
 
 def test_a_header_that_claims_more_than_the_limit_is_not_read(tmp_path):
@@ -440,9 +532,8 @@ def test_a_header_that_claims_more_than_the_limit_is_not_read(tmp_path):
 # Bad input.
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_arguments_of_a_recorder_are_named(tmp_path, subtests):
+    for options, sentence in [
         (
             {"blocks": ["w"]},
             "`blocks` must name the recorded weights with the norm behind each, as in "
@@ -453,16 +544,32 @@ def test_a_header_that_claims_more_than_the_limit_is_not_read(tmp_path):
         ({"neurons": 1}, "`neurons` must be a whole number from -1 to 0; got 1."),
         ({"append": 1}, "`append` must be True or False; got 1."),
         ({"path": 3}, "`path` must be the path of a file; got 3."),
-    ],
-)
-def test_bad_arguments_of_a_recorder_are_named(tmp_path, options, sentence):
-    with says(sentence):
-        Recorder(**{"path": tmp_path / "run", "blocks": {"w": "batch"}} | options)
+        (
+            {"path": "a\0b"},
+            "`path` must be the path of a file, without NUL characters; got 'a\\x00b'.",
+        ),
+        (
+            {"biases": ["b"]},
+            "`biases` must name the bias of each of the weights that have one, as in {'fc.weight': "
+            "'fc.bias'}; got ['b'].",
+        ),
+        (
+            {"biases": {"v": "b"}},
+            "`biases` must be of weights that are recorded; 'v' is not among `blocks`. Name it "
+            "there as well.",
+        ),
+        (
+            {"biases": {"w": "b"}},
+            "A bias is a part of the block where a norm divides by a scale that the bias is in; "
+            "that of 'w', batch norm, does not. Leave the bias out.",
+        ),
+    ]:
+        with subtests.test(sentence), says(sentence):
+            Recorder(**{"path": tmp_path / "run", "blocks": {"w": "batch"}} | options)
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_steps_are_named_and_write_nothing(tmp_path, subtests):
+    for options, sentence in [
         (
             {"weights": {"v": np.ones((2, 3))}},
             "Weights are named as in the mapping that they are kept in, with / between the names "
@@ -485,15 +592,15 @@ def test_bad_arguments_of_a_recorder_are_named(tmp_path, options, sentence):
         ),
         ({"rate": -1}, "`rate` must be a finite number from 0 up; got -1."),
         ({"decay": np.ones(2)}, "`decay` must be a finite number from 0 up; got array([1., 1.])."),
-    ],
-)
-def test_bad_steps_are_named_and_write_nothing(tmp_path, options, sentence):
-    with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
-        arguments = {"weights": {"w": np.ones((2, 3))}, "rate": 0.1} | options
-        with says(sentence):
-            recorder.step(**arguments)
-        recorder.step({"w": np.ones((2, 3))}, 0.1)
-    assert read_recording(tmp_path / "run").steps.tolist()[-1:] == [recorder._step - 1]
+    ]:
+        with subtests.test(sentence):
+            with Recorder(tmp_path / "run", {"w": "batch"}) as recorder:
+                arguments = {"weights": {"w": np.ones((2, 3))}, "rate": 0.1} | options
+                with says(sentence):
+                    recorder.step(**arguments)
+                recorder.step({"w": np.ones((2, 3))}, 0.1)
+            assert read_recording(tmp_path / "run").steps.tolist()[-1:] == [recorder._step - 1]
+        (tmp_path / "run").unlink()
 
 
 def test_too_many_neurons_are_refused(tmp_path):
@@ -537,9 +644,8 @@ def test_a_checkpoint_without_a_name_says_what_it_holds(tmp_path):
         record_checkpoints([tmp_path / "a.npz"] * 2, tmp_path / "run", {"w": "batch"}, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("files", "steps", "sentence"),
-    [
+def test_bad_lists_of_checkpoints_are_named(tmp_path, subtests):
+    for files, steps, sentence in [
         (
             ["a.npz"],
             None,
@@ -554,8 +660,6 @@ def test_a_checkpoint_without_a_name_says_what_it_holds(tmp_path):
         ),
         ("a.npz", None, "`files` must be a list of paths, in order; got 'a.npz'."),
         ([1, 2], None, "`files` must be the path of a file; got 1."),
-    ],
-)
-def test_bad_lists_of_checkpoints_are_named(tmp_path, files, steps, sentence):
-    with says(sentence):
-        record_checkpoints(files, tmp_path / "run", {"w": "batch"}, 0.1, steps=steps)
+    ]:
+        with subtests.test(sentence), says(sentence):
+            record_checkpoints(files, tmp_path / "run", {"w": "batch"}, 0.1, steps=steps)

@@ -13,9 +13,9 @@ def exactly(u, v):
     return np.array([fsum(a * b) for a, b in pairs])
 
 
-@pytest.mark.parametrize("shape", [(3, 1), (2, 511), (2, 512), (5, 513), (3, 40_000), (700, 33)])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize(("dtype", "near"), [(np.float32, 4e-7), (np.float64, 1e-13)])
+@pytest.mark.pairwise("shape", [(3, 1), (2, 511), (2, 512), (5, 513), (3, 40_000), (700, 33)])
+@pytest.mark.pairwise("order", ["C", "F"])
+@pytest.mark.pairwise("dtype,near", [(np.float32, 4e-7), (np.float64, 1e-13)])
 def test_sums_are_exact_but_for_rounding_however_long_rows_are(shape, order, dtype, near, rng):
     u, v = (np.asarray(rng.standard_normal(shape) + 1, dtype, order=order) for _ in range(2))
     sizes = np.sqrt(exactly(u, u) * exactly(v, v))
@@ -26,8 +26,8 @@ def test_sums_are_exact_but_for_rounding_however_long_rows_are(shape, order, dty
     np.testing.assert_array_equal(row_products(u), row_products(u, v)[:1])
 
 
-@pytest.mark.parametrize("size", [1e-40, 1e-25, 1e-18, 1e18, 1e30])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.pairwise("size", [1e-40, 1e-25, 1e-18, 1e18, 1e30])
+@pytest.mark.pairwise("order", ["C", "F"])
 def test_squares_outside_the_range_of_single_precision_keep_their_digits(size, order, rng):
     u = np.asarray(rng.standard_normal((4, 600)), np.float32, order=order)
     u[1] = (u[1] * size).astype(np.float32)

@@ -1,7 +1,6 @@
 """Cells against the book's equations written out, and their gradients against differences."""
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,15 +13,13 @@ from normgeo.sequences.cells import CELLS
 from normgeo.sequences.layer import CellLayer
 from normgeo.sequences.state_jacobians import HELD_NOTE, cell_jacobian_norms
 from normgeo.sequences.through_time import run_cell
+from tests.pairwise import each
+from tests.refused import says
 
 from .conftest import F, H, S, T
 
-every_cell = pytest.mark.parametrize("cell", CELLS)
+every_cell = pytest.mark.pairwise("cell", CELLS)
 EPS = 1e-3
-
-
-def says(sentence):
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 # The equations, one sequence, one step and one gate after the other; a batch where batch norm
@@ -117,7 +114,7 @@ NORMS = {
 
 
 @every_cell
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.pairwise("norm", NORMS)
 def test_states_are_the_equations_written_out(cell, norm, layer_of, sequences, start):
     method, gate_by_gate, normalize = NORMS[norm]
     layer = layer_of(cell, NORMALIZERS[method], EPS, gate_by_gate)
@@ -149,8 +146,8 @@ def weighted(layer, theta, X, first, U):
 
 
 @every_cell
-@pytest.mark.parametrize("normalizer", GRID.values(), ids=map("-".join, GRID))
-@pytest.mark.parametrize("gate_by_gate", [True, False], ids=["apart", "together"])
+@pytest.mark.pairwise("normalizer", GRID.values())
+@pytest.mark.pairwise("gate_by_gate", [True, False])
 def test_gradient_is_the_derivative_for_every_center_and_scale(
     cell, normalizer, gate_by_gate, layer_of, sequences, start, rng
 ):
@@ -163,8 +160,7 @@ def test_gradient_is_the_derivative_for_every_center_and_scale(
         assert gradient @ v == pytest.approx((next(ends) - next(ends)) / 2e-6, rel=1e-5, abs=1e-6)
 
 
-@every_cell
-@pytest.mark.parametrize("method", ["standard", "layer", "group", "batch"])
+@pytest.mark.parametrize(("method", "cell"), each(["standard", "layer", "group", "batch"], CELLS))
 def test_each_entry_of_the_gradient_is_a_difference(cell, method, layer_of, sequences, start, rng):
     layer = layer_of(cell, NORMALIZERS[method])
     theta, first, U = layer.pack(), start(layer), rng.standard_normal((T, S, H))
@@ -181,7 +177,7 @@ def test_each_entry_of_the_gradient_is_a_difference(cell, method, layer_of, sequ
 
 
 @every_cell
-@pytest.mark.parametrize("method", ["standard", "layer", "batch", "weight"])
+@pytest.mark.pairwise("method", ["standard", "layer", "batch", "weight"])
 def test_nothing_depends_on_how_many_steps_are_taken_ahead(
     cell, method, layer_of, sequences, rng, monkeypatch
 ):
@@ -226,7 +222,7 @@ def test_layer_norm_of_one_feature_leaves_its_sign(rng):
 
 
 @every_cell
-@pytest.mark.parametrize("method", ["standard", "layer", "weight"])
+@pytest.mark.pairwise("method", ["standard", "layer", "weight"])
 def test_jacobian_norm_is_that_of_differences(cell, method, layer_of, sequences, start):
     layer = layer_of(cell, NORMALIZERS[method])
     first = np.array(start(layer))
@@ -278,7 +274,7 @@ def test_jacobians_stop_where_they_are_asked_to(layer_of, sequences):
 
 
 @every_cell
-@pytest.mark.parametrize("method", ["standard", "layer"])
+@pytest.mark.pairwise("method", ["standard", "layer"])
 def test_parameters_pack_and_unpack(cell, method, layer_of, rng):
     layer = layer_of(cell, NORMALIZERS[method])
     theta = rng.standard_normal(layer.pack().shape)
@@ -363,3 +359,9 @@ def test_bad_arguments_are_told(rng, layer_of, sequences):
         CellLayer.random("gru", frozen, H, F, rng)
     with pytest.raises(ValueError, match=r"^A batch mean is taken over the cases"):
         run_cell(layer_of("gru", NORMALIZERS["batch"]), sequences[:1])
+
+
+def test_start_of_rows_with_different_lengths_is_refused():
+    layer = CellLayer.random("lstm", "layer", 4, 3, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"^`start\[0\]` must have 2 axes; got an array of shape "):
+        run_cell(layer, np.ones((2, 5, 3)), start=[[1, 2], [3]])

@@ -12,11 +12,11 @@ from normgeo.sequences.through_time import run_cell
 
 from .conftest import F, H, S, T
 
-every_cell = pytest.mark.parametrize("cell", CELLS)
+every_cell = pytest.mark.pairwise("cell", CELLS)
 
 
 @every_cell
-@pytest.mark.parametrize("method", ["batch", "mean_only_batch_weight"])
+@pytest.mark.pairwise("method", ["batch", "mean_only_batch_weight"])
 def test_own_statistics_give_the_own_run(cell, method, layer_of, sequences):
     layer = layer_of(cell, NORMALIZERS[method])
     run = run_cell(layer, sequences)

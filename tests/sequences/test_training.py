@@ -11,11 +11,11 @@ from normgeo import NORMALIZERS, OPTIMIZERS, SequenceModel, load_sequences, trai
 from normgeo.base.progress import Stop
 from normgeo.datasets.datasets import load
 from normgeo.datasets.mini_batches import MiniBatches
-from normgeo.dynamics.optimizer import forked
 from normgeo.sequences import tasks
 from normgeo.sequences.cells import CELLS
 from normgeo.sequences.tasks import HELD_OUT_LETTERS, zen
 from normgeo.sequences.through_time import run_cell
+from tests.pairwise import each
 
 METHODS = ("standard", "layer", "batch")
 H = 5
@@ -96,9 +96,9 @@ def test_python_without_the_text_says_so(monkeypatch):
 # Gradients.
 
 
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("task", ["rows", "letters"])
+@pytest.mark.pairwise("cell", CELLS)
+@pytest.mark.pairwise("method", METHODS)
+@pytest.mark.pairwise("task", ["rows", "letters"])
 def test_loss_is_that_of_the_states_and_its_gradient_a_difference(cell, method, task, request, rng):
     data = request.getfixturevalue(task)
     model = model_of(data, method, cell)
@@ -139,8 +139,7 @@ def test_a_step_is_that_of_gradient_descent_on_its_batch(rows):
     np.testing.assert_array_equal(run.start.pack(), start.pack())
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("method", ["layer", "batch"])
+@pytest.mark.parametrize(("optimizer", "method"), each(OPTIMIZERS, ["layer", "batch"]))
 def test_a_run_that_paused_is_one_that_did_not(optimizer, method, letters):
     how = {"batch_size": 50, "optimizer": optimizer, "rate": 0.01, "seed": 1}
     whole = train_sequences(model_of(letters, method), letters, steps=20, tests=4, **how)
@@ -153,17 +152,6 @@ def test_a_run_that_paused_is_one_that_did_not(optimizer, method, letters):
         np.testing.assert_array_equal(later.test_loss, whole.test_loss)
         assert (np.diff(later.seconds) > 0).all()
     assert first.steps == 10
-
-
-def test_forked_update_goes_on_apart():
-    update = OPTIMIZERS["adam"].start(np.zeros(2))
-    theta, rates = np.ones(2), np.full(2, 0.1)
-    theta = update(theta, theta, rates)
-    copies = [forked(update) for _ in range(2)]
-    one = copies[0](copies[0](theta, theta, rates), -theta, rates)
-    again = copies[1](copies[1](theta, theta, rates), -theta, rates)
-    np.testing.assert_array_equal(one, again)
-    assert (one != update(theta, -theta, rates)).all()
 
 
 def test_run_is_reproducible_from_its_seed(rows):

@@ -1,6 +1,5 @@
 """The null space of the Fisher information, its dimension, and what explains each direction."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,25 +21,12 @@ from normgeo import (
 from normgeo.base.subspaces import orthonormal, principal_angles, without
 from normgeo.datasets.datasets import load
 from normgeo.fisher.which import WhichFisher
+from tests.drawn import model_and_cases
+from tests.refused import says
 
-every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_normalizer = pytest.mark.pairwise("words", GRID, ids="-".join)
+every_family = pytest.mark.pairwise("family", FAMILIES)
 INDEPENDENT = [key for key, family in FAMILIES.items() if not family.coupled]
-
-
-def says(sentence, error=ValueError):
-    return pytest.raises(error, match=f"^{re.escape(sentence)}$")
-
-
-def draw(normalizer, family="gaussian", N=40, H=4, D=5, seed=0, **parameters):
-    """A generic model and generic cases."""
-    rng = np.random.default_rng(seed)
-    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    X = rng.normal(0.3, 1, (N, D))
-    gain = None if normalizer.words == ("none", "none") else g
-    if normalizer.statistics == "frozen":
-        parameters["reference"] = W, X
-    return NormalizedGLM(normalizer, family, W, **{"b": b, "g": gain} | parameters), X
 
 
 def found(model, X, weights_only=True, coupling="exact"):
@@ -71,16 +57,16 @@ def test_root_of_the_covariance_squares_to_it(family, size, rng):
 
 @every_normalizer
 @every_family
-@pytest.mark.parametrize("coupling", ["exact", "paper"])
+@pytest.mark.pairwise("coupling", ["exact", "paper"])
 def test_factor_squares_to_the_fisher(words, family, coupling):
-    F = fisher(*draw(GRID[words], family), coupling=coupling)
+    F = fisher(*model_and_cases(GRID[words], family), coupling=coupling)
     B, dense = F.factor_times(np.eye(F.layout.size)), F.to_dense()
     np.testing.assert_allclose(B.T @ B, dense, rtol=0, atol=1e-13 * np.abs(dense).max())
 
 
 @pytest.mark.parametrize("dependence", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0])
 def test_a_singular_value_of_1e_6_is_told_from_one_of_1e_12(dependence):
-    model, X = draw(NORMALIZERS["standard"], H=2)
+    model, X = model_and_cases(NORMALIZERS["standard"], H=2)
     X[:, 4] = X[:, 0] + dependence * X[:, 4]
     null = null_space(fisher(model, X))
     assert null.dimension == (2 if dependence == 0 else 0)
@@ -100,7 +86,7 @@ def test_a_singular_value_of_1e_6_is_told_from_one_of_1e_12(dependence):
 
 def test_batch_norm_is_decided_by_the_features_across_z():
     """Neuron by neuron, E = (I − z zᵀ/N) X̃ with columns in units of those of X."""
-    model, X = draw(NORMALIZERS["batch"])
+    model, X = model_and_cases(NORMALIZERS["batch"])
     z = model.normalizer.normalize(model.W, X).z
     across = np.eye(40) - z.T[:, :, None] * z.T[:, None, :] / 40
     E = across @ (X - X.mean(axis=0)) / np.sqrt((X**2).sum(axis=0))
@@ -110,7 +96,7 @@ def test_batch_norm_is_decided_by_the_features_across_z():
 
 
 def test_what_float64_cannot_decide_is_neither_null_nor_not_null():
-    model, X = draw(NORMALIZERS["standard"], H=1)
+    model, X = model_and_cases(NORMALIZERS["standard"], H=1)
     X[:, 4] = X[:, 0] + 1e-13 * X[:, 4]
     null = null_space(fisher(model, X))
     assert null.rounding < null.singular_values[-1] < null.tolerance
@@ -130,10 +116,10 @@ def test_what_float64_cannot_decide_is_neither_null_nor_not_null():
 
 @every_normalizer
 @every_family
-@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.pairwise("weights_only", [True, False])
 def test_basis_is_that_of_the_jacobian(words, family, weights_only):
     """An independent route: the singular values of the whole factor, column by column."""
-    model, X = draw(GRID[words], family)
+    model, X = model_and_cases(GRID[words], family)
     F = fisher(model, X)
     null = null_space(F, weights_only)
     places = F.layout.weights if weights_only else np.arange(F.layout.size)
@@ -153,7 +139,7 @@ def test_basis_is_that_of_the_jacobian(words, family, weights_only):
 @every_normalizer
 def test_null_space_does_not_depend_on_units(words):
     """Neither on the size of the inputs nor on float32, whose rounding is known."""
-    model, X = draw(GRID[words])
+    model, X = model_and_cases(GRID[words])
     dimension = null_space(fisher(model, X)).dimension
     for factor in (1e-8, 1e8):
         assert null_space(fisher(model, factor * X)).dimension == dimension
@@ -188,7 +174,7 @@ def test_dimension_follows_the_formula(words, family):
     for H, D, G in (size for size in SIZES if size[2] == 1 or "layer" in words):
         for eps in (0.0, 0.2):
             normalizer = replace(GRID[words], groups=G, eps=eps)
-            model, X = draw(normalizer, family, N=60, H=H, D=D)
+            model, X = model_and_cases(normalizer, family, N=60, H=H, D=D)
             null, explanation = found(model, X)
             expected = expected_dimension(normalizer, H, D, family)
             assert null.dimension == expected, (H, D, G, eps)
@@ -197,11 +183,11 @@ def test_dimension_follows_the_formula(words, family):
 
 
 @every_family
-@pytest.mark.parametrize("words", [w for w in GRID if "batch" in w], ids="-".join)
+@pytest.mark.pairwise("words", [w for w in GRID if "batch" in w], ids="-".join)
 def test_frozen_batch_statistics_explain_no_null_direction(words, family):
     normalizer = replace(GRID[words], statistics="frozen")
     for H, D in ((4, 5), (3, 7), (6, 4)):
-        model, X = draw(normalizer, family, H=H, D=D)
+        model, X = model_and_cases(normalizer, family, H=H, D=D)
         null, explanation = found(model, X)
         assert null.dimension == expected_dimension(normalizer, H, D, family), (H, D)
         assert explanation.unexplained == 0
@@ -213,28 +199,30 @@ def test_a_frozen_mean_leaves_the_softmax_alone(words, family):
     """The mean is a constant, so the growth of the weights shows behind every scale."""
     normalizer = replace(GRID[words], statistics="frozen")
     for H, D in ((4, 5), (3, 7), (6, 4)):
-        _, explanation = found(*draw(normalizer, family, H=H, D=D))
+        _, explanation = found(*model_and_cases(normalizer, family, H=H, D=D))
         assert set(credited(explanation)) <= {"softmax"}
 
 
 @pytest.mark.parametrize("words", [w for w in GRID if w[1] != "weight"], ids="-".join)
 def test_with_eps_only_recentering_directions_survive_an_averaging_scale(words):
     normalizer = replace(GRID[words], eps=0.1)
-    _, explanation = found(*draw(normalizer))
+    _, explanation = found(*model_and_cases(normalizer))
     kept = {"layer": {"weight_matrix_recentering": 5}, "weight": {"weight_vector_offsets": 4}}
     assert credited(explanation) == kept.get(words[0], {})
 
 
 @pytest.mark.parametrize("words", [w for w in GRID if w[1] == "weight"], ids="-".join)
 def test_eps_takes_nothing_from_a_weight_scale(words):
-    with_eps, without = (found(*draw(replace(GRID[words], eps=e)))[1] for e in (0.1, 0.0))
+    with_eps, without = (
+        found(*model_and_cases(replace(GRID[words], eps=e)))[1] for e in (0.1, 0.0)
+    )
     assert credited(with_eps) == credited(without) != {}
 
 
 def test_expected_dimension_refuses_what_it_does_not_know():
     with says("`family` must be one of gaussian, bernoulli, poisson, categorical; got 'beta'."):
         expected_dimension(NORMALIZERS["layer"], 4, 5, "beta")
-    with says("`groups` must divide the number of neurons; got groups=2 for 5 neurons."):
+    with says("`groups` must divide the number of neurons; got 2 groups for 5 neurons."):
         expected_dimension(NORMALIZERS["group"], 5, 5, "gaussian")
 
 
@@ -256,7 +244,7 @@ WEIGHT_CHANGES = [t for t in TRANSFORMS.values() if t.matrix == "W"]
 @every_normalizer
 @every_family
 def test_tangent_is_a_null_direction_exactly_where_the_change_is_certified(words, family):
-    model, X = draw(GRID[words], family)
+    model, X = model_and_cases(GRID[words], family)
     null, explanation = found(model, X)
     for transform in WEIGHT_CHANGES:
         angle = tangent_angle(model, X, transform, null)
@@ -274,7 +262,7 @@ def test_tangent_is_a_null_direction_exactly_where_the_change_is_certified(words
 
 @pytest.mark.parametrize("family", INDEPENDENT)
 def test_equation_13_of_layer_norm_has_no_null_directions(family):
-    model, X = draw(NORMALIZERS["layer"], family)
+    model, X = model_and_cases(NORMALIZERS["layer"], family)
     null, explanation = found(model, X, coupling="paper")
     assert null.which.coupling == "paper"
     assert null.dimension == explanation.explained == 0
@@ -285,14 +273,14 @@ def test_equation_13_of_layer_norm_has_no_null_directions(family):
 
 @pytest.mark.parametrize("words", [w for w in GRID if "layer" not in w], ids="-".join)
 def test_equation_13_has_the_null_directions_without_a_layer_statistic(words):
-    model, X = draw(GRID[words])
+    model, X = model_and_cases(GRID[words])
     exact, paper = (found(model, X, coupling=c)[1] for c in ("exact", "paper"))
     assert credited(exact) == credited(paper)
 
 
 @every_normalizer
 def test_more_tangents_than_null_directions_are_not_all_null(words):
-    null, explanation = found(*draw(GRID[words]))
+    null, explanation = found(*model_and_cases(GRID[words]))
     more = [reason for reason in explanation.reasons if reason.span > null.dimension]
     assert more
     for reason in more:
@@ -303,7 +291,7 @@ def test_more_tangents_than_null_directions_are_not_all_null(words):
 
 
 def test_angles_of_changes_that_change_the_model_are_reported():
-    _, explanation = found(*draw(NORMALIZERS["layer"]))
+    _, explanation = found(*model_and_cases(NORMALIZERS["layer"]))
     reason = explanation.reason("weight_vector_rescaling")
     assert (reason.span, reason.held, len(reason.angles)) == (4, 0, 4)
     assert reason.sentence == (
@@ -318,7 +306,7 @@ def test_angles_of_changes_that_change_the_model_are_reported():
 @pytest.mark.parametrize("scale", ["batch", "weight"])
 @pytest.mark.parametrize(("H", "D", "G"), [(4, 5, 1), (6, 4, 1), (6, 2, 1), (8, 2, 2)])
 def test_more_neurons_than_features_let_centered_vectors_grow_together(scale, H, D, G):
-    model, X = draw(Normalizer("layer", scale, groups=G), H=H, D=D)
+    model, X = model_and_cases(Normalizer("layer", scale, groups=G), H=H, D=D)
     _, explanation = found(model, X)
     assert explanation.unexplained == 0
     assert credited(explanation).get("vectors_together", 0) == G * (max(1, H // G - D) - 1)
@@ -336,7 +324,7 @@ def test_more_neurons_than_features_let_centered_vectors_grow_together(scale, H,
 @pytest.mark.parametrize("name", ["standard", "batch", "weight", "layer", "centered_weight"])
 def test_fewer_cases_than_features_are_the_data(name):
     N, D, H = 6, 10, 4
-    model, X = draw(NORMALIZERS[name], N=N, D=D, H=H)
+    model, X = model_and_cases(NORMALIZERS[name], N=N, D=D, H=H)
     _, explanation = found(model, X)
     missing = {"standard": 4, "batch": 5, "weight": 3, "layer": 4, "centered_weight": 2}[name]
     held = explanation.reason("data").held
@@ -353,7 +341,7 @@ def test_fewer_cases_than_features_are_the_data(name):
 @pytest.mark.parametrize("name", NORMALIZERS)
 @pytest.mark.parametrize("weights_only", [True, False])
 def test_constant_and_dependent_features_are_the_data(name, weights_only):
-    model, X = draw(NORMALIZERS[name], H=6)
+    model, X = model_and_cases(NORMALIZERS[name], H=6)
     clean = null_space(fisher(model, X), weights_only).dimension
     X[:, 2] = 0.1
     X[:, 4] = X[:, 0] - X[:, 1]
@@ -389,7 +377,7 @@ def test_digits_have_three_constant_pixels_and_one_that_a_single_case_looks_at()
 
 @pytest.mark.parametrize("words", [w for w in GRID if w[1] == "none"], ids="-".join)
 def test_gain_and_scale_are_traded_where_nothing_normalizes_the_scale(words):
-    model, X = draw(GRID[words])
+    model, X = model_and_cases(GRID[words])
     explanation = found(model, X, weights_only=False)[1]
     expected = {"none": 0, "batch": 4, "layer": 1, "weight": 4}[words[0]]
     assert credited(explanation).get("gain_for_scale", 0) == expected
@@ -399,7 +387,7 @@ def test_gain_and_scale_are_traded_where_nothing_normalizes_the_scale(words):
 @every_normalizer
 @every_family
 def test_every_null_direction_of_the_whole_fisher_is_explained(words, family):
-    null, explanation = found(*draw(GRID[words], family), weights_only=False)
+    null, explanation = found(*model_and_cases(GRID[words], family), weights_only=False)
     assert explanation.unexplained == 0
     assert explanation.explained == null.dimension
     softmax = credited(explanation).get("softmax", 0)
@@ -407,7 +395,7 @@ def test_every_null_direction_of_the_whole_fisher_is_explained(words, family):
 
 
 def test_softmax_is_credited_with_what_it_ignores_and_not_with_the_rest():
-    _, explanation = found(*draw(NORMALIZERS["standard"], "categorical"))
+    _, explanation = found(*model_and_cases(NORMALIZERS["standard"], "categorical"))
     assert credited(explanation) == {"softmax": 5}
     shift = explanation.reason("weight_matrix_recentering")
     assert shift.angle < 1e-6
@@ -416,17 +404,17 @@ def test_softmax_is_credited_with_what_it_ignores_and_not_with_the_rest():
 
 def test_zero_gain_hides_a_neuron_unless_a_layer_statistic_shows_it():
     g = np.array([1.0, 0.0, 1.0, 2.0])
-    hidden = credited(found(*draw(NORMALIZERS["batch"], g=g))[1])
+    hidden = credited(found(*model_and_cases(NORMALIZERS["batch"], g=g))[1])
     assert hidden == {
         "weight_matrix_rescaling": 1,
         "weight_vector_rescaling": 3,
         "zero_gains": 4,
     }
-    assert "zero_gains" not in credited(found(*draw(NORMALIZERS["layer"], g=g))[1])
+    assert "zero_gains" not in credited(found(*model_and_cases(NORMALIZERS["layer"], g=g))[1])
 
 
 def test_few_cases_are_counted_where_all_parameters_move():
-    model, X = draw(NORMALIZERS["layer"], N=2)
+    model, X = model_and_cases(NORMALIZERS["layer"], N=2)
     _, explanation = found(model, X, weights_only=False)
     assert credited(explanation)["cases"] == 1
     assert explanation.unexplained == 0
@@ -438,7 +426,7 @@ def test_few_cases_are_counted_where_all_parameters_move():
 
 @pytest.mark.parametrize("weights_only", [True, False])
 def test_two_neurons_under_layer_norm_leave_only_signs(weights_only):
-    model, X = draw(NORMALIZERS["layer"], H=2)
+    model, X = model_and_cases(NORMALIZERS["layer"], H=2)
     null, explanation = found(model, X, weights_only)
     assert credited(explanation) == {"signs": 10}
     assert expected_dimension(NORMALIZERS["layer"], 2, 5, "gaussian") == 10
@@ -454,15 +442,15 @@ def test_two_neurons_under_layer_norm_leave_only_signs(weights_only):
 @pytest.mark.parametrize("name", ["batch", "layer"])
 def test_two_cases_or_pairs_in_groups_leave_only_signs_as_well(name):
     normalizer = Normalizer(name, name, groups=2 if name == "layer" else 1)
-    explanation = found(*draw(normalizer, N=2 if name == "batch" else 30))[1]
+    explanation = found(*model_and_cases(normalizer, N=2 if name == "batch" else 30))[1]
     assert credited(explanation) == {"signs": 20}
 
 
 def test_saturated_outputs_are_named():
     b = np.array([800.0, -800.0, 0.0, 0.0])
-    _, explanation = found(*draw(NORMALIZERS["batch"], "bernoulli", b=b))
+    _, explanation = found(*model_and_cases(NORMALIZERS["batch"], "bernoulli", b=b))
     assert credited(explanation)["saturation"] == 2 * 4
-    null, explanation = found(*draw(NORMALIZERS["batch"], "categorical", b=b))
+    null, explanation = found(*model_and_cases(NORMALIZERS["batch"], "categorical", b=b))
     assert explanation.unexplained == 0
     assert null.dimension == 20
     assert null.notes == (
@@ -475,7 +463,7 @@ def test_saturated_outputs_are_named():
 def test_nearly_saturated_softmax_keeps_its_symmetries_apart():
     """p = 1 − 1e-26: F is nearly zero, and its rank is still decided."""
     b = np.array([60.0, 0.0, 0.0, 0.0])
-    null, explanation = found(*draw(NORMALIZERS["batch"], "categorical", b=b))
+    null, explanation = found(*model_and_cases(NORMALIZERS["batch"], "categorical", b=b))
     assert null.dimension == expected_dimension(NORMALIZERS["batch"], 4, 5, "categorical")
     assert explanation.unexplained == 0
     assert "saturated" in null.notes[0]
@@ -484,7 +472,7 @@ def test_nearly_saturated_softmax_keeps_its_symmetries_apart():
 
 def test_a_direction_without_a_reason_is_left_unexplained(rng):
     """Negative control: a direction that is no null direction at all."""
-    model, X = draw(NORMALIZERS["layer"])
+    model, X = model_and_cases(NORMALIZERS["layer"])
     null = null_space(fisher(model, X))
     other = without(rng.standard_normal((len(null.coordinates), 1)), null.coordinates)
     wrong = replace(null, coordinates=np.concatenate([null.coordinates, other], axis=1))
@@ -494,7 +482,7 @@ def test_a_direction_without_a_reason_is_left_unexplained(rng):
 
 @every_normalizer
 def test_reasons_are_credited_once_and_overlaps_are_told(words):
-    _, explanation = found(*draw(GRID[words], "categorical"), weights_only=False)
+    _, explanation = found(*model_and_cases(GRID[words], "categorical"), weights_only=False)
     for reason in explanation.reasons:
         assert reason.added + reason.overlap == reason.held
         assert 0 <= reason.added <= reason.held
@@ -507,7 +495,7 @@ def test_reasons_are_credited_once_and_overlaps_are_told(words):
 
 
 def test_bad_input_is_answered_in_a_full_sentence():
-    model, X = draw(NORMALIZERS["layer"])
+    model, X = model_and_cases(NORMALIZERS["layer"])
     F = fisher(model, X)
     with says("`tolerance` must be a finite number above 0 and below 1; got 2."):
         null_space(F, tolerance=2)
@@ -521,7 +509,7 @@ def test_bad_input_is_answered_in_a_full_sentence():
         "which leaves parts of it out. Use 'operator' or 'dense'."
     ):
         fisher(model, X, "blocks").factor_times(np.eye(F.layout.size))
-    other, _ = draw(NORMALIZERS["layer"], H=3)
+    other, _ = model_and_cases(NORMALIZERS["layer"], H=3)
     with says(
         "`null` must be a null space of this model, with ParameterLayout(neurons=3, features=5, "
         "has_gain=True); got one with ParameterLayout(neurons=4, features=5, has_gain=True)."

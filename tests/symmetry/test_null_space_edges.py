@@ -19,16 +19,9 @@ from normgeo import (
     spectrum,
 )
 from normgeo.base.subspaces import orthonormal, principal_angles
+from tests.drawn import model_and_cases
 
-every_family = pytest.mark.parametrize("family", FAMILIES)
-
-
-def draw(normalizer, family, N, H, D):
-    rng = np.random.default_rng(7)
-    W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
-    X = rng.normal(0.3, 1, (N, D))
-    gain = None if normalizer.words == ("none", "none") else g
-    return NormalizedGLM(normalizer, family, W, b, gain), X
+every_family = pytest.mark.pairwise("family", FAMILIES)
 
 
 def has_z(words, N, H, D):
@@ -46,20 +39,20 @@ def every_method_at(sizes, *, defined=True):
     """The methods with the sizes at which they have a z, or with those at which they have none."""
     cases = [(words, *size) for words in GRID for size in sizes if has_z(words, *size) == defined]
     ids = ["-".join(map(str, (*words, *size))) for words, *size in cases]
-    return pytest.mark.parametrize(("words", "N", "H", "D"), cases, ids=ids)
+    return pytest.mark.pairwise(("words", "N", "H", "D"), cases, ids=ids)
 
 
 @every_method_at(SMALLEST + FEW_CASES, defined=False)
 @every_family
 def test_layers_without_a_z_are_refused(words, family, N, H, D):
     with pytest.raises(ValueError, match=r"so it needs at least 2"):
-        fisher(*draw(GRID[words], family, N, H, D))
+        fisher(*model_and_cases(GRID[words], family, N, H, D))
 
 
 @every_method_at(SMALLEST)
 @every_family
 def test_smallest_layers_follow_the_formula(words, family, N, H, D):
-    model, X = draw(GRID[words], family, N, H, D)
+    model, X = model_and_cases(GRID[words], family, N, H, D)
     null = null_space(fisher(model, X))
     assert null.dimension == expected_dimension(GRID[words], H, D, family)
     assert null.clear
@@ -68,11 +61,11 @@ def test_smallest_layers_follow_the_formula(words, family, N, H, D):
 
 @every_method_at(FEW_CASES)
 @every_family
-@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.pairwise("weights_only", [True, False])
 def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
     words, family, weights_only, N, H, D
 ):
-    model, X = draw(GRID[words], family, N, H, D)
+    model, X = model_and_cases(GRID[words], family, N, H, D)
     null = null_space(fisher(model, X), weights_only)
     assert null.singular_values.min() >= 0
     # The outputs of N cases can't tell more apart than there are of them.
@@ -83,12 +76,12 @@ def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
 
 
 @every_family
-@pytest.mark.parametrize(
+@pytest.mark.pairwise(
     "words", [words for words in GRID if "layer" in words and words[1] != "none"], ids="-".join
 )
 def test_tangents_within_groups_are_null_exactly_where_the_change_is_certified(words, family):
     normalizer = Normalizer(*words, groups=2)
-    model, X = draw(normalizer, family, 40, 6, 5)
+    model, X = model_and_cases(normalizer, family, 40, 6, 5)
     null, rng = null_space(fisher(model, X)), np.random.default_rng(3)
     for change in (change for change in TRANSFORMS.values() if change.matrix == "W"):
         gamma = None if change.rescales else rng.standard_normal(change.gamma_shape(model.W, X))
@@ -105,7 +98,7 @@ def test_tangents_within_groups_are_null_exactly_where_the_change_is_certified(w
 @pytest.mark.parametrize("name", ["weight", "none"])
 def test_saturated_outputs_are_said_of_the_fisher_its_spectrum_and_its_null_space(family, name):
     """p → 0 or 1 (a rate → 0): F is nearly zero, which every result must say."""
-    model, X = draw(GRID["none", name], family, 30, 4, 5)
+    model, X = model_and_cases(GRID["none", name], family, 30, 4, 5)
     certain = 40.0 * (np.arange(4) == 0) if family == "categorical" else np.full(4, -40.0)
     far = NormalizedGLM(model.normalizer, family, model.W / 9, certain, model.g)
     F = fisher(far, X)

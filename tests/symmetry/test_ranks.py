@@ -30,7 +30,7 @@ from normgeo.symmetry.equilibration import Equilibrated
 PRIME = 2**127 - 1
 N, H, D = 5, 3, 3
 
-every_normalizer = pytest.mark.parametrize("words", GRID, ids="-".join)
+every_normalizer = pytest.mark.pairwise("words", GRID, ids="-".join)
 
 
 def rank_modulo_prime(rows):
@@ -98,7 +98,7 @@ def expected(normalizer, change):
     return exact_dimension(normalizer, *CHANGES[change](*drawn()))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.pairwise(
     ("words", "change"),
     # With all of them at once, z under a layer word varies by 1e-15: float64 shows no such thing.
     [(words, key) for words in GRID for key in CHANGES if key != "all" or "layer" not in words],
@@ -135,8 +135,8 @@ STATISTICS = [
 ]
 
 
-@pytest.mark.parametrize("change", EXTREMES)
-@pytest.mark.parametrize(("words", "kind"), STATISTICS, ids=str)
+@pytest.mark.pairwise("change", EXTREMES)
+@pytest.mark.pairwise(("words", "kind"), STATISTICS, ids=str)
 def test_what_is_counted_is_null_and_what_is_not_decided_is_said(words, kind, change):
     """At any sizes: no more null directions than exact arithmetic has, and no fewer unsaid."""
     W, X = EXTREMES[change](*drawn())
@@ -154,7 +154,7 @@ def test_what_is_counted_is_null_and_what_is_not_decided_is_said(words, kind, ch
         assert reason.held or "change no output" not in reason.sentence
 
 
-@pytest.mark.parametrize(
+@pytest.mark.pairwise(
     ("words", "change"),
     [
         (words, change)
@@ -176,8 +176,8 @@ def test_with_frozen_statistics_sizes_decide_nothing(words, change):
     assert null.clear or change == "offset of 1e7"
 
 
-@pytest.mark.parametrize("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
-@pytest.mark.parametrize("eps", [1e-5, 1e-12, 1e-30])
+@pytest.mark.pairwise("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
+@pytest.mark.pairwise("eps", [1e-5, 1e-12, 1e-30])
 def test_no_epsilon_is_too_small(words, eps):
     """With any ε > 0 a re-scaling changes z, by a share ε/σ² of itself."""
     normalizer = replace(GRID[words], eps=eps)
@@ -193,9 +193,9 @@ def test_no_epsilon_is_too_small(words, eps):
             assert "ignores" not in reason.sentence
 
 
-@pytest.mark.parametrize("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
-@pytest.mark.parametrize("family", ["gaussian", "categorical"])
-@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.pairwise("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
+@pytest.mark.pairwise("family", ["gaussian", "categorical"])
+@pytest.mark.pairwise("weights_only", [True, False])
 def test_an_epsilon_below_rounding_is_not_taken_for_none(words, family, weights_only):
     """What ε alone shows, by ε/σ² of it, is not null: float64 does not decide it, and says so."""
     W, X = drawn()
@@ -398,8 +398,8 @@ def test_equation_13_lets_each_centered_vector_grow(scale, family, rng):
 
 
 @every_normalizer
-@pytest.mark.parametrize("family", ["gaussian", "categorical"])
-@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.pairwise("family", ["gaussian", "categorical"])
+@pytest.mark.pairwise("weights_only", [True, False])
 def test_coordinates_are_those_of_changes_of_the_parameters(words, family, weights_only, rng):
     """There and back, and E e = 0 where J v = 0; no column of E is longer than 1."""
     gain = None if words == ("none", "none") else rng.uniform(0.5, 1.5, 4)

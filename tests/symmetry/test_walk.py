@@ -21,8 +21,8 @@ def found(method, family, rng, *, H=4, D=5, N=40):
     return model, X, reasons, directions(model, reasons, neuron=1, pattern=X[0])
 
 
-@pytest.mark.parametrize("method", NORMALIZERS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.pairwise("method", NORMALIZERS)
+@pytest.mark.pairwise("family", FAMILIES)
 def test_a_change_of_table_1_that_is_null_stays_null_at_any_length(method, family, rng):
     model, X, _, all_of_them = found(method, family, rng)
     for one in all_of_them:

@@ -11,7 +11,6 @@ import pytest
 import normgeo.claims
 from normgeo.__main__ import main
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text, translated
 from normgeo.claims import (
     CLAIMS,
     DEPENDS,
@@ -157,28 +156,6 @@ def test_range_over_the_examples_stands_beside_a_value() -> None:
     (record,) = audit_records([one]).records()
     assert json.loads(json.dumps(record))["ranges"] == {"error": [1.0, 3.5]}
     assert str(record["ranges"]) == "error = (1.0, 3.5)"
-
-
-def test_listing_and_table_are_in_the_language_that_is_in_use(three: Sequence[Audited]) -> None:
-    finding = Finding(True, True, numbers(text("growth"), {text("layer norm"): 1}, text("decades")))
-    claim = replace(
-        three[1].claim,
-        **{
-            name: text(getattr(three[1].claim, name))
-            for name in ("statement", "source", "condition")
-        },
-    )
-    kept = [Audited(claim, finding), Audited(claim, replace(finding, everywhere=False))]
-    with translated(lambda sentence: sentence if "{" in sentence else sentence.upper()):
-        listed, table = listing(kept, 80), render(audit_table(kept), "markdown")
-    for words in (listed, table):
-        flat = " ".join(words.split())
-        for sentence in (claim.statement, claim.source, "growth (decades): layer norm 1"):
-            assert sentence.upper() in flat
-            assert sentence not in flat
-        assert "It holds if IT IS SUNDAY." in flat
-    assert "THE PAPER SAYS" in listed
-    assert "≈ HOLDS IF …" in listed
 
 
 # The command.

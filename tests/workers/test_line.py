@@ -1,6 +1,5 @@
 """The line: fair to visitors, and it knows each one's place."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,16 +18,14 @@ def all_of(line: Line[str]) -> list[str]:
     return [line.take() for _ in range(len(line))]
 
 
-@pytest.mark.parametrize(
-    ("arrivals", "taken"),
-    [
+def test_visitors_take_turns(subtests):
+    for arrivals, taken in [
         ("a1 a2 a3 b1 c1", "a1 b1 c1 a2 a3"),
         ("a1 a2 a3 b1 b2 b3", "a1 b1 a2 b2 a3 b3"),
         ("c1 b1 a1 a2 c2", "c1 b1 a1 a2 c2"),
-    ],
-)
-def test_visitors_take_turns(arrivals, taken):
-    assert all_of(line_of(*arrivals.split())) == taken.split()
+    ]:
+        with subtests.test(arrivals=arrivals):
+            assert all_of(line_of(*arrivals.split())) == taken.split()
 
 
 def test_newcomer_waits_for_the_round_but_not_for_all_of_another():

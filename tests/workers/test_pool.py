@@ -14,14 +14,14 @@ import psutil
 import pytest
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text, translated
+from normgeo.base.text import marking, text
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Defect, Run
 
 # Workers need not import a test.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-SOON = 20.0  # seconds within which everything here happens, on a slow machine
+SOON = 120.0  # seconds within which everything here happens, on a machine that others keep busy
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,9 @@ def one_worker() -> Iterator[Pool]:
 
 @pytest.fixture
 def pool(one_worker: Pool) -> Iterator[Pool]:
-    """One worker, which all tests share, with the limits of a server."""
+    """One worker, which all tests share; where a machine is busy, a visitor may be slow to ask."""
     limits = one_worker.limits
+    one_worker.limits = replace(limits, moment=SOON)
     yield one_worker
     one_worker.limits = limits
 
@@ -111,12 +112,12 @@ def test_worker_that_has_grown_is_replaced_by_one_that_loky_itself_starts(pool):
 
 def test_refusal_comes_back_as_it_is(pool):
     def refuse(progress):
-        raise Refusal(text("There is no {n}.", n=3))
+        raise Refusal(text("There is no {n!r}.", n="x"))
 
     error = ended(pool.ask("a", "refuse", refuse)).error
     assert isinstance(error, Refusal)
-    with translated(lambda sentence: f"⟦{sentence}⟧"):
-        assert f"{error.args[0]}" == "⟦There is no 3.⟧"
+    with marking(str.upper):
+        assert f"{error.args[0]}" == "There is no 'X'.", "it knows what comes from outside"
 
 
 def test_defect_comes_back_with_its_traceback(pool):
@@ -135,19 +136,13 @@ def test_result_that_cannot_be_sent_is_a_defect(pool):
     assert "cannot pickle 'frame' object" in str(run.error)
 
 
-def test_run_speaks_the_language_of_who_asked(pool):
-    with translated(lambda sentence: f"⟦{sentence}⟧"):
-        run = pool.ask("a", "language", lambda progress: str(text("word")))
-    assert ended(run).result == "⟦word⟧"
-
-
 def test_progress_is_heard_and_stop_keeps_what_there_is(pool):
     run = begun(pool.ask("a", "count", until_stopped))
     assert run.steps == 10**9
-    begin = time.monotonic()
+    pids = pool.pids
     run.leave("a")
     wait_for(lambda: run.ended)
-    assert time.monotonic() - begin < 2.0
+    assert pool.pids == pids, "the worker itself stopped, and stays"
     assert not run.whole
     assert run.why == ""
     assert run.result >= run.done > 0
@@ -160,7 +155,6 @@ def test_stop_that_comes_too_late_does_not_stop_the_next_run(pool):
 
 
 def test_those_who_ask_for_one_result_share_its_run(pool):
-    pool.limits = replace(pool.limits, moment=600)
     one = pool.ask("a", "shared", until_stopped)
     assert pool.ask("b", "shared", until_stopped) is one
     begun(one, "b").leave("a")
@@ -195,21 +189,20 @@ def test_line_is_fair_and_tells_each_place(pool):
 
 def test_run_that_nobody_waits_for_is_given_up_after_a_moment(pool):
     pool.limits = replace(pool.limits, moment=0.3)
-    run = pool.ask("a", "closed tab", until_stopped)
-    assert not run.wait(0.1)
     begin = time.monotonic()
+    run = pool.ask("a", "closed tab", until_stopped)
     wait_for(lambda: run.ended)
-    assert time.monotonic() - begin > 0.1
+    assert time.monotonic() - begin >= 0.3
     assert not run.whole
 
 
 def test_run_ends_at_its_limit_with_what_it_has_and_says_so(pool):
-    pool.limits = replace(pool.limits, seconds=0.3)
+    pool.limits = replace(pool.limits, seconds=1.5)
     run = ended(pool.ask("a", "long", until_stopped))
     assert not run.whole
     assert run.result > 0
     assert run.why == (
-        "This computation reached the limit of 0.3 s and was stopped there. Ask for fewer neurons, "
+        "This computation reached the limit of 1.5 s and was stopped there. Ask for fewer neurons, "
         "steps or groups, or use Python or the command line, which have no such limit."
     )
 

@@ -23,6 +23,7 @@ from normgeo.pictures.style.template import (
 )
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0
+WORDS = 0.35  # of the height of the lines, below them, for words
 DOMAINS = ((0.0, 0.285), (0.36, 0.645), (0.72, 1.0))
 PHONE = 380  # pixels of height for each panel
 
@@ -116,7 +117,8 @@ def _axes(figure: go.Figure, shown: Array, cases: int) -> None:
         text("error of σ, in units of σ"),
         text("change of z, over its size"),
     )
-    low, high = np.log10(shown.min() / 1.6), np.log10(max(2.5, 1.6 * shown.max()))
+    lowest, high = np.log10(shown.min()), np.log10(max(2.5, 1.6 * shown.max()))
+    low = lowest - WORDS * (high - lowest)
     for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
         figure.update_layout(
             {
@@ -148,7 +150,7 @@ def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
     muted = {"size": SMALL, "color": look.muted}
     captions = (
         (
-            text("<b>the mean</b>: √(f/m), f = (N − m)/(N − 1)"),
+            text("<b>the mean</b>: √(f/m)"),
             text("slope −½ while m ≪ N = {N:,}", N=result.cases),
         ),
         (
@@ -167,8 +169,11 @@ def _captions(result: Noise, theme: str) -> list[dict[str, Any]]:
     ]
     for panel, shift in ((1, 0.0), (2, 0.0), (3, 0.1)):
         words.append(_within(panel, shift, _unmoved(result, panel), look.ink))
-    alone = text("m = 1: σ of the batch is 0,<br>so its error is 1<br> <br> ")
-    words.append(_within(2, 0.0, alone, look.muted))
+    # The lines fall to the right: above them there is room.
+    alone = [text("m = 1: σ of the batch is 0,"), text("so its error is 1")]
+    for panel, lines in ((1, [text("f = (N − m)/(N − 1)")]), (2, alone)):
+        above = {"xanchor": "right", "yanchor": "top", "align": "right", "font": muted}
+        words.append(note(lines, 0.98, 0.98, **(_on(panel) | above)))
     font = {"xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
     words.append(note(text("m = 1: σ = 0, no z"), 0, 0.03, **(_on(3) | {"xref": "x3"} | font)))
     about = text(
@@ -194,11 +199,11 @@ def _moved(result: Noise) -> str:
         if drift.normalizer.shared_by_cases
     ]
     if len(names) == 1:
-        return text("z in its batch − z with frozen statistics")
+        return text("z in its batch − z with frozen μ, σ")
     return ", ".join(names)
 
 
-def _within(panel: int, shift: float, words: str | list[str], color: str) -> dict[str, Any]:
+def _within(panel: int, shift: float, words: list[str], color: str) -> dict[str, Any]:
     """Words at the foot of a panel."""
     return note(words, 0.04 + shift, 0.03, font={"color": color, "size": SMALL}, **_on(panel))
 

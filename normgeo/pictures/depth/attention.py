@@ -14,7 +14,7 @@ from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.depth.attention import AttentionHead
 from normgeo.depth.attention_ignored import attention_ignored
-from normgeo.depth.ignored import Ignored
+from normgeo.depth.verdict import Ignored
 from normgeo.models.recurrence import digit_rows
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
@@ -116,7 +116,7 @@ def compute(settings: Settings, progress: Progress) -> Attention:
             np.array(largest),
             np.array(sharpest),
             max(known) if known else None,
-            attention_ignored(normalizer, settings.seed),
+            attention_ignored(normalizer, settings.seed, DIMENSION),
         )
     return Attention(FACTORS, DIMENSION, heads)
 
@@ -133,7 +133,7 @@ def _table(result: Attention) -> Table:
 
 def _cost(settings: Settings) -> Cost:
     attention = len(FACTORS) * SEQUENCES * 4 * 2e-4
-    return BASE + Cost(0.0, attention + 0.4)
+    return BASE + Cost(0.0, attention + 0.6)
 
 
 STUDY = Study(
@@ -149,5 +149,7 @@ STUDY = Study(
     table=_table,
     cost=_cost,
     observed=lambda result: " ".join(map(str, result.answers)),
-    source=text("Henry et al. 2020, Query-Key Normalization for Transformers"),
+    source=text(
+        "Dehghani et al. 2023 for layer norm of queries and keys; Henry et al. 2020 for ℓ2 norms"
+    ),
 )

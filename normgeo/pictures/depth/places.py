@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +14,11 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.depth.blocks import PLACES, Place
-from normgeo.depth.ignored import Ignored, residual_ignored
+from normgeo.depth.ignored import SIZE, residual_ignored
 from normgeo.depth.norm import require_norm
 from normgeo.depth.residual import ResidualNetwork
 from normgeo.depth.signals import Signals, signals
+from normgeo.depth.verdict import Ignored
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE, BYTES, ENTRIES, PRODUCTS
@@ -152,6 +154,18 @@ def _width(settings: Settings) -> int:
     return settings.neurons or WIDTH
 
 
+def _ignored(settings: Settings, place: Place) -> dict[str, Ignored]:
+    """What is ignored, by a network of at most two groups, each of the size in use or of 3.
+
+    One group more, and one feature more in a group of three or more, decide nothing.
+    """
+    normalizer = settings.normalizer
+    groups = min(normalizer.groups, 2)
+    features = groups * min(_width(settings) // normalizer.groups, SIZE.D // groups)
+    size = SIZE._replace(D=max(features, 2))
+    return residual_ignored(replace(normalizer, groups=groups), place, settings.seed, size)
+
+
 def compute(settings: Settings, progress: Progress) -> Depth:
     """Both places with the same weights."""
     X, y = data()
@@ -159,7 +173,7 @@ def compute(settings: Settings, progress: Progress) -> Depth:
         key: AtPlace(
             place,
             signals(network(settings, place), X, y),
-            residual_ignored(settings.normalizer, place, settings.seed),
+            _ignored(settings, place),
         )
         for key, place in PLACES.items()
     }

@@ -249,9 +249,9 @@ STUDY = Study(
     source=text("section 5.2.1, Eq. 9; section 5.2.2, Eq. 12 to 14"),
     alt=text(
         "The Fisher information of the standard model, that of the method, and one over the "
-        "other. Above: maps with a cell for each pair of neurons, dark where they share "
-        "curvature. Below: the block of one pair, a cell for each pair of parameters, blue below "
-        "zero."
+        "other. Above: maps with a cell for each pair of neurons, which stands out where they "
+        "share curvature. Below: the block of one pair, a cell for each pair of parameters, blue "
+        "below zero."
     ),
     uses=(*USES, "neuron", "other", "entries"),
     compute=compute,

@@ -181,7 +181,7 @@ STUDY = Study(
     source=text("section 5.2.2, Eq. 13 and 14"),
     alt=text(
         "Maps of the exact Fisher information, of Eq. 13 and of their difference by pairs of "
-        "neurons, dark where the block of a pair is large."
+        "neurons; a cell stands out where the block of its pair is large."
     ),
     uses=USES,
     compute=compute,

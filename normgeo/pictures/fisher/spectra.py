@@ -98,8 +98,7 @@ def compute(settings: Settings, progress: Progress) -> Spectra:
         models.append(ModelSpectrum(it.model.normalizer, found))
     notes = both.notes
     if any(each.spectrum is not None and not each.spectrum.complete for each in models):
-        lanczos = text("The {k} largest eigenvalues, by Lanczos from products with F.", k=MOST)
-        notes = (lanczos, *notes)
+        notes = (text("The {k} largest eigenvalues.", k=MOST), *notes)
     return Spectra(tuple(models), both.caption, both.which, notes)
 
 

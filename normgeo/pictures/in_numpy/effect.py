@@ -5,7 +5,7 @@ from __future__ import annotations
 from normgeo.base.text import text
 from normgeo.normalizers.in_numpy import in_numpy, prepared
 from normgeo.pictures.in_numpy.script import chosen, imports, number_of
-from normgeo.pictures.invariance.effect import ROUNDING, EffectOnData
+from normgeo.pictures.invariance.effect import ROUNDING, EffectOnData, digits_apart
 from normgeo.pictures.picture import DATA
 from normgeo.settings import Settings
 
@@ -29,6 +29,8 @@ def script(settings: Settings, result: EffectOnData) -> str:
         return ""  # what is nothing but rounding has no digits to print
     if method.normalizer.centering.subtracts and not (before.mu[h] and after.mu[h]):
         return ""  # nor has such a mean
+    of_mu = digits_apart(before.mu[h], after.mu[h])
+    of_sigma = digits_apart(before.sigma[h], after.sigma[h])
     M = transform.matrix
     W1, X1 = ("W1", "X") if M == "W" else ("W", "X1")
     moved = '"z moves by", number(moved), "× the largest |z|"'
@@ -58,8 +60,9 @@ def script(settings: Settings, result: EffectOnData) -> str:
             f"mu1, sigma1, z1 = normalize({W1}, {X1})",
             "moved = abs(z1 - z).max() / abs(z).max()",
             f"print({moved})",
-            f'print("neuron {h}: μ", number(mu[{h}]), "→", number(mu1[{h}]))',
-            f'print("neuron {h}: σ", number(sigma[{h}]), "→", number(sigma1[{h}]))',
+            f'print("neuron {h}: μ", number(mu[{h}], {of_mu}), "→", number(mu1[{h}], {of_mu}))',
+            f'print("neuron {h}: σ", number(sigma[{h}], {of_sigma}), "→", '
+            f"number(sigma1[{h}], {of_sigma}))",
             "",
         )
     )

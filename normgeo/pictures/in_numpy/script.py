@@ -48,8 +48,8 @@ def number_of(digits: int) -> str:
 
     """
     return (
-        f"def number(x):  # {digits} digits, as on the page\n"
-        f"    return f\"{{float(f'{{x:.{digits}g}}'):,g}}\"\n\n"
+        f"def number(x, digits={digits}):  # as on the page\n"
+        "    return f\"{float(f'{x:.{digits}g}'):,.15g}\"\n\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from types import MappingProxyType
@@ -72,12 +72,23 @@ class EffectOnData(NamedTuple):
             key: found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))
         }
 
-    def only(self, known: Collection[str]) -> EffectOnData:
-        """The same with what is known of some methods: nothing of the others, and no notes."""
-        methods = self.effect.methods
-        kept = {key: method for key, method in methods.items() if key in known}
-        hidden = {key: m.normalizer for key, m in methods.items() if key not in known}
-        effect = replace(self.effect, methods=kept)
+    def only(self, known: Collection[str], steps: Sequence[int]) -> EffectOnData:
+        """The same with what is known of some methods at some strengths.
+
+        Nothing of the other methods and strengths, and no notes where a method is hidden.
+        """
+        whole, steps = self.effect, list(steps)
+        hidden = {key: m.normalizer for key, m in whole.methods.items() if key not in known}
+        effect = replace(
+            whole,
+            strengths=whole.strengths[steps],
+            rows_after=whole.rows_after[steps],
+            methods={
+                key: replace(method, after=tuple(method.after[step] for step in steps))
+                for key, method in whole.methods.items()
+                if key in known
+            },
+        )
         return self._replace(effect=effect, hidden=hidden, notes=() if hidden else self.notes)
 
     @property
@@ -231,6 +242,19 @@ def _found(effect: AppliedChange, method: BeforeAndAfter, step: int) -> str:
         verdict=sign_and_words(effect, method, step)[1],
         moved=movement(method, step),
     )
+
+
+def digits_apart(before: float, after: float) -> int:
+    """In how many digits two numbers differ: 2 at least, and where they are equal up to rounding.
+
+    >>> digits_apart(1.7, -5.2), digits_apart(12.04, 12.46), digits_apart(12.04, 12.04)
+    (2, 3, 2)
+
+    """
+    if np.isclose(before, after, rtol=ROUNDING, atol=0):
+        return 2
+    enough = (n for n in range(2, 10) if number(float(before), n) != number(float(after), n))
+    return next(enough, 2)
 
 
 def parameter(transform: Transform) -> str:

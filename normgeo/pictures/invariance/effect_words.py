@@ -9,7 +9,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import variant
-from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_words
+from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
 from normgeo.pictures.style.annotations import note, wrapped
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
@@ -164,12 +164,8 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
     after, h = method.after[step], result.effect.neuron
     if after.problem:
         return []
-    pairs = [
-        number(float(values[h]), 2)
-        for pair in ((method.before.mu, after.mu), (method.before.sigma, after.sigma))
-        for values in pair
-    ]
-    mu, mu1, sigma, sigma1 = pairs
+    mu, mu1 = _both(method.before.mu[h], after.mu[h])
+    sigma, sigma1 = _both(method.before.sigma[h], after.sigma[h])
     return [
         str(movement(method, step)),
         str(
@@ -183,3 +179,8 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
             )
         ),
     ]
+
+
+def _both(before: float, after: float) -> tuple[str, str]:
+    digits = digits_apart(before, after)
+    return number(float(before), digits), number(float(after), digits)

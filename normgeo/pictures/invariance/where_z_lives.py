@@ -113,7 +113,8 @@ def compute(settings: Settings, progress: Progress) -> Places:
     if one >= rows:
         raise Refusal(
             text(
-                "`index` must name one of the {rows} rows of {matrix} (0 to {last}); got {index}.",
+                "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row "
+                "{index}.",
                 rows=rows,
                 matrix=transform.matrix,
                 last=rows - 1,

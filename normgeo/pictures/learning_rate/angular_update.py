@@ -133,7 +133,7 @@ class AngularUpdate:
                 predicted[0],
             ),
             Change(
-                text("turn per step, tan θ"),
+                text("turn by −ηG, tan θ"),
                 float(np.degrees(here.angle)),
                 float(np.degrees(angle)),
                 float(np.tan(angle) / np.tan(here.angle)),
@@ -245,11 +245,11 @@ STUDY = Study(
     title=text("One gradient step turns a large weight vector less"),
     source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
-        "Above: the factors by which the norm of a weight vector, its gradient, the turn of a step "
-        "and the loss change. Left: the loss in the plane of the weights and their negative "
-        "gradient, with one step at several norms. Right: the angle per step against the norm on "
-        "logarithmic axes; where there is a law, beside its prediction, slope −2, and the line of "
-        "slope −1, if the turn only halved."
+        "Above: the factors by which the norm of a weight vector, its gradient, the turn of a "
+        "gradient step and the loss change. Left: the loss in the plane of the weights and their "
+        "negative gradient, with one step at several norms. Right: the angle per step against the "
+        "norm on logarithmic axes; where there is a law, beside its prediction, slope −2, and the "
+        "line of slope −1, if the turn only halved."
     ),
     uses=(*DATA, *BLOCK, "rate", "growth"),
     compute=_compute,

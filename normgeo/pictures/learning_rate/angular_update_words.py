@@ -124,7 +124,7 @@ def _about(result: AngularUpdate) -> dict[str, str]:
 
 
 def _angle_caption() -> str:
-    return text("angular update: the turn θ of one step")
+    return text("angular update θ of a gradient step")
 
 
 def _over(axis: str, words: str) -> dict[str, Any]:
@@ -135,13 +135,13 @@ def _over(axis: str, words: str) -> dict[str, Any]:
 def _seen(result: AngularUpdate, width: int) -> dict[str, Any]:
     """What the plane shows."""
     if result.same_along_rays:
-        words = text("The loss is the same along each ray. Darker: larger loss.")
+        words = text("The loss is the same along each ray. More color: larger loss.")
     elif result.has_law:
         words = text(
-            "Not quite wedges: with ε > 0 the loss changes along a ray. Darker: larger loss."
+            "Not quite wedges: with ε > 0 the loss changes along a ray. More color: larger loss."
         )
     else:
-        words = text("No wedges: the loss changes along a ray. Darker: larger loss.")
+        words = text("No wedges: the loss changes along a ray. More color: larger loss.")
     return note(wrapped(words, width), 0, 0, xref="x domain", yref="y domain", font={"size": SMALL})
 
 

@@ -86,8 +86,8 @@ def sizes_of_block(settings: Settings) -> Sizes:
     if sizes.coupled and dataset.H > sizes.H:
         raise Refusal(
             text(
-                "{data!s} has {outputs} classes, so its model needs as many neurons; got "
-                "neurons={H}. Use more, or the Bernoulli family: one class against the rest.",
+                "{data!s} has {outputs} classes, so its model needs as many neurons; here are {H}. "
+                "Use more, or the Bernoulli family: one class against the rest.",
                 data=dataset.title,
                 outputs=dataset.H,
                 H=sizes.H,

@@ -87,7 +87,7 @@ def batch_for_run(settings: Settings, cases: int, suggested: int = 0) -> int | N
     if size > cases:
         raise Refusal(
             text(
-                "A mini-batch has at most the {cases} cases of the data; got mini_batch={size}. "
+                "A mini-batch has at most the {cases} cases of the data, not {size}. "
                 "Choose a smaller one, or 0 for all cases.",
                 cases=cases,
                 size=size,

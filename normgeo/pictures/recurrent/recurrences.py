@@ -86,7 +86,7 @@ def recurrences(settings: Settings, radius: float, activation: str = "") -> dict
         raise Refusal(
             text(
                 "A recurrence is drawn with up to {most} neurons, as the products of its "
-                "Jacobians take H³ operations per step; got neurons={H}. Use fewer.",
+                "Jacobians take H³ operations per step: {H} are too many. Use fewer.",
                 most=LARGEST,
                 H=H,
             )

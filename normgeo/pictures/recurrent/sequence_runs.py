@@ -63,7 +63,7 @@ class Setup(NamedTuple):
         if not 1 < H <= LARGEST:
             raise Refusal(
                 text(
-                    "Cells are trained with 2 to {most} neurons here; got neurons={H}. Use "
+                    "Cells are trained with 2 to {most} neurons here, not with {H}. Use "
                     "`train_sequences` for others.",
                     most=LARGEST,
                     H=H,

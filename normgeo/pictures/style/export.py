@@ -48,7 +48,10 @@ figcaption {{
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }}
 body {{ color: {ink}; font: 16px/1.4 {font}; }}
-main {{ max-width: 1360px; margin: 0 auto; padding: 12px; }}
+main {{
+  max-width: max(1360px, min(100vw, 177.8vh)); box-sizing: border-box;
+  margin: 0 auto; padding: 12px;
+}}
 h1 {{ font-size: 22px; line-height: 1.2; margin: 0 0 8px; }}
 p {{ max-width: 72ch; margin: 8px 0 0; overflow-wrap: anywhere; }}
 a {{ color: inherit; }}

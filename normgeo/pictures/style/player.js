@@ -453,6 +453,16 @@ class Player {
     this.output.textContent = words;
     this.range.value = this.place;
     this.range.setAttribute("aria-valuetext", words);
+    this.announce();
+  }
+
+  // What stands beside a figure of a page hears of the frame on the screen.
+  announce() {
+    const { setting, values } = this.steps;
+    if (this.follow && setting && !this.pinned()) {
+      const detail = { setting, value: values[this.place] };
+      document.dispatchEvent(new CustomEvent("frameshown", { detail }));
+    }
   }
 
   play() {

@@ -150,12 +150,16 @@ def _explanation(settings: Settings) -> Explanation:
 def _notes(settings: Settings, found: NullDirections) -> list[str]:
     notes = list(found.null.notes)
     if independent(settings) is not settings:
-        notes.append(
-            text(
-                "The outputs are independent, each class against the rest: a softmax has null "
-                "directions of its own. Choose “categorical” under Settings to see them."
+        words = text("The outputs are independent, each class against the rest.")
+        softmax = expected_dimension(found.normalizer, found.neurons, found.features, "categorical")
+        if softmax > found.expected:
+            words = text(
+                "{words} A softmax adds {n} to the null directions, by formula. Choose "
+                "“categorical” under Settings to see them.",
+                words=words,
+                n=softmax - found.expected,
             )
-        )
+        notes.append(words)
     if not found.fits:
         notes.append(
             text(

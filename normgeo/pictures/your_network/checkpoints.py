@@ -56,7 +56,8 @@ def read_run(
     blocks = {layer.name: _norm_after(layer) for layer in layers}
     with TemporaryDirectory(prefix="normgeo-") as folder:
         path = Path(folder) / "run"
-        with Recorder(path, blocks, optimizer=optimizer) as recorder:
+        biases = {layer.name: _bias_of(layer) for layer in layers if _has_bias(layer)}
+        with Recorder(path, blocks, optimizer=optimizer, biases=biases) as recorder:
             for file, step in zip(files, steps, strict=True):
                 recorder.step(_weights(file, layers), rate, decay=decay, at=step)
         return read_recording(path)
@@ -94,6 +95,15 @@ def _norm_after(layer: Proposal) -> Normalizer:
     return layer.normalizer if layer.place.takes_outputs else NORMALIZERS["standard"]
 
 
+def _has_bias(layer: Proposal) -> bool:
+    """Whether the norm takes a bias of the layer among its weights."""
+    return "bias" in layer.module.tensors and _norm_after(layer).takes_bias
+
+
+def _bias_of(layer: Proposal) -> str:
+    return f"{layer.name} (bias)"
+
+
 def _weights(file: Path, layers: Sequence[Proposal]) -> dict[str, Array]:
     """The rows of each layer by its name; the only tensor of a file may have any name."""
     tensors = {tensor.name: tensor for tensor in list_tensors(file)}
@@ -113,5 +123,17 @@ def _weights(file: Path, layers: Sequence[Proposal]) -> dict[str, Array]:
                     file=file,
                 )
             )
-        found[layer.name] = layer.arrangement.rows(tensor.load())
+        found[layer.name] = layer.arrangement.rows(tensor.read())
+        if _has_bias(layer):
+            bias = tensors.get(layer.module.tensors["bias"].name)
+            if bias is None or (own := layer.arrangement.of_rows(bias.read().ravel())) is None:
+                raise Refusal(
+                    text(
+                        "Checkpoints of a run must hold the same weights; {name!r} is missing in "
+                        "{file!s}.",
+                        name=layer.module.tensors["bias"].name[:80],
+                        file=file,
+                    )
+                )
+            found[_bias_of(layer)] = own
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,14 @@ from normgeo.layers.every_layer import Told
 from normgeo.layers.examples import EXAMPLES
 from normgeo.layers.loading import read_layer
 from normgeo.layers.report import LayerReport, layer_report
+from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE
 from normgeo.settings import Settings
-from normgeo.tables.layer import COLUMNS, sentences, values
+from normgeo.tables.layer import COLUMNS, STILL, sentences, values
 from normgeo.tables.table import Table
 
 CHOICES = (
@@ -47,10 +49,10 @@ class Neurons(NamedTuple):
         balance: the norm of each neuron's block at which growth and decay balance, and the angle
             there in degrees, (H,) each; None where neurons share blocks or nothing balances.
         over_balance: the norm of each block over that of its balance; None without one.
-        shorter: how much shorter ε makes z, the most first; None where that is not known.
+        shorter: how much shorter ε makes z, largest first; None where that is not known.
         shorter_of: of what these are, in words.
-        without_angle, without_balance: why these are not known, in a sentence, "" where it is said
-            already.
+        without_angle, without_balance, without_epsilon: why these are not known, in a sentence, ""
+            where it is said already.
         frozen_below: degrees a step. neuron: the one that is selected.
         said: all that is to be said, in sentences.
 
@@ -67,14 +69,18 @@ class Neurons(NamedTuple):
     shorter_of: str
     without_angle: str
     without_balance: str
+    without_epsilon: str
     frozen_below: float
     neuron: int
     said: tuple[str, ...]
 
     @property
     def frozen(self) -> list[int]:
-        """The neurons that are expected to turn less than stated."""
-        return [h for h, frozen in enumerate(self.values["frozen"]) if frozen]
+        """The neurons that are too long to turn as much as stated."""
+        return self._which("frozen")
+
+    def _which(self, word: str) -> list[int]:
+        return [h for h, true in enumerate(self.values[word]) if true]
 
     @property
     def headline(self) -> tuple[str, ...]:
@@ -88,16 +94,25 @@ class Neurons(NamedTuple):
         )
 
     def _of_turning(self) -> tuple[bool, str]:
-        H, frozen = len(self.values["neuron"]), len(self.frozen)
+        H, frozen, off = len(self.values["neuron"]), len(self.frozen), len(self._which("off"))
+        if off == H:
+            return True, text("All {H} gains are 0: W has no effect and gets no gradient.", H=H)
         if self.height != "angle":
             return False, self.without_angle
-        if frozen:
-            return True, text(
+        without = len(self._which("no_gradient"))
+        still = [
+            text(
                 "{count} of {H} neurons stopped turning: less than {angle}° a step.",
                 count=frozen,
                 H=H,
                 angle=number(self.frozen_below),
-            )
+            ),
+            text("{count} of {H} neurons have a gain of 0.", count=off, H=H),
+            text("{count} of {H} neurons have a gradient of 0.", count=without, H=H),
+        ]
+        told = [one for one, count in zip(still, (frozen, off, without), strict=True) if count]
+        if told:
+            return True, reduce(lambda a, b: text("{a} {b}", a=a, b=b), told)
         angles = [angle for angle in self.values["angle"] if angle is not None]
         low, high = number(min(angles), 2), number(max(angles), 2)
         turns = low if low == high else text("{low}° to {high}", low=low, high=high)
@@ -133,11 +148,6 @@ class Neurons(NamedTuple):
         )
 
     @property
-    def without_epsilon(self) -> str:
-        """Why there is nothing to say of ε."""
-        return without_epsilon(self.normalizer)
-
-    @property
     def without_pairs(self) -> str:
         """Why nothing is said of ε in each case."""
         if self.shorter is None:
@@ -147,7 +157,7 @@ class Neurons(NamedTuple):
     @property
     def _not_told(self) -> set[str]:
         shared = self.values["block_norm"] != self.values["norm"]
-        return {"neuron", "block", "frozen"} | (set() if shared else {"block_norm"})
+        return {"neuron", "block", "frozen", *STILL} | (set() if shared else {"block_norm"})
 
     @property
     def told(self) -> dict[str, list[Any]]:
@@ -156,6 +166,7 @@ class Neurons(NamedTuple):
             key: column
             for key, column in self.values.items()
             if key == "neuron"
+            or (key in STILL and any(column))
             or ((key == "frozen" or key not in self._not_told) and column != [None] * len(column))
         }
 
@@ -167,12 +178,22 @@ class Neurons(NamedTuple):
             for key, column in self.values.items()
             if key not in self._not_told and column[self.neuron] is not None
         ]
-        state = text(", frozen") if self.neuron in self.frozen else ""
+        state = next(
+            (
+                text(", {state}", state=COLUMNS[word])
+                for word in ("frozen", *STILL)
+                if self.values[word][self.neuron]
+            ),
+            "",
+        )
         return text("Neuron {h}{state}: {parts}.", h=self.neuron, state=state, parts=listed(parts))
 
 
-def without_epsilon(normalizer: Normalizer) -> str:
-    """Why there is nothing to say of the ε of a norm, where nothing else is known."""
+def without_epsilon(layer: TrainedLayer) -> str:
+    """Why there is nothing to say of the ε of a layer's norm, where nothing else is known."""
+    normalizer = layer.normalizer
+    if layer.basis.is_unknown:
+        return text("Which norm this layer has is not known, and so nothing of its ε.")
     if normalizer.is_standard:
         return text("There is no norm, and so no ε.")
     if not normalizer.added_eps:
@@ -198,12 +219,10 @@ def neurons(report: LayerReport, title: str, neuron: int) -> Neurons:
     if shorter is None and report.epsilon is not None:
         shorter = report.epsilon.shortened.ravel()
     per = text("features") if report.layer.place.over_features else text("neurons")
-    balance = over = None
-    if report.balance is not None:
-        over = report.norms / report.balance.norm
-        if own:
-            of = report.block_of
-            balance = report.balance.norm[of], np.degrees(report.balance.angle)[of]
+    balance = None
+    if report.balance is not None and own:
+        of = report.block_of
+        balance = report.balance.norm[of], np.degrees(report.balance.angle)[of]
     known = (key for key in ("angle", "effective_rate", "gain") if told[key][0] is not None)
     return Neurons(
         title,
@@ -212,13 +231,14 @@ def neurons(report: LayerReport, title: str, neuron: int) -> Neurons:
         len(report.norms) if report.blocks.homogeneous else 0,
         next(known),
         balance,
-        over,
+        report.over_balance,
         None if shorter is None else np.sort(shorter)[::-1],
         text("cases") if of_neurons is None else per,
         _without_angle(report),
         text("There is no weight decay for growth to balance.")
         if report.blocks.homogeneous and not report.decay
         else "",
+        without_epsilon(report.layer),
         report.frozen_below,
         min(neuron, len(report.row_norms) - 1),
         tuple(sentences(report)),

@@ -72,7 +72,7 @@ def compute(settings: Settings, progress: Progress) -> LayerEpsilon:
     report = report_of(settings, eigenvalues=0)
     found = LayerEpsilon.of(report, EXAMPLES[settings.layer].title)
     if found is None:
-        raise Refusal(without_epsilon(report.layer.normalizer))
+        raise Refusal(without_epsilon(report.layer))
     return found
 
 

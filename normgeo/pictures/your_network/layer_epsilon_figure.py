@@ -1,4 +1,4 @@
-"""A map of what ε takes off z: a row for each neuron, a column for each case, the most first."""
+"""A map of what ε takes off z: a row for each neuron, a column for each case, largest first."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def figure(result: LayerEpsilon, theme: str) -> go.Figure:
     )
     dress(drawn, theme, height=TOP + rows + BOTTOM)
     drawn.update_layout(
-        xaxis={"type": "category", "nticks": 16, "title": {"text": text("case, the most first")}},
+        xaxis={"type": "category", "nticks": 16, "title": {"text": text("case, largest first")}},
         yaxis={
             "type": "category",
             "autorange": "reversed",
             "nticks": 12,
-            "title": {"text": text("{what}, the most first", what=what)},
+            "title": {"text": text("{what}, largest first", what=what)},
         },
         margin={"t": TOP, "l": LEFT_MARGIN, "r": BAR, "b": BOTTOM},
         annotations=_words(result, look.muted, narrow=False),

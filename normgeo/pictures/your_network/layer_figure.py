@@ -65,7 +65,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         xaxis=across | {"title": text("norm of the weight vector"), "anchor": "y"},
         yaxis=upward | {"title": text(HEIGHTS[result.height]), "anchor": "x"},
         xaxis2={
-            "title": text("{what}, the most first", what=result.shorter_of),
+            "title": text("{what}, largest first", what=result.shorter_of),
             "anchor": "y2",
             "rangemode": "tozero",
             "zeroline": False,
@@ -180,7 +180,7 @@ def _selected(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
 
 
 def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
-    """By how much ε makes z shorter, the most first."""
+    """By how much ε makes z shorter, largest first."""
     shares = np.array([]) if result.shorter is None else _drawable(result.shorter)
     at = np.unique(np.linspace(0, max(len(shares) - 1, 0), MOST).astype(int))[: len(shares)]
     yield go.Scatter(

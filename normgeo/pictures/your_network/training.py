@@ -40,7 +40,7 @@ class Run:
     """A recorded run of B blocks, in K parts of one or more records each.
 
     Attributes:
-        title: of the run. optimizer: of it.
+        title: of the run. optimizer: of it, None where it is not known.
         findings: what became of each block. normalizers: the norm of each.
         steps: the last one of each part, (K,).
         norms, angles: measured, root mean squares over a part, angles in degrees, (K, B).
@@ -51,7 +51,7 @@ class Run:
     """
 
     title: str
-    optimizer: Optimizer
+    optimizer: Optimizer | None
     findings: tuple[BlockFinding, ...]
     normalizers: tuple[Normalizer, ...]
     steps: Array
@@ -143,9 +143,11 @@ def _root_mean_squares(values: Array, first: Array) -> Array:
     """Over the records of each part that are known, NaN where none is."""
     known = np.isfinite(values)
     counts = np.add.reduceat(known, first, axis=0, dtype=int)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.add.reduceat(np.where(known, values, 0) ** 2, first, axis=0)
-        means: Array = np.sqrt(squares / np.where(counts, counts, np.nan))
+    # In units of the largest, as squares of norms may exceed a float.
+    largest = np.abs(values).max(axis=0, initial=0, where=known)
+    unit = np.where(known, values, 0) / np.where(largest > 0, largest, 1)
+    squares = np.add.reduceat(unit**2, first, axis=0)
+    means: Array = largest * np.sqrt(squares / np.where(counts, counts, np.nan))
     return means
 
 

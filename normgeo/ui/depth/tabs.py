@@ -9,7 +9,7 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.depth.ignored import Ignored
+from normgeo.depth.verdict import Ignored
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
@@ -113,6 +113,7 @@ def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
             text(
                 "✓ is certified: each link of the chain, from the embedding to the head, is "
                 "evaluated before and after in exact arithmetic, and the last ends in “the same”. "
+                "It holds for every set of active units, wherever no σ is 0. "
                 "The words say how the sum of a block stands to the unchanged one on the way."
             ),
             text(

@@ -47,11 +47,13 @@ def _turn(result: AngularUpdate) -> str:
     words = {"symbol": result.symbol, "factor": number(turn.factor)}
     if turn.predicted is None:
         return text(
-            "where {symbol} doubles, the turn takes a factor of {factor}, and there is no law.",
+            "where {symbol} doubles, the turn of a gradient step takes a factor of {factor}, and "
+            "there is no law.",
             **words,
         )
     return text(
-        "where {symbol} doubles, the turn takes a factor of {factor}; at ε = 0 it is {predicted}.",
+        "where {symbol} doubles, the turn of a gradient step takes a factor of {factor}; at ε = 0 "
+        "it is {predicted}.",
         **words,
         predicted=number(turn.predicted),
     )

@@ -25,7 +25,9 @@ def known(settings: Settings) -> Known | None:
     if not settings.predict:
         return None
     found = predict.made(PAGE)
-    return lambda normalizer, transform: _question(settings, normalizer, transform) in found
+    return lambda normalizer, transform, negative: (
+        _question(settings, normalizer, transform, -1.0 if negative else 1.0) in found
+    )
 
 
 def revealed(settings: Settings) -> bool:
@@ -34,15 +36,24 @@ def revealed(settings: Settings) -> bool:
 
 
 def part(settings: Settings, result: EffectOnData) -> Part | None:
-    """The picture of the change with z under the methods that are predicted; None for all."""
-    may = known(settings)
-    if may is None:
+    """The picture of the change, with z under the methods that are predicted; None for all.
+
+    A factor of the other sign is a question of its own, and so it has no frames meanwhile.
+    """
+    if not settings.predict:
         return None
-    transform = result.effect.transform
-    keys = [key for key, n in result.rows.items() if may(n, transform)]
-    if len(keys) == len(result.rows):
+    transform, strengths = result.effect.transform, result.effect.strengths.tolist()
+    found = predict.made(PAGE)
+
+    def predicted(key: str, delta: float) -> bool:
+        return _question(settings, result.rows[key], transform, delta) in found
+
+    if all(predicted(key, delta) for key in result.rows for delta in strengths):
         return None
-    return Part(f"effect of {keys}", PICTURES["effect"], result.only(keys))
+    keys = [key for key in result.rows if predicted(key, settings.delta)]
+    side = _turned(transform, settings.delta)
+    steps = [step for step, delta in enumerate(strengths) if _turned(transform, delta) == side]
+    return Part(f"effect of {keys} in {steps}", PICTURES["effect"], result.only(keys, steps))
 
 
 def ask(settings: Settings) -> None:
@@ -69,9 +80,17 @@ def ask(settings: Settings) -> None:
     )
 
 
-def _question(settings: Settings, normalizer: Normalizer, transform: Transform) -> Hashable:
-    negative = settings.delta < 0 and transform.rescales
+def _question(
+    settings: Settings, normalizer: Normalizer, transform: Transform, delta: float | None = None
+) -> Hashable:
+    """What decides the answer, for the settings' δ or another one."""
+    negative = _turned(transform, settings.delta if delta is None else delta)
     return normalizer, transform.key, negative, settings.seed
+
+
+def _turned(transform: Transform, delta: float) -> bool:
+    """Whether a change may turn the sign of z."""
+    return transform.rescales and delta < 0
 
 
 def _sign(settings: Settings, normalizer: Normalizer, transform: Transform) -> tuple[str, str]:

@@ -35,7 +35,7 @@ def ask(settings: Settings, result: AngularUpdate) -> None:
         PAGE,
         _question(settings),
         text(
-            "{method}, {symbol} × 2: the turn of one step, tan θ, takes a factor of",
+            "{method}, {symbol} × 2: the turn of one gradient step, tan θ, takes a factor of",
             method=result.normalizer.title,
             symbol=result.symbol,
         ),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -18,15 +17,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.datasets.in_memory import as_files
+from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
+from normgeo.layers.loading import WEIGHTS
 
 ONE = 50 * MEGABYTE
 """Bytes of the uploads of a session together; Streamlit takes no larger file (`maxUploadSize`)."""
 ALL = 400 * MEGABYTE
 """Bytes of the uploads of all sessions of a server."""
 
-WEIGHTS, RUN = "weights", "training"
+RUN = "training"
 """What files are for: a layer, or a recorded run; EXTRA is what else is known of the layer."""
 
 Content = tuple[str, bytes]  # a name, and what it names
@@ -91,32 +91,10 @@ class Files:
         """What differs where any of the files for these does."""
         return self.changes, [State.of(path) for what in whats for path in self._opened(what)]
 
-    @contextmanager
-    def paths(self, *whats: str) -> Iterator[dict[str, list[Path]]]:
-        """Give paths for as long as the block lasts; a refusal in it tells names alone.
-
-        Raises:
-            Refusal: as the block does; or an opened file cannot be read any more.
-
-        """
-        contents = [(what, one) for what in whats for one in self.uploaded.get(what, ())]
-        found = {what: self._opened(what) for what in whats if not self.uploads(what)}
-        there = {str(path) for paths in found.values() for path in paths}
-        with as_files([one for _, one in contents]) as places:
-            for (what, _), place in zip(contents, places, strict=True):
-                found.setdefault(what, []).append(place)
-            try:
-                yield found
-            except OSError as error:
-                if str(error.filename) not in there:
-                    raise
-                raise Refusal(
-                    text(
-                        "{name!s} cannot be read any more: {why}. Start `normgeo open` anew.",
-                        name=Path(error.filename).name,
-                        why=error.strerror,
-                    )
-                ) from None
+    def given(self, *whats: str) -> Given:
+        """The files for these, for who reads them."""
+        contents = {what: self.uploaded[what] for what in whats if self.uploads(what)}
+        return Given(contents, {what: self._opened(what) for what in whats if what not in contents})
 
 
 def files() -> Files:

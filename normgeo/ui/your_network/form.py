@@ -9,12 +9,13 @@ import streamlit as st
 from normgeo.base.budget import memory
 from normgeo.base.text import text
 from normgeo.datasets.opened import opened
+from normgeo.layers.loading import WEIGHTS
 from normgeo.layers.modules import ROLES
 from normgeo.models.families import FAMILIES
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.your_network import uploads
-from normgeo.ui.your_network.files import ONE, RUN, WEIGHTS, files
+from normgeo.ui.your_network.files import ONE, RUN, files
 from normgeo.ui.your_network.own import Own, held
 
 PROPOSED = "\0"  # no path of a norm
@@ -69,11 +70,11 @@ def ways() -> None:
             )
             return
         st.markdown(str(text("{names!s}", names=", ".join(own.files.names(WEIGHTS)))))
-        if len(own.layers) > 1:
+        if len(own.there.layers) > 1:
             st.session_state["own_layer"] = own.layer
             st.selectbox(
                 str(text("layer")),
-                own.layers,
+                own.there.layers,
                 key="own_layer",
                 on_change=_chosen,
                 label_visibility="collapsed",
@@ -119,7 +120,7 @@ def ask(settings: Settings, drawn: Any) -> None:
     with st.expander(str(text("More of this layer: gradient, labels, residual stream, norm"))):
         _others(own)
     uploads.named()
-    if own is not None and own.tensors:
+    if own is not None and own.there.tensors:
         _roles(own)
 
 
@@ -132,7 +133,7 @@ def _others(own: Own | None) -> None:
         return
     families = {"": text("not stated"), **{key: one.title for key, one in FAMILIES.items()}}
     norms = {PROPOSED: text("as its name proposes"), "": text("none")}
-    norms |= {path: path for path in (*own.norms, own.norm) if path}
+    norms |= {path: path for path in (*own.there.norms, own.norm) if path}
     with st.container(horizontal=True):
         st.selectbox(
             str(text("family of the outputs")),
@@ -159,7 +160,7 @@ def _others(own: Own | None) -> None:
             width=320,
             help=str(text("The path of the norm of this layer in the files.")),
         )
-        if own.is_convolution:
+        if own.there.is_convolution:
             for name, (label, help) in SLIDING.items():
                 st.text_input(
                     str(label),
@@ -183,7 +184,7 @@ def _stated() -> None:
 
 def _roles(own: Own) -> None:
     """Draw which tensor is what, in a table whose last column can be changed."""
-    shown = dict(list(own.tensors.items())[:SHOWN])
+    shown = dict(list(own.there.tensors.items())[:SHOWN])
     titles = {role: str(text(title)) for role, title in ROLES.items()}
     columns = [str(text(word)) for word in ("tensor", "shape", "taken for")]
     edited = st.data_editor(

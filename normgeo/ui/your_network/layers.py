@@ -20,7 +20,7 @@ from normgeo.ui.your_network.sortable import sortable
 def layers(settings: Settings, drawn: Neurons | None) -> None:
     """Draw the table of all layers, what it lacks, and its files to take."""
     mine = held()
-    keys = (*EXAMPLES,) if mine is None else mine.layers
+    keys = (*EXAMPLES,) if mine is None else mine.there.layers
     names = keys if mine is not None else [str(one.title) for one in EXAMPLES.values()]
 
     def choose(row: int | None) -> None:

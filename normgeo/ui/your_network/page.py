@@ -37,11 +37,12 @@ def show(settings: Settings) -> None:
         with Explained():
             drawn = mine.told(settings)
             exports.draw(PICTURES["trained_layer"], drawn, settings.theme, "normgeo-own-layer")
-            if mine.left_out:
-                st.info(str(mine.left_out), icon=":material/info:")
+            st.caption(str(mine.there.taken_from))
+            if mine.there.left_out:
+                st.info(str(mine.there.left_out), icon=":material/info:")
     with place:
         form.ways()
-    several = mine is None or len(mine.layers) > 1
+    several = mine is None or len(mine.there.layers) > 1
     known = {
         name: tab
         for name, tab in TABS.items()
@@ -114,7 +115,7 @@ def decided(settings: Settings, drawn: Neurons) -> None:
         words = st.container(key="said")
         spectrum = results.show("layer_spectrum", settings)
     else:
-        words, spectrum = st.container(key="said"), mine.spectrum
+        words, spectrum = st.container(key="said"), mine.there.spectrum
         if spectrum is not None:
             picture = PICTURES["layer_spectrum"]
             exports.draw(picture, spectrum, settings.theme, "normgeo-own-spectrum")
@@ -132,7 +133,7 @@ def epsilon(settings: Settings, drawn: Neurons) -> None:
     mine = own.held()
     if mine is None:
         found = results.show("layer_epsilon", settings)
-    elif (found := mine.epsilon) is not None:
+    elif (found := mine.there.epsilon) is not None:
         picture = PICTURES["layer_epsilon"]
         exports.draw(picture, found, settings.theme, "normgeo-own-epsilon")
     else:

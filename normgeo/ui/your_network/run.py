@@ -65,7 +65,7 @@ class OwnRun:
     def _computed(self, settings: Settings) -> Run:
         optimizer = None if settings.trained_by == "auto" else settings.trained_by
         self.shown = ()
-        with self.files.paths(RUN) as paths:
+        with self.files.given(RUN).paths() as paths:
             given, steps = paths[RUN], None
             title = text("{name!s}", name=given[0].name)
             if are_checkpoints(given):
@@ -89,13 +89,6 @@ class OwnRun:
                     "`python -m normgeo training`, which takes more.",
                     most=MOST,
                     blocks=blocks,
-                )
-            )
-        if recording.optimizer is None:
-            raise Refusal(
-                text(
-                    "Predictions are for an optimizer, and this run does not say which. Choose it "
-                    "in Settings, under “trained by”."
                 )
             )
         return of_run(recording, title, frozen=settings.frozen_below)

@@ -71,40 +71,42 @@ def test_average_cost_of_a_step_is_that_of_steps_at_random(matrix):
     assert written == pytest.approx(mean, rel=0.05)
 
 
-@pytest.mark.parametrize("entries", ["raw", "log", "normalized"])
-def test_figure_opens_with_the_entries_of_the_settings_and_has_all_three(entries):
-    settings = Settings(dataset="wine", entries=entries)
-    figure = FISHER.figure(FISHER.compute(settings), "light")
-    shown = [trace.visible for trace in figure.data]
-    assert shown[12:] == [None, None, None]  # the ratios and the numbers in one: always
-    assert sum(shown[:12]) == 4
-    for menus in (figure.layout.updatemenus, figure.layout.meta["narrow"]["updatemenus"]):
-        menu = menus[0]
-        chosen = menu["buttons"][menu["active"]]["args"][0]["visible"]
-        assert list(chosen) == [each is not False for each in shown]
-        for button in menu["buttons"]:
-            assert sum(button["args"][0]["visible"]) == 7
+def test_figure_opens_with_the_entries_of_the_settings_and_has_all_three(subtests):
+    for entries in ["raw", "log", "normalized"]:
+        with subtests.test(entries=entries):
+            settings = Settings(dataset="wine", entries=entries)
+            figure = FISHER.figure(FISHER.compute(settings), "light")
+            shown = [trace.visible for trace in figure.data]
+            assert shown[12:] == [None, None, None]  # the ratios and the numbers in one: always
+            assert sum(shown[:12]) == 4
+            for menus in (figure.layout.updatemenus, figure.layout.meta["narrow"]["updatemenus"]):
+                menu = menus[0]
+                chosen = menu["buttons"][menu["active"]]["args"][0]["visible"]
+                assert list(chosen) == [each is not False for each in shown]
+                for button in menu["buttons"]:
+                    assert sum(button["args"][0]["visible"]) == 7
 
 
-@pytest.mark.parametrize("method", ["batch", "layer"])
-def test_ratio_shows_what_normalization_did_to_blocks_that_look_alike(matrix, method):
-    settings = Settings(dataset="wine", method=method, neurons=4)
-    plain, mine = matrix(replace(settings, method="standard")), matrix(settings)
+def test_ratio_shows_what_normalization_did_to_blocks_that_look_alike(matrix, subtests):
+    for method in ["batch", "layer"]:
+        with subtests.test(method=method):
+            settings = Settings(dataset="wine", method=method, neurons=4)
+            plain, mine = matrix(replace(settings, method="standard")), matrix(settings)
 
-    def norm(F: np.ndarray, p: int, i: int, j: int) -> float:
-        return float(np.linalg.norm(F[i * p : (i + 1) * p, j * p : (j + 1) * p]))
+            def norm(F: np.ndarray, p: int, i: int, j: int) -> float:
+                return float(np.linalg.norm(F[i * p : (i + 1) * p, j * p : (j + 1) * p]))
 
-    result = FISHER.compute(settings)
-    own = [norm(mine, 15, h, h) / norm(plain, 14, h, h) for h in range(4)]
-    assert result.ratio.norms.diagonal() == pytest.approx(own)
-    figure = FISHER.figure(result, "light")
-    words = next(trace.text for trace in figure.data if trace.type == "scatter")
-    assert list(words) == [f"{value:.1f}" for value in own]
-    apart = norm(mine, 15, 0, 1) / np.sqrt(norm(plain, 14, 0, 0) * norm(plain, 14, 1, 1))
-    assert result.ratio.norms[0, 1] == pytest.approx(apart, abs=1e-12)
-    assert (apart > 0.01) == (method == "layer")
-    assert result.ratio.said in FISHER.description(result)
-    assert ("shared up to × 0" in result.ratio.said[-17:]) == (method == "batch")
+            result = FISHER.compute(settings)
+            own = [norm(mine, 15, h, h) / norm(plain, 14, h, h) for h in range(4)]
+            assert result.ratio.norms.diagonal() == pytest.approx(own)
+            figure = FISHER.figure(result, "light")
+            words = next(trace.text for trace in figure.data if trace.type == "scatter")
+            assert list(words) == [f"{value:.1f}" for value in own]
+            apart = norm(mine, 15, 0, 1) / np.sqrt(norm(plain, 14, 0, 0) * norm(plain, 14, 1, 1))
+            assert result.ratio.norms[0, 1] == pytest.approx(apart, abs=1e-12)
+            assert (apart > 0.01) == (method == "layer")
+            assert result.ratio.said in FISHER.description(result)
+            assert ("shared up to × 0" in result.ratio.said[-17:]) == (method == "batch")
 
 
 def test_standard_model_alone_has_no_ratio():
@@ -154,13 +156,14 @@ def test_neurons_that_there_are_not_are_a_sentence():
         FISHER.compute(Settings(dataset="wine", other=4))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_share_between_neurons_that_share_nothing_is_0_and_never_below(captions, seed):
-    settings = Settings(dataset="iris", statistics="frozen", seed=seed)
-    result = FISHER.compute(settings)
-    for model in result.models:
-        assert 0 <= model.blocks.between < 1e-12
-    assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2
+def test_share_between_neurons_that_share_nothing_is_0_and_never_below(captions, subtests):
+    for seed in range(6):
+        with subtests.test(seed=seed):
+            settings = Settings(dataset="iris", statistics="frozen", seed=seed)
+            result = FISHER.compute(settings)
+            for model in result.models:
+                assert 0 <= model.blocks.between < 1e-12
+            assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2
 
 
 def test_parameters_that_change_nothing_are_named_where_the_map_is_blank():
@@ -173,10 +176,13 @@ def test_parameters_that_change_nothing_are_named_where_the_map_is_blank():
     assert not any("standard: " in note and "change nothing" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("size", [1e-200, 1e-40, 1.0, 1e37, 1e39, 1e300])
-def test_a_map_holds_numbers_of_any_size(size):
+def test_a_map_holds_numbers_of_any_size(subtests):
     """Single precision has none over 3e38 and few digits below 1e-38."""
-    values = size * np.array([[1.0, np.nan], [-0.5, 0.0]])
-    kept = import_module("normgeo.pictures.fisher.blocks_figure")._compact(values, whole=False)
-    np.testing.assert_allclose(kept, values, rtol=1e-7)
-    assert (kept.dtype == np.float32) == (size in {1.0, 1e37})
+    for size in [1e-200, 1e-40, 1.0, 1e37, 1e39, 1e300]:
+        with subtests.test(size=size):
+            values = size * np.array([[1.0, np.nan], [-0.5, 0.0]])
+            kept = import_module("normgeo.pictures.fisher.blocks_figure")._compact(
+                values, whole=False
+            )
+            np.testing.assert_allclose(kept, values, rtol=1e-7)
+            assert (kept.dtype == np.float32) == (size in {1.0, 1e37})

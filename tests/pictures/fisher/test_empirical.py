@@ -10,21 +10,28 @@ LABELS = PICTURES["labels"]
 DIRECTIONS = ["along ŵ", "steepest", "at random"]
 
 
-@pytest.mark.parametrize("method", ["standard", "layer"])
-def test_observed_curvature_is_the_mean_square_of_the_slopes_at_the_labels(rows, method):
-    settings = Settings(dataset="iris", method=method)
-    point = LABELS.compute(settings).base.points[-1]
-    it = point.data
-    for k, direction in enumerate(DIRECTIONS):
-        step = 1e-6 * point.norm * point.directions[k]
-        both = [it.model.unpack(it.model.pack() + sign * step) for sign in (1, -1)]
-        slopes = []
-        for n in range(len(it.X)):
-            # Batch statistics are those of all cases: the log-likelihood of one within them.
-            up, down = (_log_likelihood(m.natural_parameter(it.X)[n], it.y[n]) for m in both)
-            slopes.append((up - down) / 2e-6)
-        (row,) = rows("labels", settings, method=point.normalizer.title, direction=direction)
-        assert row["observed"] == pytest.approx(np.mean(np.square(slopes)), rel=1e-4, abs=1e-12)
+def test_observed_curvature_is_the_mean_square_of_the_slopes_at_the_labels(rows, subtests):
+    for method in ["standard", "layer"]:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", method=method)
+            point = LABELS.compute(settings).base.points[-1]
+            it = point.data
+            for k, direction in enumerate(DIRECTIONS):
+                step = 1e-6 * point.norm * point.directions[k]
+                both = [it.model.unpack(it.model.pack() + sign * step) for sign in (1, -1)]
+                slopes = []
+                for n in range(len(it.X)):
+                    # The log-likelihood of one case, with the batch statistics of all.
+                    up, down = (
+                        _log_likelihood(m.natural_parameter(it.X)[n], it.y[n]) for m in both
+                    )
+                    slopes.append((up - down) / 2e-6)
+                (row,) = rows(
+                    "labels", settings, method=point.normalizer.title, direction=direction
+                )
+                assert row["observed"] == pytest.approx(
+                    np.mean(np.square(slopes)), rel=1e-4, abs=1e-12
+                )
 
 
 def _log_likelihood(s: np.ndarray, y: np.ndarray) -> float:
@@ -32,18 +39,19 @@ def _log_likelihood(s: np.ndarray, y: np.ndarray) -> float:
     return float((y * s - np.log1p(np.exp(s))).sum())
 
 
-@pytest.mark.parametrize("method", ["standard", "batch", "layer"])
 def test_expected_curvature_is_that_of_the_matrix_and_of_labels_from_the_model(
-    rows, matrix, method
+    rows, matrix, subtests
 ):
-    settings = Settings(dataset="iris", method=method)
-    F, result = matrix(settings), LABELS.compute(settings)
-    point = result.base.points[-1]
-    found = rows("labels", settings, method=point.normalizer.title)
-    assert [row["direction"] for row in found] == DIRECTIONS
-    for row, direction in zip(found, point.norm * point.directions, strict=True):
-        assert row["expected"] == pytest.approx(direction @ F @ direction, abs=1e-12)
-        assert abs(row["sampled"] - row["expected"]) <= 4 * row["standard_error"] + 1e-15
+    for method in ["standard", "batch", "layer"]:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", method=method)
+            F, result = matrix(settings), LABELS.compute(settings)
+            point = result.base.points[-1]
+            found = rows("labels", settings, method=point.normalizer.title)
+            assert [row["direction"] for row in found] == DIRECTIONS
+            for row, direction in zip(found, point.norm * point.directions, strict=True):
+                assert row["expected"] == pytest.approx(direction @ F @ direction, abs=1e-12)
+                assert abs(row["sampled"] - row["expected"]) <= 4 * row["standard_error"] + 1e-15
 
 
 def test_ratios_are_over_the_expected_curvature_and_none_where_there_is_none():

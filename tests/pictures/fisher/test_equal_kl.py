@@ -1,6 +1,7 @@
 """Contours of the KL, against the KL and the matrix themselves."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,33 +20,34 @@ def result_of(name: str = "equal_kl", **settings: object) -> EqualKL:
     return PICTURES[name].compute(Settings(**settings))
 
 
-@pytest.mark.parametrize("method", ["batch", "layer", "weight"])
-def test_levels_are_round_and_the_ellipses_fit_the_panel(rows, method):
-    found = rows("across", Settings(dataset="wine", method=method))
-    levels = sorted({row["level"] for row in found})
-    assert levels == pytest.approx([levels[0], 4 * levels[0], 9 * levels[0]])
-    assert f"{levels[0]:.0e}"[0] in "125"
-    last = found[-1]["method"]
-    mine = [row for row in found if row["method"] == last and row["level"] == levels[0]]
-    assert 0.18 < max(abs(row["quadratic_x"]) for row in mine) < 0.32
+def test_levels_are_round_and_the_ellipses_fit_the_panel(rows, subtests):
+    for method in ["batch", "layer", "weight"]:
+        with subtests.test(method=method):
+            found = rows("across", Settings(dataset="wine", method=method))
+            levels = sorted({row["level"] for row in found})
+            assert levels == pytest.approx([levels[0], 4 * levels[0], 9 * levels[0]])
+            assert f"{levels[0]:.0e}"[0] in "125"
+            last = found[-1]["method"]
+            mine = [row for row in found if row["method"] == last and row["level"] == levels[0]]
+            assert 0.18 < max(abs(row["quadratic_x"]) for row in mine) < 0.32
 
 
-@pytest.mark.parametrize("method", ["standard", "batch", "layer"])
-@pytest.mark.parametrize("name", ["equal_kl", "across"])
-def test_kl_at_the_contours_is_their_level(rows, name, method):
-    settings = Settings(dataset="iris", method=method)
-    point = result_of(name, dataset="iris", method=method).base.points[-1]
-    model, X = point.data.model, point.data.X
-    along, steepest, random = point.norm * point.directions
-    first = along if name == "equal_kl" else random
-    seen = 0
-    for row in rows(name, settings, method=point.normalizer.title)[::7]:
-        if row["kl_x"] is None:
-            continue
-        theta = model.pack() + row["kl_x"] * first + row["kl_y"] * steepest
-        assert kl(model, model.unpack(theta), X) == pytest.approx(row["level"], rel=1e-3)
-        seen += 1
-    assert seen > 5
+def test_kl_at_the_contours_is_their_level(rows, subtests):
+    for method, name in product(["standard", "batch", "layer"], ["equal_kl", "across"]):
+        with subtests.test(method=method, name=name):
+            settings = Settings(dataset="iris", method=method)
+            point = result_of(name, dataset="iris", method=method).base.points[-1]
+            model, X = point.data.model, point.data.X
+            along, steepest, random = point.norm * point.directions
+            first = along if name == "equal_kl" else random
+            seen = 0
+            for row in rows(name, settings, method=point.normalizer.title)[::7]:
+                if row["kl_x"] is None:
+                    continue
+                theta = model.pack() + row["kl_x"] * first + row["kl_y"] * steepest
+                assert kl(model, model.unpack(theta), X) == pytest.approx(row["level"], rel=1e-3)
+                seen += 1
+            assert seen > 5
 
 
 def test_quadratic_form_is_that_of_the_matrix(rows, matrix):
@@ -60,24 +62,25 @@ def test_quadratic_form_is_that_of_the_matrix(rows, matrix):
             assert step @ F @ step / 2 == pytest.approx(row["level"], rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["batch", "layer", "weight"])
-def test_normalized_model_has_a_wedge_and_the_standard_one_an_ellipse(captions, method):
-    result = result_of(dataset="wine", method=method)
-    standard, normalized = result.planes
-    assert [plane.contours.strip for plane in result.planes] == [False, True]
-    assert [plane.shape for plane in result.planes] == ["an ellipse", WEDGE]
-    assert standard.share > 0.01
-    assert normalized.share == 0
-    # The edges are rays from w = 0: as far up, over how far from there, at every length.
-    for true in normalized.contours.true:
-        x, y = true[: len(true) // 2].T
-        slope = (y / (1 + x))[np.isfinite(y)]
-        assert len(slope) > 5
-        np.testing.assert_allclose(slope, slope[0], rtol=1e-3)
-    words = captions("equal_kl", result)
-    for part in ("<b>an ellipse</b>", "<b>a wedge: </b>", "along ŵ nothing changes"):
-        assert part in words
-    assert f"{WEDGE}; from w to 2w the KL is 0 nats." in EQUAL_KL.description(result)
+def test_normalized_model_has_a_wedge_and_the_standard_one_an_ellipse(captions, subtests):
+    for method in ["batch", "layer", "weight"]:
+        with subtests.test(method=method):
+            result = result_of(dataset="wine", method=method)
+            standard, normalized = result.planes
+            assert [plane.contours.strip for plane in result.planes] == [False, True]
+            assert [plane.shape for plane in result.planes] == ["an ellipse", WEDGE]
+            assert standard.share > 0.01
+            assert normalized.share == 0
+            # The edges are rays from w = 0: as far up, over how far from there, at every length.
+            for true in normalized.contours.true:
+                x, y = true[: len(true) // 2].T
+                slope = (y / (1 + x))[np.isfinite(y)]
+                assert len(slope) > 5
+                np.testing.assert_allclose(slope, slope[0], rtol=1e-3)
+            words = captions("equal_kl", result)
+            for part in ("<b>an ellipse</b>", "<b>a wedge: </b>", "along ŵ nothing changes"):
+                assert part in words
+            assert f"{WEDGE}; from w to 2w the KL is 0 nats." in EQUAL_KL.description(result)
 
 
 def test_doubling_the_weights_costs_what_the_kl_says(captions):
@@ -90,22 +93,19 @@ def test_doubling_the_weights_costs_what_the_kl_says(captions):
     assert "w → 2w: KL = <b>0</b>" in captions("equal_kl", result)
 
 
-@pytest.mark.parametrize(
-    ("settings", "shape"),
-    [
+def test_shape_is_what_the_settings_make_of_it(subtests):
+    for settings, shape in [
         (
             {"dataset": "iris", "eps": 1e-5, "method": "layer"},
             "nearly a wedge: along ŵ little changes",
         ),
         ({"dataset": "wine", "statistics": "frozen"}, "an ellipse"),
         ({"dataset": "iris", "eps": 1.0, "method": "batch"}, "an ellipse"),
-    ],
-    ids=["small ε", "frozen", "large ε"],
-)
-def test_shape_is_what_the_settings_make_of_it(settings, shape):
-    normalized = result_of(**settings).planes[-1]
-    assert normalized.shape == shape
-    assert normalized.doubled.kl > 0
+    ]:
+        with subtests.test(settings=settings, shape=shape):
+            normalized = result_of(**settings).planes[-1]
+            assert normalized.shape == shape
+            assert normalized.doubled.kl > 0
 
 
 def test_a_large_epsilon_leaves_the_wedge_a_little_curvature():

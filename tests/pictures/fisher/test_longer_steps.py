@@ -10,20 +10,23 @@ from normgeo.settings import Settings
 GROWTH = PICTURES["growth"]
 
 
-@pytest.mark.parametrize("method", ["batch", "layer", "weight", "rms"])
-def test_short_steps_cost_their_quadratic_form_and_radial_ones_nothing(rows, method):
-    settings = Settings(dataset="wine", method=method)
-    title = settings.normalizer.title
-    radial = rows("growth", settings, method=title, direction="along ŵ")
-    assert max(row["kl"] for row in radial) < 1e-20
-    assert max(abs(row["half_quadratic_form"]) for row in radial) < 1e-20 * 1e4
-    for name in ("steepest", "at random"):
-        first, *_, last = rows("growth", settings, method=title, direction=name)
-        assert first["length"] == pytest.approx(1e-3)
-        assert first["kl"] / first["half_quadratic_form"] == pytest.approx(1, abs=0.01)
-        assert last["kl"] < 0.5 * last["half_quadratic_form"]  # z is bounded
-    standard = rows("growth", settings, method="standard", direction="along ŵ")
-    assert standard[0]["kl"] / standard[0]["half_quadratic_form"] == pytest.approx(1, abs=0.01)
+def test_short_steps_cost_their_quadratic_form_and_radial_ones_nothing(rows, subtests):
+    for method in ["batch", "layer", "weight", "rms"]:
+        with subtests.test(method=method):
+            settings = Settings(dataset="wine", method=method)
+            title = settings.normalizer.title
+            radial = rows("growth", settings, method=title, direction="along ŵ")
+            assert max(row["kl"] for row in radial) < 1e-20
+            assert max(abs(row["half_quadratic_form"]) for row in radial) < 1e-20 * 1e4
+            for name in ("steepest", "at random"):
+                first, *_, last = rows("growth", settings, method=title, direction=name)
+                assert first["length"] == pytest.approx(1e-3)
+                assert first["kl"] / first["half_quadratic_form"] == pytest.approx(1, abs=0.01)
+                assert last["kl"] < 0.5 * last["half_quadratic_form"]  # z is bounded
+            standard = rows("growth", settings, method="standard", direction="along ŵ")
+            assert standard[0]["kl"] / standard[0]["half_quadratic_form"] == pytest.approx(
+                1, abs=0.01
+            )
 
 
 def test_quadratic_form_is_that_of_the_matrix(matrix):
@@ -55,22 +58,25 @@ def test_poisson_axes_stay_readable():
     assert (high - low) / axis.dtick < 10
 
 
-@pytest.mark.parametrize("method", ["standard", "batch", "layer"])
-def test_written_step_has_the_kl_and_the_curvature_of_its_direction(matrix, method):
-    settings = Settings(dataset="iris", method=method, neuron=2)
-    result, F = GROWTH.compute(settings), matrix(settings)
-    point = result.base.points[-1]
-    model, X = point.data.model, point.data.X
-    steps = [step for step in result.written if step.method == point.normalizer.title]
-    assert [step.direction for step in steps] == ["along ŵ", "steepest", "at random"]
-    for step, direction in zip(steps, point.directions, strict=True):
-        assert step.length == pytest.approx(0.1 * point.norm)
-        assert step.curvature == pytest.approx(direction @ F @ direction, abs=1e-12)
-        assert step.quadratic == pytest.approx(step.curvature * step.length**2 / 2)
-        other = model.unpack(model.pack() + step.length * direction)
-        assert step.kl == pytest.approx(kl(model, other, X), abs=1e-14)
-    along = steps[0]
-    assert ((along.curvature, along.quadratic, along.kl) == (0, 0, 0)) == (method != "standard")
+def test_written_step_has_the_kl_and_the_curvature_of_its_direction(matrix, subtests):
+    for method in ["standard", "batch", "layer"]:
+        with subtests.test(method=method):
+            settings = Settings(dataset="iris", method=method, neuron=2)
+            result, F = GROWTH.compute(settings), matrix(settings)
+            point = result.base.points[-1]
+            model, X = point.data.model, point.data.X
+            steps = [step for step in result.written if step.method == point.normalizer.title]
+            assert [step.direction for step in steps] == ["along ŵ", "steepest", "at random"]
+            for step, direction in zip(steps, point.directions, strict=True):
+                assert step.length == pytest.approx(0.1 * point.norm)
+                assert step.curvature == pytest.approx(direction @ F @ direction, abs=1e-12)
+                assert step.quadratic == pytest.approx(step.curvature * step.length**2 / 2)
+                other = model.unpack(model.pack() + step.length * direction)
+                assert step.kl == pytest.approx(kl(model, other, X), abs=1e-14)
+            along = steps[0]
+            assert ((along.curvature, along.quadratic, along.kl) == (0, 0, 0)) == (
+                method != "standard"
+            )
 
 
 def test_first_output_is_that_of_the_neuron_in_the_first_case():

@@ -30,13 +30,18 @@ def test_bernoulli_gain_metric_of_batch_norm_is_printed_too_large(rows):
     assert 0 < int(np.argmax(weight)) < len(weight) - 1  # it rises, then falls as it saturates
 
 
-@pytest.mark.parametrize("method", [key for key in NORMALIZERS if key != "standard"])
-def test_trace_is_that_of_the_fisher_information_along_the_gains(rows, method):
-    settings = Settings(dataset="wine", neurons=64, method=method)  # too many for a matrix drawn
-    it = model_on_data(independent(settings), "standardized")
-    for row in rows("magnitude", settings, method=it.model.normalizer.title)[::8]:
-        diagonal = fisher(it.model, row["delta"] * it.X).diagonal()
-        assert row["trace"] == pytest.approx(diagonal[it.model.layout.gains].sum(), rel=1e-9)
+def test_trace_is_that_of_the_fisher_information_along_the_gains(rows, subtests):
+    for method in [key for key in NORMALIZERS if key != "standard"]:
+        with subtests.test(method=method):
+            settings = Settings(
+                dataset="wine", neurons=64, method=method
+            )  # too many for a matrix drawn
+            it = model_on_data(independent(settings), "standardized")
+            for row in rows("magnitude", settings, method=it.model.normalizer.title)[::8]:
+                diagonal = fisher(it.model, row["delta"] * it.X).diagonal()
+                assert row["trace"] == pytest.approx(
+                    diagonal[it.model.layout.gains].sum(), rel=1e-9
+                )
 
 
 def test_every_named_method_is_in_it_and_a_new_one_too(monkeypatch):

@@ -56,17 +56,18 @@ def test_fractions_and_roots_are_exact() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [
+def test_a_sigma_of_zero_is_explained(subtests: pytest.Subtests) -> None:
+    for key, reason in [
         ("batch", "the averaged a are all equal"),
         ("layer", "the averaged a are all equal"),
         ("weight", "the weights are all 0"),
         ("rms", "the averaged a are all 0"),
-    ],
-)
-def test_a_sigma_of_zero_is_explained(key: str, reason: str) -> None:
-    assert lines(key, [[1, 1, 1]] * 3 + [[0, 0, 0]] * 3)[2] == f"σ = 0: {reason}, so there is no z."
+    ]:
+        with subtests.test(key=key, reason=reason):
+            assert (
+                lines(key, [[1, 1, 1]] * 3 + [[0, 0, 0]] * 3)[2]
+                == f"σ = 0: {reason}, so there is no z."
+            )
 
 
 def test_long_numbers_are_rounded() -> None:

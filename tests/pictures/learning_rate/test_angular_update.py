@@ -21,73 +21,80 @@ LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_block
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_turn_falls_with_slope_minus_two(method: str) -> None:
-    curve = TURN.compute(replace(QUICK, method=method)).curve
-    slope, _ = np.polyfit(np.log(curve.norms), np.log(np.tan(curve.angles)), 1)
-    assert slope == pytest.approx(-2, abs=1e-9)
+def test_turn_falls_with_slope_minus_two(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            curve = TURN.compute(replace(QUICK, method=method)).curve
+            slope, _ = np.polyfit(np.log(curve.norms), np.log(np.tan(curve.angles)), 1)
+            assert slope == pytest.approx(-2, abs=1e-9)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_doubling_halves_the_gradient_quarters_the_turn_and_keeps_the_loss(method: str) -> None:
-    curve = TURN.compute(replace(QUICK, method=method)).curve
-    one, two = (int(np.flatnonzero(np.isclose(curve.norms, norm))[0]) for norm in (1, 2))
-    assert curve.gradient_norms[two] / curve.gradient_norms[one] == pytest.approx(0.5)
-    assert np.tan(curve.angles[two]) / np.tan(curve.angles[one]) == pytest.approx(0.25)
-    assert curve.loss[two] == pytest.approx(curve.loss[one])
+def test_doubling_halves_the_gradient_quarters_the_turn_and_keeps_the_loss(
+    subtests: pytest.Subtests,
+) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            curve = TURN.compute(replace(QUICK, method=method)).curve
+            one, two = (int(np.flatnonzero(np.isclose(curve.norms, norm))[0]) for norm in (1, 2))
+            assert curve.gradient_norms[two] / curve.gradient_norms[one] == pytest.approx(0.5)
+            assert np.tan(curve.angles[two]) / np.tan(curve.angles[one]) == pytest.approx(0.25)
+            assert curve.loss[two] == pytest.approx(curve.loss[one])
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_small_turn_is_quartered_in_degrees_too(method: str) -> None:
-    rate = 1e-3 * TURN.compute(replace(QUICK, method=method)).curve.rate
-    curve = TURN.compute(replace(QUICK, method=method, rate=rate)).curve
-    assert curve.rate == rate
-    one, two = (int(np.flatnonzero(np.isclose(curve.norms, norm))[0]) for norm in (1, 2))
-    assert curve.angles[two] / curve.angles[one] == pytest.approx(0.25, rel=1e-6)
+def test_small_turn_is_quartered_in_degrees_too(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            rate = 1e-3 * TURN.compute(replace(QUICK, method=method)).curve.rate
+            curve = TURN.compute(replace(QUICK, method=method, rate=rate)).curve
+            assert curve.rate == rate
+            one, two = (int(np.flatnonzero(np.isclose(curve.norms, norm))[0]) for norm in (1, 2))
+            assert curve.angles[two] / curve.angles[one] == pytest.approx(0.25, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_loss_is_wedges_constant_along_rays(method: str) -> None:
-    it = block_on_data(replace(QUICK, method=method))
-    (shown,) = TURN.compute(replace(QUICK, method=method)).planes
-    for norm in (0.25, 4.0):
-        plane = loss_plane(it.model, it.X, it.y, block=it.block, angles=shown.angles, norm=norm)
-        np.testing.assert_allclose(plane.loss, shown.loss, rtol=1e-9)
+def test_loss_is_wedges_constant_along_rays(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            it = block_on_data(replace(QUICK, method=method))
+            (shown,) = TURN.compute(replace(QUICK, method=method)).planes
+            for norm in (0.25, 4.0):
+                plane = loss_plane(
+                    it.model, it.X, it.y, block=it.block, angles=shown.angles, norm=norm
+                )
+                np.testing.assert_allclose(plane.loss, shown.loss, rtol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["batch", "layer"])
-def test_rate_left_open_is_that_of_the_descents(method: str) -> None:
-    settings = replace(QUICK, method=method, steps=3)
-    rates = {PICTURES[name].compute(settings).runs[0].rate for name in ("descent",)}
-    rates |= {PICTURES["spiral"].compute(settings).run.rate}
-    rates |= {PICTURES["twin"].compute(settings).twin.decayed.rate}
-    rates |= {PICTURES["equilibrium"].compute(replace(settings, steps=8)).real[0].rate}
-    assert rates == {TURN.compute(settings).curve.rate}
+def test_rate_left_open_is_that_of_the_descents(subtests: pytest.Subtests) -> None:
+    for method in ["batch", "layer"]:
+        with subtests.test(method=method):
+            settings = replace(QUICK, method=method, steps=3)
+            rates = {PICTURES[name].compute(settings).runs[0].rate for name in ("descent",)}
+            rates |= {PICTURES["spiral"].compute(settings).run.rate}
+            rates |= {PICTURES["twin"].compute(settings).twin.decayed.rate}
+            rates |= {PICTURES["equilibrium"].compute(replace(settings, steps=8)).real[0].rate}
+            assert rates == {TURN.compute(settings).curve.rate}
 
 
 def test_picture_starts_at_norm_one() -> None:
     assert TURN.compute(QUICK).curve.here.norm == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("growth", "nearest", "said"),
-    [
+def test_slider_opens_at_the_nearest_norm_and_says_so(subtests: pytest.Subtests) -> None:
+    for growth, nearest, said in [
         (1.0, "1", ""),
         (2.828, "2√2", ""),
         (3.0, "2√2", "3"),
         (0.125, "½", "0.125"),
         (64, "16", "64"),
-    ],
-)
-def test_slider_opens_at_the_nearest_norm_and_says_so(growth, nearest, said) -> None:
-    it = TURN.compute(replace(QUICK, growth=growth))
-    slider = TURN.figure(it, "light").layout.sliders[0]
-    assert slider.steps[slider.active].label == nearest
-    assert bool(it.elsewhere) == bool(said)
-    if said:
-        assert str(it.elsewhere) == (
-            f"The slider has no step at ‖w‖ = {said}; it opens at the nearest, {nearest}."
-        )
+    ]:
+        with subtests.test(growth=growth, nearest=nearest, said=said):
+            it = TURN.compute(replace(QUICK, growth=growth))
+            slider = TURN.figure(it, "light").layout.sliders[0]
+            assert slider.steps[slider.active].label == nearest
+            assert bool(it.elsewhere) == bool(said)
+            if said:
+                assert str(it.elsewhere) == (
+                    f"The slider has no step at ‖w‖ = {said}; it opens at the nearest, {nearest}."
+                )
 
 
 def test_eps_lets_measured_values_leave_the_predicted() -> None:
@@ -125,28 +132,31 @@ def value(words: str) -> float:
     return float(above) / float(below or 1)
 
 
-@pytest.mark.parametrize("method", ["batch", "layer"])
-def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(method: str) -> None:
-    it = TURN.compute(replace(QUICK, method=method))
-    figure = TURN.figure(it, "light")
-    assert len(figure.frames) == len(it.curve.norms)
-    one = it.place(1.0)
-    for step in range(len(figure.frames)):
-        data, layout = shown(figure, step)
-        norm, angle = it.curve.norms[step], it.curve.angles[step]
-        arrow, dot = data[len(figure.frames[step].data) - 2 :][:2]
-        assert (dot["x"][0], dot["y"][0]) == pytest.approx((norm, np.degrees(angle)))
-        assert (arrow["x"][1], arrow["y"][1]) == pytest.approx((norm, norm * np.tan(angle)), 1e-3)
-        words = [note["text"] for note in layout["annotations"]]
-        assert f"<b>{np.degrees(angle):.3g}°</b>" in words
-        found = [value(f) for f in re.findall(r"<b>× ([^<]+)</b></span>", "".join(words))]
-        gradient = it.curve.gradient_norms[step] / it.curve.gradient_norms[one]
-        turn = np.tan(angle) / np.tan(it.curve.angles[one])
-        assert found == pytest.approx([norm, gradient, turn, 1], rel=5e-3)
-        left, right = layout["xaxis"]["range"]
-        low, high = layout["yaxis"]["range"]
-        assert left < 0 < norm < right
-        assert low < arrow["y"][1] < high
+def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(subtests: pytest.Subtests) -> None:
+    for method in ["batch", "layer"]:
+        with subtests.test(method=method):
+            it = TURN.compute(replace(QUICK, method=method))
+            figure = TURN.figure(it, "light")
+            assert len(figure.frames) == len(it.curve.norms)
+            one = it.place(1.0)
+            for step in range(len(figure.frames)):
+                data, layout = shown(figure, step)
+                norm, angle = it.curve.norms[step], it.curve.angles[step]
+                arrow, dot = data[len(figure.frames[step].data) - 2 :][:2]
+                assert (dot["x"][0], dot["y"][0]) == pytest.approx((norm, np.degrees(angle)))
+                assert (arrow["x"][1], arrow["y"][1]) == pytest.approx(
+                    (norm, norm * np.tan(angle)), 1e-3
+                )
+                words = [note["text"] for note in layout["annotations"]]
+                assert f"<b>{np.degrees(angle):.3g}°</b>" in words
+                found = [value(f) for f in re.findall(r"<b>× ([^<]+)</b></span>", "".join(words))]
+                gradient = it.curve.gradient_norms[step] / it.curve.gradient_norms[one]
+                turn = np.tan(angle) / np.tan(it.curve.angles[one])
+                assert found == pytest.approx([norm, gradient, turn, 1], rel=5e-3)
+                left, right = layout["xaxis"]["range"]
+                low, high = layout["yaxis"]["range"]
+                assert left < 0 < norm < right
+                assert low < arrow["y"][1] < high
 
 
 def test_default_shows_the_four_factors_of_a_doubled_norm() -> None:
@@ -172,31 +182,37 @@ def test_opening_frame_is_what_the_figure_shows(state) -> None:
             assert str(layout[key]["range"]) in words
 
 
-@pytest.mark.parametrize("state", [{}, {"method": "standard"}, {"rate": 1e6}, {"rate": 1e-300}])
-def test_words_of_steps_are_in_sight_and_apart(state) -> None:
-    figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "dark")
-    for frame in figure.frames:
-        low, high = frame.layout.xaxis.range
-        feet = sorted(a.x for a in frame.layout.annotations if a.yanchor == "top" and not a.xref)
-        assert feet
-        assert low < feet[0] <= feet[-1] < high
-        assert (np.diff(feet) > 0.15 * high).all()
+def test_words_of_steps_are_in_sight_and_apart(subtests: pytest.Subtests) -> None:
+    for state in [{}, {"method": "standard"}, {"rate": 1e6}, {"rate": 1e-300}]:
+        with subtests.test(state=state):
+            figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "dark")
+            for frame in figure.frames:
+                low, high = frame.layout.xaxis.range
+                feet = sorted(
+                    a.x for a in frame.layout.annotations if a.yanchor == "top" and not a.xref
+                )
+                assert feet
+                assert low < feet[0] <= feet[-1] < high
+                assert (np.diff(feet) > 0.15 * high).all()
 
 
-@pytest.mark.parametrize("state", [{}, {"method": "layer"}])
-def test_words_of_steps_end_inside_a_phone(state) -> None:
+def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
     """A letter is at most 9 pixels wide; 366 are left of a phone's 390."""
-    figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "light")
-    left = figure.layout.margin.l
-    for frame in figure.frames:
-        low, high = frame.layout.xaxis.range
-        for one in frame.layout.meta["narrow"]["annotations"]:
-            if one.get("xref") or "θ =" not in one["text"]:
-                continue
-            letters = max(len(line) for line in re.sub("<b>|</b>", "", one["text"]).split("<br>"))
-            share = 0 if one.get("xanchor") == "right" else 0.5
-            place = left + (366 - left - 8) * (one["x"] - low) / (high - low)
-            assert place + one.get("xshift", 0) + share * 9 * letters < 366, frame.name
+    for state in [{}, {"method": "layer"}]:
+        with subtests.test(state=state):
+            figure = TURN.figure(TURN.compute(replace(QUICK, **state)), "light")
+            left = figure.layout.margin.l
+            for frame in figure.frames:
+                low, high = frame.layout.xaxis.range
+                for one in frame.layout.meta["narrow"]["annotations"]:
+                    if one.get("xref") or "θ =" not in one["text"]:
+                        continue
+                    letters = max(
+                        len(line) for line in re.sub("<b>|</b>", "", one["text"]).split("<br>")
+                    )
+                    share = 0 if one.get("xanchor") == "right" else 0.5
+                    place = left + (366 - left - 8) * (one["x"] - low) / (high - low)
+                    assert place + one.get("xshift", 0) + share * 9 * letters < 366, frame.name
 
 
 @pytest.mark.parametrize(
@@ -230,17 +246,18 @@ def pixels(figure: Any) -> Any:
     return at
 
 
-@pytest.mark.parametrize("angle", [-2.5, -1.0, -0.3, 0.2, 0.6])
-def test_image_has_the_shade_of_the_loss(angle: float) -> None:
-    result = TURN.compute(QUICK)
-    at, (plane,) = pixels(TURN.figure(result, "light")), result.planes
-    far = [at(r * np.cos(angle), r * np.sin(angle)) for r in (0.5, 1.0, 1.8)]
-    assert len(set(far)) == 1, "a wedge"
-    loss = np.interp(angle, plane.angles, plane.loss)
-    share = (loss - plane.loss.min()) / np.ptp(plane.loss)
-    darkness = (255 - np.array(far[0])).sum()
-    color = (255 - np.array([0x0B, 0x7A, 0xBD])).sum()
-    assert darkness / color == pytest.approx(0.62 * np.ceil(9 * share) / 9, abs=0.02)
+def test_image_has_the_shade_of_the_loss(subtests: pytest.Subtests) -> None:
+    for angle in [-2.5, -1.0, -0.3, 0.2, 0.6]:
+        with subtests.test(angle=angle):
+            result = TURN.compute(QUICK)
+            at, (plane,) = pixels(TURN.figure(result, "light")), result.planes
+            far = [at(r * np.cos(angle), r * np.sin(angle)) for r in (0.5, 1.0, 1.8)]
+            assert len(set(far)) == 1, "a wedge"
+            loss = np.interp(angle, plane.angles, plane.loss)
+            share = (loss - plane.loss.min()) / np.ptp(plane.loss)
+            darkness = (255 - np.array(far[0])).sum()
+            color = (255 - np.array([0x0B, 0x7A, 0xBD])).sum()
+            assert darkness / color == pytest.approx(0.62 * np.ceil(9 * share) / 9, abs=0.02)
 
 
 def test_standard_shows_its_measured_line_without_a_law() -> None:
@@ -293,3 +310,12 @@ def test_first_step_beyond_a_right_angle_has_a_figure():
         np.testing.assert_allclose(np.tan(angles), np.tan(curve.here.angle) / divisor, rtol=1e-9)
     drawn = PICTURES["turn"].figure(result, "light")
     assert np.isfinite(drawn.layout.yaxis2.range).all()
+
+
+def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
+    """They go from the paper to the color of the method, which is lighter than a dark paper."""
+    result = PICTURES["turn"].compute(Settings(dataset="wine"))
+    for theme in ("light", "dark"):
+        said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
+        assert "More color: larger loss." in said.replace("<br>", " "), theme
+        assert "arker" not in said, theme

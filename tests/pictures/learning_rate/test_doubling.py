@@ -13,12 +13,15 @@ LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_block
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_doubling_table_measures_what_it_predicts(method: str) -> None:
-    result = DOUBLING.compute(replace(QUICK, method=method))
-    for row in result.rows:
-        if row.measured is not None:
-            assert row.measured == pytest.approx(float(row.predicted), abs=1e-6), row.quantity
-    rows = DOUBLING.table(result).rows
-    assert {row[1] for row in rows if row[3] == "✓"} == {"× ½"}
-    assert "× ½" not in {row[1] for row in rows if row[3] == "✗"}
+def test_doubling_table_measures_what_it_predicts(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            result = DOUBLING.compute(replace(QUICK, method=method))
+            for row in result.rows:
+                if row.measured is not None:
+                    assert row.measured == pytest.approx(float(row.predicted), abs=1e-6), (
+                        row.quantity
+                    )
+            rows = DOUBLING.table(result).rows
+            assert {row[1] for row in rows if row[3] == "✓"} == {"× ½"}
+            assert "× ½" not in {row[1] for row in rows if row[3] == "✗"}

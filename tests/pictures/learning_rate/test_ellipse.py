@@ -17,38 +17,43 @@ LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_block
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_ellipse_and_contour_double_and_the_wedge_stays(method: str) -> None:
-    once, twice = ELLIPSE.compute(replace(QUICK, method=method)).measured.at
-    np.testing.assert_allclose(twice.ellipse, 2 * once.ellipse, rtol=1e-9)
-    np.testing.assert_allclose(twice.contour, 2 * once.contour, rtol=1e-3)
-    np.testing.assert_allclose(twice.wedge, once.wedge, rtol=1e-3)
+def test_ellipse_and_contour_double_and_the_wedge_stays(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            once, twice = ELLIPSE.compute(replace(QUICK, method=method)).measured.at
+            np.testing.assert_allclose(twice.ellipse, 2 * once.ellipse, rtol=1e-9)
+            np.testing.assert_allclose(twice.contour, 2 * once.contour, rtol=1e-3)
+            np.testing.assert_allclose(twice.wedge, once.wedge, rtol=1e-3)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_no_curvature_along_the_weights(method: str) -> None:
-    for at in ELLIPSE.compute(replace(QUICK, method=method)).measured.at:
-        assert abs(at.radial) < 1e-12 * at.metric[0, 0]
+def test_no_curvature_along_the_weights(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            for at in ELLIPSE.compute(replace(QUICK, method=method)).measured.at:
+                assert abs(at.radial) < 1e-12 * at.metric[0, 0]
 
 
-@pytest.mark.parametrize("method", ["batch", "layer"])
-def test_kl_on_the_contour_and_the_wedge_is_the_level(method: str) -> None:
-    settings = replace(QUICK, method=method)
-    it, measured = block_on_data(settings), ELLIPSE.compute(settings).measured
-    own, directions = it.objective.own, measured.directions
+def test_kl_on_the_contour_and_the_wedge_is_the_level(subtests: pytest.Subtests) -> None:
+    for method in ["batch", "layer"]:
+        with subtests.test(method=method):
+            settings = replace(QUICK, method=method)
+            it, measured = block_on_data(settings), ELLIPSE.compute(settings).measured
+            own, directions = it.objective.own, measured.directions
 
-    def model_at(w: np.ndarray) -> Any:
-        return it.model.unpack(it.objective.theta(w))
+            def model_at(w: np.ndarray, it: Any = it) -> Any:
+                return it.model.unpack(it.objective.theta(w))
 
-    for at in measured.at:
-        here = model_at(at.norm * own)
-        for place in (0, 11, 30):
-            there = model_at(at.norm * own + at.contour[place] @ directions)
-            assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
-        for angle in at.wedge:
-            for radius in (0.5, 7.0):
-                there = model_at(radius * (np.cos(angle) * own + np.sin(angle) * directions[0]))
-                assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
+            for at in measured.at:
+                here = model_at(at.norm * own)
+                for place in (0, 11, 30):
+                    there = model_at(at.norm * own + at.contour[place] @ directions)
+                    assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
+                for angle in at.wedge:
+                    for radius in (0.5, 7.0):
+                        there = model_at(
+                            radius * (np.cos(angle) * own + np.sin(angle) * directions[0])
+                        )
+                        assert kl(here, there, it.X) == pytest.approx(measured.level, rel=1e-3)
 
 
 def test_small_contours_are_ellipses() -> None:

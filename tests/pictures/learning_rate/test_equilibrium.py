@@ -15,16 +15,19 @@ EQUILIBRIUM = PICTURES["equilibrium"]
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", ["batch", "layer", "weight"])
-def test_simulation_settles_where_growth_and_decay_balance(method: str) -> None:
-    result = EQUILIBRIUM.compute(Settings(dataset="wine", method=method))
-    run = result.real[0]
-    eta, decay, square = run.rate, run.decay, result.gradient_norm**2
-    star = (eta * square / (decay * (2 - eta * decay))) ** 0.25
-    for simulated in result.simulated_runs:
-        assert simulated.settled.norm == pytest.approx(star, rel=0.02)
-        assert simulated.settled.angle == pytest.approx(np.arccos(1 - eta * decay), rel=0.02)
-    assert [each.norms[0] for each in result.simulated_runs] == pytest.approx([1, 2, 4])
+def test_simulation_settles_where_growth_and_decay_balance(subtests: pytest.Subtests) -> None:
+    for method in ["batch", "layer", "weight"]:
+        with subtests.test(method=method):
+            result = EQUILIBRIUM.compute(Settings(dataset="wine", method=method))
+            run = result.real[0]
+            eta, decay, square = run.rate, run.decay, result.gradient_norm**2
+            star = (eta * square / (decay * (2 - eta * decay))) ** 0.25
+            for simulated in result.simulated_runs:
+                assert simulated.settled.norm == pytest.approx(star, rel=0.02)
+                assert simulated.settled.angle == pytest.approx(
+                    np.arccos(1 - eta * decay), rel=0.02
+                )
+            assert [each.norms[0] for each in result.simulated_runs] == pytest.approx([1, 2, 4])
 
 
 def test_gradient_of_the_simulation_is_that_of_the_real_runs() -> None:
@@ -65,8 +68,8 @@ class Lawless(ScaleFree):
 
     key, title, assumes = "lawless", "signs without a law", "Small angles."
 
-    def start(self, decays):
-        return lambda theta, gradient, rates: theta - rates * (np.sign(gradient) + decays * theta)
+    def update(self, memory, theta, gradient, rates, decays):
+        return -rates * (np.sign(gradient) + decays * theta), memory
 
 
 def test_optimizer_without_a_law_has_no_predicted_line(words, lines, monkeypatch) -> None:
@@ -78,12 +81,13 @@ def test_optimizer_without_a_law_has_no_predicted_line(words, lines, monkeypatch
     assert "No law is known for this optimizer." in words(drawn)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "lion"])
-def test_simulated_runs_settle_where_adam_and_lion_are_predicted(optimizer) -> None:
-    result = EQUILIBRIUM.compute(Settings(dataset="wine", optimizer=optimizer, steps=300))
-    for run in result.simulated_runs:
-        assert run.settled.norm == pytest.approx(float(result.predicted.norm), rel=0.1)
-        assert run.settled.angle == pytest.approx(float(result.predicted.angle), rel=0.1)
+def test_simulated_runs_settle_where_adam_and_lion_are_predicted(subtests: pytest.Subtests) -> None:
+    for optimizer in ["adam", "lion"]:
+        with subtests.test(optimizer=optimizer):
+            result = EQUILIBRIUM.compute(Settings(dataset="wine", optimizer=optimizer, steps=300))
+            for run in result.simulated_runs:
+                assert run.settled.norm == pytest.approx(float(result.predicted.norm), rel=0.1)
+                assert run.settled.angle == pytest.approx(float(result.predicted.angle), rel=0.1)
 
 
 def test_equilibrium_labels_what_is_simulated_and_says_how_far_it_is_off(words, lines) -> None:

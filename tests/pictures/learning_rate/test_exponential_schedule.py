@@ -16,23 +16,26 @@ LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_block
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_twin_turns_as_the_run_with_decay(method: str) -> None:
-    result = TWIN.compute(replace(QUICK, method=method))
-    decayed, scheduled = result.twin.decayed, result.twin.scheduled
-    assert max(run.parameters.size for run in (decayed, scheduled)) == 0  # dropped with the others
-    data = block_on_data(replace(QUICK, method=method))
-    sizes = {"rate": decayed.rate, "decay": decayed.decay, "batch_size": decayed.batch_size}
-    whole = decay_as_schedule(decayed.start, data.X, data.y, steps=20, **sizes)
-    norms = whole.decayed.norms[:, [data.block]]
-    np.testing.assert_allclose(result.twin.decayed.norms, norms, rtol=1e-12)
-    for step in (0, 7, 20):
-        U, V = (run.vectors()[step] for run in (whole.decayed, whole.scheduled))
-        U, V = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (U, V))
-        assert np.abs(U - V).max() < 1e-9
-        assert decayed.loss[step] == pytest.approx(scheduled.loss[step], rel=1e-9)
-    assert result.apart < 1e-9
-    assert result.twin.parted is None
+def test_twin_turns_as_the_run_with_decay(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            result = TWIN.compute(replace(QUICK, method=method))
+            decayed, scheduled = result.twin.decayed, result.twin.scheduled
+            assert (
+                max(run.parameters.size for run in (decayed, scheduled)) == 0
+            )  # dropped with the others
+            data = block_on_data(replace(QUICK, method=method))
+            sizes = {"rate": decayed.rate, "decay": decayed.decay, "batch_size": decayed.batch_size}
+            whole = decay_as_schedule(decayed.start, data.X, data.y, steps=20, **sizes)
+            norms = whole.decayed.norms[:, [data.block]]
+            np.testing.assert_allclose(result.twin.decayed.norms, norms, rtol=1e-12)
+            for step in (0, 7, 20):
+                U, V = (run.vectors()[step] for run in (whole.decayed, whole.scheduled))
+                U, V = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (U, V))
+                assert np.abs(U - V).max() < 1e-9
+                assert decayed.loss[step] == pytest.approx(scheduled.loss[step], rel=1e-9)
+            assert result.apart < 1e-9
+            assert result.twin.parted is None
 
 
 def test_twin_rate_and_norm_grow_as_powers() -> None:

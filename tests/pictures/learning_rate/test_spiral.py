@@ -16,13 +16,14 @@ LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_block
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
-@pytest.mark.parametrize("method", LAWFUL)
-def test_radius_of_the_spiral_is_pythagoras(method: str) -> None:
-    result = SPIRAL.compute(replace(QUICK, method=method))
-    squares = np.cumsum([1.0, *(result.run.rate * result.run.gradient_norms[:, 0]) ** 2])
-    np.testing.assert_allclose(result.radii, np.sqrt(squares), rtol=1e-9)
-    np.testing.assert_allclose(result.predicted_radii, np.sqrt(squares), rtol=1e-9)
-    assert (np.diff(result.radii) > 0).all()
+def test_radius_of_the_spiral_is_pythagoras(subtests: pytest.Subtests) -> None:
+    for method in LAWFUL:
+        with subtests.test(method=method):
+            result = SPIRAL.compute(replace(QUICK, method=method))
+            squares = np.cumsum([1.0, *(result.run.rate * result.run.gradient_norms[:, 0]) ** 2])
+            np.testing.assert_allclose(result.radii, np.sqrt(squares), rtol=1e-9)
+            np.testing.assert_allclose(result.predicted_radii, np.sqrt(squares), rtol=1e-9)
+            assert (np.diff(result.radii) > 0).all()
 
 
 def test_every_step_of_the_unrolled_path_is_tangent_and_as_long_as_measured() -> None:

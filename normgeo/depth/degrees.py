@@ -1,0 +1,80 @@
+"""A bound on the degree of what is compared, carried through the same lines as the numbers.
+
+After Laurent: with every divisor's inverse as a letter of its degree, the numbers of a link are
+polynomials. A sum of degree d holds no inverse to a power above d, so that d for each divisor
+clears it of them: a polynomial of degree d (1 + the number of divisors) at most.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+
+
+@final
+class Quotient:
+    """A bound on the degree of a sum of products and quotients. Cancellation is not seen."""
+
+    __slots__ = ("divisors", "value")
+
+    def __init__(self, value: int, divisors: frozenset[Quotient] = frozenset()) -> None:
+        self.value, self.divisors = value, divisors
+
+    @property
+    def degree(self) -> int:
+        """Of the polynomial that is left when the sum is cleared of its divisors."""
+        return self.value * (1 + len(self.divisors))
+
+    def __add__(self, other: object) -> Quotient:
+        if not isinstance(other, Quotient):
+            return self
+        return Quotient(max(self.value, other.value), self.divisors | other.divisors)
+
+    def __mul__(self, other: object) -> Quotient:
+        if not isinstance(other, Quotient):
+            return self
+        return Quotient(self.value + other.value, self.divisors | other.divisors)
+
+    def __truediv__(self, other: object) -> Quotient:
+        return self * other.inverse() if isinstance(other, Quotient) else self
+
+    def __rtruediv__(self, other: object) -> Quotient:
+        return self.inverse()
+
+    def inverse(self) -> Quotient:
+        """1 over it, with it among the divisors."""
+        return Quotient(self.value, self.divisors | {self})
+
+    def __pow__(self, power: int) -> Quotient:
+        return Quotient(self.value * power, self.divisors)
+
+    def __neg__(self) -> Quotient:
+        return self
+
+    __radd__ = __sub__ = __rsub__ = __add__
+    __rmul__ = __mul__
+
+
+def variables(*shape: int) -> Array:
+    """Return an array of variables."""
+    found = np.empty(shape, dtype=object)
+    for place in np.ndindex(shape):
+        found[place] = Quotient(1)
+    return found
+
+
+def degree_of_all(*compared: Array) -> int:
+    """Return a bound on the degree of any sum of the numbers, each with any sign.
+
+    >>> x, y = variables(2)
+    >>> degree_of_all(np.array([x * x, x / y], dtype=object))
+    4
+
+    """
+    total = Quotient(0)
+    for value in {id(v): v for array in compared for v in array.flat}.values():
+        total = total + value
+    return total.degree

@@ -1,0 +1,175 @@
+"""Whether a function ignores a change of its weights: what a verdict says, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.base.text import text
+from normgeo.invariance import exact
+
+DRAWS = 2
+"""Of exact numbers, each by itself."""
+
+MOVES = 1e-6
+"""Of the largest output: a change that moves outputs by more is seen."""
+
+ROUNDING = 1e-9
+"""Of the largest output: what rounding moves at most."""
+
+CHECKED, WITNESSES = 4, 256
+"""Functions of floats that a ✓ is compared with; those that are tried until one moves."""
+
+REDRAWS = 3
+"""How often all is drawn anew before floats that contradict a ✓ are called a defect."""
+
+
+@final
+class ContradictionError(ArithmeticError):
+    """Floats move where exact numbers do not: one of the two is computed wrongly."""
+
+
+@final
+@dataclass(frozen=True)
+class Link:
+    """One link of the chain, and how the sum after it stands to the unchanged one.
+
+    Attributes:
+        title: of the link. relation: one of RELATIONS in words, "" where it stands in none of them.
+
+    """
+
+    title: str
+    relation: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ignored:
+    """Whether a function is unchanged by a change of its weights.
+
+    Attributes:
+        key, title: of the change. certified: whether it is unchanged at the ε in use.
+        only_without_eps: whether it is at ε = 0 alone.
+        moved: largest change of an output over the largest output, of functions of floats drawn
+            with the same seed.
+        links: of the chain that certifies it, up to where no relation is found.
+        region: where a ✓ or ≈ holds, in words; "" for neither.
+        degree: of the polynomials that were compared for it, at most. draws: how often.
+        error_bound: the share of draws, at most, that would say ✓ or ≈ of a change that is not
+            ignored somewhere in the region; 0 where nothing is certified.
+
+    """
+
+    key: str
+    title: str
+    certified: bool
+    only_without_eps: bool
+    moved: float
+    links: tuple[Link, ...] = ()
+    region: str = ""
+    degree: int = 0
+    draws: int = 0
+    error_bound: float = 0.0
+
+    @property
+    def symbol(self) -> str:
+        """✓ ignored, ✗ not, ≈ only at ε = 0; ? where nothing is certified and nothing moves."""
+        if self.certified:
+            return "✓"
+        if self.only_without_eps:
+            return "≈"
+        return "✗" if self.moved > MOVES else "?"
+
+
+class Check(NamedTuple):
+    """A chain of exact comparisons: whether it holds, and its bounds, as in `Ignored`."""
+
+    holds: bool
+    links: tuple[Link, ...] = ()
+    degree: int = 0
+    error_bound: float = 0.0
+
+
+def judged(
+    key: str,
+    title: str,
+    region: str,
+    check: Check,
+    ideal: Callable[[], Check] | None,
+    move: Callable[[int], float],
+) -> Ignored:
+    """Return the verdict on one change.
+
+    Args:
+        key, title: of the change. region: where a check that holds does.
+        check: at the ε in use. ideal: at ε = 0, None where that is the same.
+        move: by how much the change moves the i-th function of floats.
+
+    """
+    without = ideal() if ideal and not check.holds else None
+    found = without if without and without.holds else check
+    largest = 0.0
+    for index in range(CHECKED if check.holds else WITNESSES):
+        largest = max(largest, move(index))
+        if not check.holds and largest > MOVES:
+            break
+    return Ignored(
+        key,
+        title,
+        check.holds,
+        found is without,
+        largest,
+        check.links,
+        region if found.holds else "",
+        found.degree,
+        DRAWS if found.holds else 0,
+        found.error_bound,
+    )
+
+
+def uncontradicted(find: Callable[[int], dict[str, Ignored]]) -> dict[str, Ignored]:
+    """Return the verdicts of the first draw of which no ✓ stands beside floats that move.
+
+    Raises:
+        ContradictionError: there is none: a defect, not an answer.
+
+    """
+    for attempt in range(REDRAWS):
+        found = find(attempt)
+        wrong = [one for one in found.values() if one.certified and one.moved > ROUNDING]
+        if not wrong:
+            return found
+    one = wrong[0]
+    raise ContradictionError(
+        text(
+            "The change “{title}” is certified as ignored, but moves outputs by {share:.1e} of the "
+            "largest in each of {count} draws. This is a defect of the program: please report it.",
+            title=one.title,
+            share=one.moved,
+            count=REDRAWS,
+        )
+    )
+
+
+def false_pass(identities: int, squares: int, degree: int) -> float:
+    """Return how often one draw lets a false comparison pass, at most: n degree/2⁶¹.
+
+    Args:
+        identities: any of which has to be wrongly found. squares: v, any two of which may be
+            taken for one another, or for δ² times one another. degree: of all that is compared.
+
+    Source: Schwartz 1980, Zippel 1979.
+
+    """
+    pairs = squares * (squares - 1) // 2
+    return min(1.0, (identities + 3 * pairs) * degree / float(2**exact.FIELD_BITS))
+
+
+def moved(before: Array, after: Array) -> float:
+    """Return max|after − before| / max|before|, 0 where both are 0."""
+    return float(np.abs(after - before).max() / (np.abs(before).max() or 1.0))

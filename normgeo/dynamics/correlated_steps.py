@@ -1,0 +1,51 @@
+"""Steps w ← rw − p whose p are correlated: the norm they balance at, and the angle of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normgeo.base.arrays import Array
+from normgeo.dynamics.optimizer import Equilibrium
+from normgeo.normalizers.blocks import angle_of_decay
+
+
+def balance_of_steps(
+    rate: Array | float, decay: float, square: float, memory: Array, shape: tuple[int, ...]
+) -> Equilibrium:
+    """The equilibrium of w ← cw − ηp, c = 1 − ηλ, for a stationary p that is unrelated to w.
+
+        ‖w‖² = η² E‖p‖² (1 + 2cT)/(1 − c²),    1 − cos(angle) = ηλ (1 − ηλT)/(1 + 2cT)
+
+    w is the sum of c^k p over the steps before, so that its square and its product with the next w
+    are sums of the products of steps.
+
+    Args:
+        rate: η. decay: λ. square: E‖p‖². shape: of the result.
+        memory: T = Σ c^(k−1) r_k over k ≥ 1, with r_k the correlation of steps k apart, of any
+            shape that goes with η.
+
+    """
+    lost = np.broadcast_to(rate * decay, shape)
+    summed = 1 + 2 * (1 - lost) * memory
+    # Root by root: η/λ may be too small or too large for a float.
+    norm = np.sqrt(rate) / np.sqrt(decay) * np.sqrt(square * summed / (2 - lost))
+    return Equilibrium(norm, angle_of_decay(lost * (1 - lost * memory) / summed))
+
+
+def angles_of_steps(kept: Array, memory: Array, lengths: Array) -> Array:
+    """The angle of a step w ← rw − p at any norm, for a stationary p, (B,).
+
+        E w·p = −T E‖p‖²,    tan(angle) = √(U² − T²U⁴)/(r + TU²),    U = ‖p‖/‖w‖
+
+    w holds the steps before, so that p goes on outward. Where TU would be 1 or more, w cannot
+    have taken such steps for as long as they are remembered: it is the first one, T = 0.
+
+    Args:
+        kept: r. memory: T = Σ r^(k−1) r_k over k ≥ 1, with r_k the correlation of p k steps apart.
+        lengths: U; all (B,).
+
+    """
+    outward = np.where(memory * lengths < 1, memory * lengths, 0.0)
+    across = lengths * np.sqrt(1 - outward**2)
+    angles: Array = np.arctan2(across, kept + outward * lengths)
+    return angles
