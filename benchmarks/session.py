@@ -73,10 +73,17 @@ class Session:
 
 
 @contextmanager
-def visiting(url: str, page: str) -> Iterator[Session]:
-    """A session of a page, as long as the block lasts."""
+def visiting(url: str, page: str, cookie: str = "") -> Iterator[Session]:
+    """A session of a page, as long as the block lasts; a visitor may come with a cookie."""
     address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
-    with connect(address, origin=url, subprotocols=["streamlit"], max_size=None) as socket:
+    headers = {"Cookie": cookie} if cookie else {}
+    with connect(
+        address,
+        origin=url,
+        subprotocols=["streamlit"],
+        additional_headers=headers,
+        max_size=None,
+    ) as socket:
         yield Session(socket, page)
 
 

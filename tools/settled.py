@@ -22,10 +22,27 @@ IS_STILL = """() => {
     return window.stillFor >= 5;
 }"""
 
+# What the page has said to its server waits for an answer: a busy server may begin
+# to run a script long after a click, and until then nothing on the page changes.
+IS_ANSWERED = """() => {
+    if (window.asked === undefined) {
+        window.asked = 0;
+        const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (data) {
+            const asked = ++window.asked;
+            this.addEventListener('message', () => { window.answered = asked; }, { once: true });
+            return send.call(this, data);
+        };
+        window.answered = 0;
+    }
+    return window.answered === window.asked;
+}"""
+
 # The script has run besides, its result has arrived, fonts are there.
 IS_SETTLED = f"""() => {{
+    const answered = ({IS_ANSWERED})();
     const app = document.querySelector('[data-testid=stApp]');
-    const calm = app !== null
+    const calm = answered && app !== null
         && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
         && document.querySelector('h1') !== null

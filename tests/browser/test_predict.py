@@ -102,6 +102,7 @@ def test_hidden_picture_on_a_phone_is_whole_and_short(server, phone, wait_settle
     assert all(left >= 0 and right <= 390 for left, right in edges)
     hidden = plot.bounding_box()["height"]
     phone.get_by_role("button", name="Show the answers").tap()
+    expect(phone.get_by_role("button", name="Show the answers")).to_be_hidden()
     wait_settled(phone)
     assert hidden < phone.locator(".js-plotly-plot").first.bounding_box()["height"] - 200
 
