@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,10 @@ from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.possible import Judge
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 
-_INSIDE, _OPEN, _BEGUN = "_inside_app", "_settings_open", "_begun"
+_OPEN, _BEGUN = "_settings_open", "_begun"
+# Not in the state of the session: a script that a click ends leaves this while the next one begins,
+# and Streamlit goes through the state then.
+_INSIDE = ContextVar("inside_app", default=False)
 _HERE = Path(__file__).parent
 NARROW = 150  # pixels of a widget in the heading
 WARNINGS = 5  # about an address; of what is more, only the number is told
@@ -48,7 +52,7 @@ def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
     with marking(code):
         page = _navigation()
-        st.session_state[_INSIDE] = True
+        token = _INSIDE.set(True)
         try:
             with each_once(), pin.places() as places:
                 with Explained():
@@ -56,7 +60,7 @@ def run() -> None:
                 for place in places:
                     beside.draw(place)
         finally:
-            st.session_state[_INSIDE] = False
+            _INSIDE.reset(token)
 
 
 def begin(
@@ -187,7 +191,7 @@ def _require_app() -> None:
     The first request to a new server may run a file of pages/ on its own; once `st.navigation`
     was called, a rerun goes through app.py.
     """
-    if not st.session_state.get(_INSIDE, False):
+    if not _INSIDE.get():
         _navigation()
         st.rerun()
 

@@ -1,5 +1,10 @@
 """The state of a session: from the URL, through the pages, and back to the defaults."""
 
+from types import SimpleNamespace
+
+import pytest
+
+from normgeo.ui import frame
 from normgeo.ui.frame import PAGES
 
 
@@ -57,3 +62,26 @@ def test_bad_value_goes_away_with_the_next_change(shown):
     session.app.selectbox(key="dataset").select("iris").run()
     assert session.warnings == []
     assert session.query == {"dataset": "iris"}
+
+
+def test_script_that_a_click_ends_leaves_the_session_alone(monkeypatch):
+    """Streamlit goes through the state of the session for the next script meanwhile."""
+
+    class Ended(BaseException):
+        pass
+
+    class State(dict):
+        def __setitem__(self, name, value):
+            assert not ended, f"{name} is written while the next script begins"
+            super().__setitem__(name, value)
+
+    ended = []
+
+    def page():
+        ended.append(True)
+        raise Ended
+
+    monkeypatch.setattr(frame.st, "session_state", State())
+    monkeypatch.setattr(frame, "_navigation", lambda: SimpleNamespace(run=page))
+    with pytest.raises(Ended):
+        frame.run()
