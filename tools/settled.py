@@ -25,17 +25,16 @@ IS_STILL = """() => {
 # What the page has said to its server waits for an answer: a busy server may begin
 # to run a script long after a click, and until then nothing on the page changes.
 IS_ANSWERED = """() => {
-    if (window.asked === undefined) {
-        window.asked = 0;
-        const send = WebSocket.prototype.send;
+    if (window.talk === undefined) {
+        const talk = window.talk = { asked: 0, answered: 0 };
+        const { send } = WebSocket.prototype;
         WebSocket.prototype.send = function (data) {
-            const asked = ++window.asked;
-            this.addEventListener('message', () => { window.answered = asked; }, { once: true });
+            const asked = ++talk.asked;
+            this.addEventListener('message', () => { talk.answered = asked; }, { once: true });
             return send.call(this, data);
         };
-        window.answered = 0;
     }
-    return window.answered === window.asked;
+    return window.talk.answered === window.talk.asked;
 }"""
 
 # The script has run besides, its result has arrived, fonts are there.
