@@ -129,7 +129,7 @@ def _first_writes_times(at: Parts, count: int, delta: Any) -> Parts:
 
 def _sum_times(at: Parts, place: Place, drawn: Drawn) -> Parts:
     delta = drawn.delta
-    if not place.carries_normalized:  # what a sum carries has come from all blocks before
+    if not place.carries_normalized:  # a sum carries what all earlier blocks have written
         return _first_writes_times(at, BLOCK + 1, delta)
 
     def times(block: Block) -> Block:

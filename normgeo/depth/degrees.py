@@ -45,7 +45,7 @@ class Quotient:
         return self.inverse()
 
     def inverse(self) -> Quotient:
-        """1 over it, with it among the divisors."""
+        """The reciprocal: 1/d, with d among the divisors."""
         return Quotient(self.value, self.divisors | {self})
 
     def __pow__(self, power: int) -> Quotient:

@@ -68,10 +68,10 @@ def residual_ignored(
 ) -> dict[str, Ignored]:
     """Certify which changes of weights a residual network ignores, by their keys.
 
-    The network is compared before and after each change exactly, link by link of its chain, at
-    random integers and with every ReLU left open; a ✗ has a witness of floats, `moved`. Network,
-    changes and what a ✓ rests on: `ResidualNetwork`, docs/mathematics.md. Half a second; at the
-    largest size two.
+    The network before a change and after it are compared exactly, link by link of the chain, at
+    random integers, with every ReLU left open; a ✗ has a witness in floats, `moved`. See
+    `ResidualNetwork` for the network and docs/mathematics.md for the changes and for what a ✓
+    rests on. It takes half a second, and two seconds at the largest size.
 
     Args:
         normalizer: of the cases or the features. place: "pre" or "post". seed: of the draw.
@@ -129,7 +129,7 @@ def _of_draw(
 
 
 class _Floats:
-    """Networks of floats, drawn as they are asked for."""
+    """Random networks of floats, drawn when they are needed."""
 
     def __init__(
         self, normalizer: Normalizer, place: Place, size: Size, rng: np.random.Generator
@@ -138,7 +138,7 @@ class _Floats:
         self._met: list[tuple[Parts, Drawn, Array, Array]] = []
 
     def move(self, change: Change, index: int) -> float:
-        """Return by how much a change moves the logits of a network, by its number."""
+        """Return by how much a change moves the logits of the network with this number."""
         while len(self._met) <= index:
             parts, drawn = _drawn(
                 self._place, self._size, lambda *shape: self._rng.standard_normal(shape)
@@ -196,7 +196,7 @@ class _Network:
         return change.apply(self.parts, self.place, self.drawn)
 
     def after(self, changed: Parts, index: int, relation: Relation) -> Sums:
-        """What a link makes with changed parameters, of a stream in a relation to its own."""
+        """The output of a link with changed parameters, for a stream in a relation to its own."""
         return self._after(
             changed, index, relation.impose(self.starts[index], self.drawn, self.offsets)
         )
@@ -210,7 +210,7 @@ class _Network:
         return self.place.exact(self.normalizer, at.blocks[index - 1], s)
 
     def touched(self, changed: Parts) -> list[bool]:
-        """Which links have other weights than before."""
+        """The links whose weights have changed."""
 
         def differ(before: Any, after: Any) -> bool:
             return any(a is not b for a, b in zip(before, after, strict=True))
@@ -242,7 +242,7 @@ class _Certifier:
         return cls(networks, _Network(normalizer, place, size, variables))
 
     def check(self, change: Change) -> Check:
-        """Follow a change along the chain, to where no relation is found."""
+        """Follow a change along the chain, until no relation is found."""
         changed = [network.changed(change) for network in self.networks]
         touched = self.networks[0].touched(changed[0])
         relation: Relation | None = SAME
@@ -261,7 +261,7 @@ class _Certifier:
         return Check(True, tuple(links), *self._bounds(change, compared))
 
     def _relation(self, changed: list[Parts], index: int, relation: Relation) -> Relation | None:
-        """The first relation that the sums after a link stand in at every draw."""
+        """The first relation that the sums after a link satisfy at every draw."""
         pairs = []
         for network, parts in zip(self.networks, changed, strict=True):
             after = network.after(parts, index, relation)

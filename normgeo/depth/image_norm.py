@@ -41,8 +41,8 @@ class ImageNorm(Constant):
     """A norm over images, z = (a − μ)/√(σ² + ε) of an array (N, C, P).
 
     Attributes:
-        sharing: who shares μ and σ, given as "batch", "layer", "instance" or "group", or None for
-            no norm. groups: G, into which the channels are split, for group norm alone.
+        sharing: which entries share μ and σ: "batch", "layer", "instance" or "group"; None for no
+            norm. groups: G, the number of groups of channels, for group norm only.
         eps: ε ≥ 0.
 
     Raises:
@@ -60,7 +60,7 @@ class ImageNorm(Constant):
     eps: Final[float]
 
     def __init__(self, sharing: Sharing | str | None, groups: int = 1, eps: float = 1e-5) -> None:
-        """Take who shares a statistic, by its key or as itself."""
+        """Take the sharing as a key or as a `Sharing`."""
         chosen = None if sharing is None else entry_of("sharing", sharing, SHARINGS, Sharing)
         self.sharing, self.eps = chosen, real_number("eps", eps, least=0)
         self.groups = whole_number("groups", groups, 1)
@@ -81,7 +81,7 @@ class ImageNorm(Constant):
 
     @property
     def shared_by_cases(self) -> bool:
-        """Whether the cases of a batch share its statistics."""
+        """Whether the cases of a batch share statistics."""
         return self.sharing is not None and not self.sharing.within_case
 
     def normalize(self, A: ArrayLike, known: Moments | None = None) -> Normalized:
@@ -150,7 +150,7 @@ class ImageNorm(Constant):
 @final
 @dataclass(frozen=True, eq=False)
 class Normalized:
-    """What a norm made of A.
+    """A normalized array, and what its derivative needs.
 
     Attributes:
         norm: it. z: (N, C, P). rows: the same, a row for each statistic.

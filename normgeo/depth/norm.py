@@ -87,7 +87,7 @@ def exact_norm(normalizer: Normalizer, gain: Gain, x: Rooted) -> Rooted:
 
 
 def _merged(x: Rooted) -> Rooted:
-    """The same with one term for equal roots, where every case has as many of them."""
+    """Merge terms with equal roots, if every case has the same number of them."""
     kinds = [list(dict.fromkeys(row)) for row in x.squares]
     K = max(map(len, kinds))
     if x.squares.shape[1] == K or {len(row) for row in kinds} != {K}:

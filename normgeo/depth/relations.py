@@ -1,4 +1,4 @@
-"""How the numbers of a stream after a change of weights may stand to those before."""
+"""Relations between a stream after a change of weights and the same stream before it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Offsets(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Relation:
-    """How a stream stands to the one without the change.
+    """A relation between the stream after a change and the stream before it.
 
     Attributes:
         key: of it. title: in a few words.
@@ -49,7 +49,7 @@ class Relation:
         written = after.opened_as(before, drawn.hidden[: len(after.written)], roots)
         if written is None or not self._stand(before.plain, after.plain, self.alike, drawn, roots):
             return False
-        # A unit may be active in some cases alone, so it has no offset that all cases share.
+        # A unit may be active in some cases only, so the cases share no offset.
         alike = 1 if self.alike == 1 else None
         first, own = (Rooted.rational(values) for values in (before.written, written))
         return self._stand(first, own, alike, drawn, roots)
@@ -87,7 +87,7 @@ def _difference(a: Over, b: Over) -> Over:
 
 
 def _turned(x: Rooted, Q: Array) -> Rooted:
-    # At the head there are as many numbers as outputs, and no stream to turn.
+    # The head has one number per output: there is no stream to rotate.
     if x.rest.shape[1] != len(Q):
         return x
     return x.affine(Q, exact.fractions(np.zeros(len(Q), dtype=int)))

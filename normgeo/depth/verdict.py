@@ -1,4 +1,4 @@
-"""Whether a function ignores a change of its weights: what a verdict says, and what it rests on."""
+"""A verdict on whether a function ignores a change of its weights, and what it rests on."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ REDRAWS = 3
 
 @final
 class ContradictionError(ArithmeticError):
-    """Floats move where exact numbers do not: one of the two is computed wrongly."""
+    """Floats move although exact numbers do not: one of the two computations is wrong."""
 
 
 @final
 @dataclass(frozen=True)
 class Link:
-    """One link of the chain, and how the sum after it stands to the unchanged one.
+    """One link of the chain, and the relation of the sum after it to the original sum.
 
     Attributes:
-        title: of the link. relation: one of RELATIONS in words, "" where it stands in none of them.
+        title: of the link. relation: one of RELATIONS in words; "" if none of them holds.
 
     """
 

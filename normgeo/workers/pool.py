@@ -1,4 +1,4 @@
-"""The workers of a server, and the line in front of them."""
+"""The worker processes of a server, and the queue in front of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Pool:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of the workers that there are."""
+        """The process ids of all workers."""
         return [worker.pid for worker in tuple(self._workers.values())]
 
     def start(self) -> None:
@@ -126,7 +126,7 @@ class Pool:
         """Carry out runs, in one process after the other, until the pool is closed."""
         while not self._closed:
             why = self._provide(slot)
-            # Now and then a look at a worker that waits; where none can be started, no new try
+            # An idle worker is checked now and then; if none can be started, nothing is tried again
             # before there is a need.
             run = self._next(None if why else LOOK)
             if run is None:

@@ -51,7 +51,7 @@ class WorkerProcess:
         try:
             self._process.start()
         finally:
-            # Of two ends in two processes, each sees when the other one is gone.
+            # Each process notices when the other has died.
             tasks.close()
             messages.close()
         self.pid: int = self._process.pid
@@ -77,7 +77,7 @@ class WorkerProcess:
             return False
 
     def carry_out(self, run: Run, limits: Limits) -> None:
-        """Compute a run, and tell it how it ended; end the process where that is the way out."""
+        """Compute a run and tell it how it ended; end the process if nothing else stops it."""
         try:
             self._tasks.send_bytes(run.task)
             self._watch(run, limits)
@@ -129,7 +129,7 @@ class WorkerProcess:
         return message
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it is doing."""
         with suppress(OSError):
             self._process.terminate()
         self._process.join(5)

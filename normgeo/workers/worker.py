@@ -1,4 +1,4 @@
-"""What runs in a worker: computations that the server sends, one after the other."""
+"""The program of a worker: it computes what the server sends, one task after the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import psutil
 from normgeo.base.progress import Progress, Stop
 from normgeo.base.refusal import Refusal
 
-BETWEEN = 0.1  # seconds between two words on how far a computation is
+BETWEEN = 0.1  # seconds between two reports of progress
 STOP = b""
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -76,7 +76,7 @@ def serve(tasks: Connection, messages: Connection, prepare: Sequence[Callable[[]
 
 
 def _give_way() -> None:
-    """Let the server go first, which answers those whose computations are short."""
+    """Lower the priority of this process: the server answers short computations first."""
     process = psutil.Process()
     process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if psutil.WINDOWS else process.nice() + 5)
 
@@ -89,7 +89,7 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes], stop: Event) -> None
             if message == STOP:
                 stop.set()
             else:
-                # What was meant to stop the task before has come too late.
+                # A request to stop the previous task came too late.
                 stop.clear()
                 waiting.put(message)
     except (EOFError, OSError):
