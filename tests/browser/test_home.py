@@ -12,24 +12,17 @@ from normgeo.normalizers.example import EXAMPLE_W, EXAMPLE_X, written
 from normgeo.pictures.home.arithmetic import arithmetic
 from normgeo.ui.home.linked_example import METHODS
 
-# Sets the fields of the example and reads what it shows, at once: no server has time to answer.
-TYPE = """(rows) => {
-    const find = (node, all = []) => {
-        for (const each of node.querySelectorAll('*')) {
-            if (each.shadowRoot) find(each.shadowRoot, all);
-            if (each.matches('.example')) all.push(each);
-        }
-        return all;
-    };
-    const [example] = find(document);
+# Types into the fields of the example.
+TYPE = """(example, rows) => {
     for (const field of example.querySelectorAll('input')) {
         const { kind, n, h, d } = field.at;
-        const entry = kind === 'x' ? rows[n][d] : rows[3 + h][d];
-        if (entry === null) continue;
         field.focus();
-        field.value = entry;
+        field.value = kind === 'x' ? rows[n][d] : rows[3 + h][d];
         field.dispatchEvent(new Event('input', { bubbles: true }));
     }
+}"""
+# What it shows.
+READ = """example => {
     const shown = (part) => [...part.querySelectorAll('.z')].map((z) => z.textContent);
     return {
         z: [...example.querySelectorAll('.method')].map(shown),
@@ -71,7 +64,11 @@ def test_numbers_follow_what_is_typed_and_are_those_of_the_library(server, page,
     drawn = [rng.integers(low, -low + 1, (6, 3)) for low in (-9, -3, -99)]
     flat = np.array([[1, 2, 0], [1, 2, 0], [1, 2, 0], [0, 0, 0], [2, 1, 1], [2, 1, 1]])
     for rows in (np.concatenate((EXAMPLE_X, EXAMPLE_W)), *drawn, flat):
-        seen = page.evaluate(TYPE, rows.tolist())
+        example = page.locator(".example")
+        example.evaluate(TYPE, rows.tolist())
+        wait_settled(page)
+        expect(example).not_to_have_attribute("aria-busy", "true")
+        seen = example.evaluate(READ)
         X, W = np.split(rows, 2)
         A = X @ W.T
         assert list(map(number, seen["a"])) == A.ravel().tolist()
@@ -124,13 +121,11 @@ def test_address_gives_the_same_integers_back(server, page, wait_settled):
     page.get_by_label("X, case 0, feature 2").fill("-7")
     X, W = EXAMPLE_X.copy(), EXAMPLE_W
     X[0, 2] = -7
-    assert query(page) == {"example": [written(X, W)], "place": ["0.1"]}, "at once"
     wait_settled(page)
-    # At once: the server has no time to answer.
-    searched = page.get_by_label("a of case 1, neuron 1").evaluate(
-        "field => { field.focus(); return location.search; }"
-    )
-    assert "place" not in searched
+    assert query(page) == {"example": [written(X, W)], "place": ["0.1"]}
+    page.get_by_label("a of case 1, neuron 1").focus()
+    wait_settled(page)
+    assert query(page) == {"example": [written(X, W)]}, "the place that is the default"
     expect(page.locator(".st-key-figure_averages").get_by_text("−1").first).to_be_visible()
     wait_settled(page)
     page.reload()
@@ -195,6 +190,7 @@ def test_a_drag_destroys_nothing(look_at):
     for part in (".st-key-example", ".st-key-figure_averages"):
         place = page.locator(part)
         place.scroll_into_view_if_needed()
+        page.mouse.move(0, 0)  # what is pointed at lights up
         before = place.locator("svg, .scheme").all_inner_texts()
         ranges = (
             "() => Object.entries(document.querySelector('.js-plotly-plot').layout)"
@@ -207,6 +203,7 @@ def test_a_drag_destroys_nothing(look_at):
         page.mouse.move(box["x"] + 260, box["y"] + 220, steps=4)
         page.mouse.up()
         page.mouse.dblclick(box["x"] + 120, box["y"] + 120)
+        page.mouse.move(0, 0)
         assert place.locator("svg, .scheme").all_inner_texts() == before
         assert page.evaluate(ranges) == shown
 

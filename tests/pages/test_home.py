@@ -67,12 +67,24 @@ def test_example_begins_with_the_numbers_of_the_library(shown):
         "RMS norm",
     ]
     for method, column in zip(content["methods"], range(4), strict=True):
-        mu, variance = (
-            np.array([[float(Fraction(entry)) for entry in row] for row in method[name]])
-            for name in ("mu", "variance")
-        )
         expected = [[z_by_hand(X, W, n, h)[column] for h in range(3)] for n in range(3)]
-        assert (A - mu) / np.sqrt(variance) == pytest.approx(np.array(expected))
+        for name in ("z", "lines"):
+            found = [
+                [
+                    float(re.sub(r".*= ", "", words if name == "z" else words[2]).replace("−", "-"))
+                    for words in row
+                ]
+                for row in method[name]
+            ]
+            assert found == pytest.approx(np.array(expected), rel=0.006)
+        mean = A.mean(axis=0 if method["center"] == "batch" else 1, keepdims=True)
+        if method["center"] in ("batch", "layer"):
+            told = [
+                [Fraction(words.replace("−", "-")) for _, words in row]
+                for row in method["statistics"]["μ"]
+            ]
+            assert np.array(told, float) == pytest.approx(np.broadcast_to(mean, A.shape))
+    assert content["a"] == [[str(a).replace("-", "−") for a in row] for row in A]
 
 
 def test_an_example_from_an_address_is_named_where_it_is_bad(shown, subtests):

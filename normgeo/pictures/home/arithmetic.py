@@ -1,7 +1,4 @@
-"""Eq. 5 written out in numbers, with exact fractions and roots: "z = (5 − 3)/√(8/3) = 1.22".
-
-`normgeo/ui/home/linked_example_numbers.js` writes the same while somebody types.
-"""
+"""Eq. 5 written out in numbers, with exact fractions and roots: "z = (5 − 3)/√(8/3) = 1.22"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// Keeps the linked example in step with what is typed, pointed at and focused, and the address with it.
+// Keeps the linked example in step with what is typed, pointed at and focused. The server computes.
 
-const PAUSE = 500; // ms without a change before the server, which draws the exports, hears of it
+const PAUSE = 100; // ms without a change before the server hears of it
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -17,6 +17,8 @@ function neighbor(from, key, items) {
   return ahead.sort((one, other) => distance(one) - distance(other))[0];
 }
 
+const signed = (number) => String(number).replace("-", "−");
+
 // The rows of X and of W, from the word in an address.
 function read(word) {
   const rows = word.split("_").map((row) => row.split(".").map(Number));
@@ -25,7 +27,7 @@ function read(word) {
 
 class Example {
   constructor(root) {
-    Object.assign(this, { root, form: "", received: "", sent: [], timer: null });
+    Object.assign(this, { root, form: "", said: 0, waiting: false, timer: null });
     const on = (event, answer) => root.addEventListener(event, answer);
     on("pointerover", ({ target }) => this.point(target.at ?? this.focused()));
     on("pointerleave", () => this.point(this.focused()));
@@ -37,40 +39,33 @@ class Example {
     on("keydown", (event) => this.key(event));
   }
 
-  // Take what the server says; what it only gives back of our own does not disturb who types.
+  // Take what the server says, unless what was typed since has yet to reach it.
   take(data, send) {
     this.send = send;
-    const { methods, ...others } = data;
-    const form = JSON.stringify([others.words, methods.map((method) => method.title)]);
-    const word = `${data.example} ${data.place}`;
+    const { methods, words } = data;
+    const form = JSON.stringify([words, methods.map((method) => method.title)]);
     const anew = form !== this.form;
-    if (!anew && word === this.received) {
+    if (!anew && (this.waiting || data.answered !== this.said)) {
       return;
     }
-    this.received = word;
-    const known = this.sent.indexOf(word);
-    this.sent.splice(0, known + 1);
-    if (!anew && known >= 0) {
-      if (this.waiting || this.sent.length > 0) {
-        this.address(); // the server has just written an older place there
-      }
-      return;
-    }
-    Object.assign(this, { data, form });
     if (anew) {
-      this.parts = build(this.root, data);
+      Object.assign(this, { form, said: data.answered, parts: build(this.root, data) });
     }
-    Object.assign(this, read(data.example));
+    const own = !anew && data.example === this.example();
+    this.data = data;
     [this.n, this.h] = data.place.split(".").map(Number);
-    this.moments = methods.map(({ mu, variance }) => ({
-      mu: mu.map((row) => row.map(parsed)),
-      variance: variance.map((row) => row.map(parsed)),
-    }));
-    for (const field of this.fields()) {
-      this.write(field);
+    if (!own) {
+      Object.assign(this, read(data.example));
+      this.fields().forEach((field) => this.write(field));
+      this.complain("");
     }
-    this.complain("");
+    this.root.removeAttribute("aria-busy");
     this.fill();
+  }
+
+  // The word in an address for the rows of X and of W.
+  example() {
+    return [...this.X, ...this.W].map((row) => row.join(".")).join("_");
   }
 
   fields() {
@@ -82,7 +77,7 @@ class Example {
   }
 
   write(field) {
-    field.value = signed(String(this.good(field.at)));
+    field.value = signed(this.good(field.at));
     field.removeAttribute("aria-invalid");
   }
 
@@ -103,16 +98,14 @@ class Example {
       const { kind, n, h, d } = field.at;
       (kind === "x" ? this.X[n] : this.W[h])[d] = whole;
       if (whole !== good) {
-        const A = product(this.X, this.W);
-        this.moments = this.data.methods.map((method) => moments(method, A, this.W));
-        this.fill();
+        this.root.setAttribute("aria-busy", this.example() !== this.data.example);
         this.remember();
       }
     } else if (done || !/^[+-]?$/.test(typed)) {
       field.setAttribute("aria-invalid", "true");
-      const [low, high] = [-largest, largest].map((each) => signed(String(each)));
+      const [low, high] = [-largest, largest].map(signed);
       const value = field.value.length > 20 ? `${field.value.slice(0, 20)}…` : field.value;
-      this.complain(fill(words.bad, { low, high, value, good: signed(String(good)) }));
+      this.complain(fill(words.bad, { low, high, value, good: signed(good) }));
     }
     if (done) {
       this.write(field);
@@ -121,22 +114,16 @@ class Example {
 
   // All numbers that follow from X and W.
   fill() {
-    const { words } = this.data;
-    const A = (this.A = product(this.X, this.W));
+    const { words, a, methods } = this.data;
     for (const element of this.parts.items) {
-      const { kind, method, number: place, symbol, n = 0, h = 0 } = element.at;
+      const { kind, method, number, symbol, n = 0, h = 0 } = element.at;
       if (kind === "a") {
-        element.textContent = shown([A[n][h], 1]);
-        element.ariaLabel = fill(words.a, { n, h, value: element.textContent });
+        element.textContent = a[n][h];
+        element.ariaLabel = fill(words.a, { n, h, value: a[n][h] });
       } else if (kind === "statistic" || kind === "z") {
-        const { mu, variance } = this.moments[place];
-        const [m, v] = [mu[n][h], variance[n][h]];
-        const z = normalized(A[n][h], m, v);
-        const text = kind === "z" ? (z === null ? "–" : number(z)) : symbol === "μ" ? shown(m) : rootOf(v);
-        const short = text.length > 5 && kind === "statistic"
-          ? number(symbol === "μ" ? value(m) : Math.sqrt(value(v))) : text;
+        const found = kind === "z" ? methods[number].z[n][h] : methods[number].statistics[symbol][n][h];
+        const [short, told] = kind === "z" ? [found, found === "–" ? words.missing : found] : found;
         const says = kind === "z" ? words.z : element.at.n === undefined ? words.ofNeuron : words.ofCase;
-        const told = text === "–" ? words.missing : text;
         element.textContent = short;
         element.ariaLabel = fill(says, { method: method.title, symbol, n, h, value: told });
       }
@@ -149,7 +136,7 @@ class Example {
   // Light up what belongs to an item, and write out the place that it belongs to.
   point(target) {
     const { items, boxes, lines, sum } = this.parts;
-    const { methods, words } = this.data;
+    const { methods } = this.data;
     const [n, h] = [target?.n ?? this.n, target?.h ?? this.h];
     const center = target ?? { kind: "a", n, h };
     for (const element of items) {
@@ -162,15 +149,10 @@ class Example {
       move(n, h);
     }
     methods.forEach((method, i) => {
-      const three = arithmetic(method, this.moments[i], this.A, this.W, n, h, words);
-      lines[i].forEach((line, k) => (line.textContent = three[k]));
+      lines[i].forEach((line, k) => (line.textContent = method.lines[n][h][k]));
     });
-    const bracketed = (entry) => (entry < 0 ? `(${shown([entry, 1])})` : shown([entry, 1]));
-    const terms = this.X[n].map((x, d) => `${bracketed(x)}·${bracketed(this.W[h][d])}`);
-    sum.replaceChildren(
-      make("span", {}, `a = ${terms.join(" + ")}`),
-      make("b", {}, ` = ${shown([this.A[n][h], 1])}`),
-    );
+    const [products, made] = this.data.sums[n][h];
+    sum.replaceChildren(make("span", {}, products), make("b", {}, made));
     this.parts.note.textContent = this.told(target);
   }
 
@@ -224,36 +206,19 @@ class Example {
     }
   }
 
-  // Into the address at once, so that a copied link is right; to the server after a pause.
+  // To the server after a pause, which writes it into the address.
   remember() {
-    const now = this.address();
-    this.waiting = `${now.example} ${now.place}`;
+    this.waiting = true;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.flush(), PAUSE);
-  }
-
-  // Write what is shown into the address, and return it.
-  address() {
-    const rows = [...this.X, ...this.W].map((row) => row.join(".")).join("_");
-    const now = { example: rows, place: `${this.n}.${this.h}` };
-    const address = new URL(window.location);
-    for (const [name, word] of Object.entries(now)) {
-      if (word === this.data.defaults[name]) {
-        address.searchParams.delete(name);
-      } else {
-        address.searchParams.set(name, word);
-      }
-    }
-    window.history.replaceState(window.history.state, "", address);
-    return now;
   }
 
   flush() {
     clearTimeout(this.timer);
     if (this.waiting) {
-      this.sent.push(this.waiting);
-      this.send("edited", this.waiting);
-      this.waiting = "";
+      this.waiting = false;
+      this.said += 1;
+      this.send("edited", `${this.said} ${this.example()} ${this.n}.${this.h}`);
     }
   }
 }

@@ -1,24 +1,28 @@
 """The integers of Home, linked and editable: X and Wᵀ, A where they cross, μ, σ and each z.
 
-The numbers of the start are the library's; while somebody types, the browser computes them.
+All numbers are the library's: the browser sends what is typed, and shows what comes back.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import product
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.normalizers.averages import as_fractions, averages
+from normgeo.normalizers.averages import averages, worked
 from normgeo.normalizers.example import LARGEST_ENTRY, read
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.home.arithmetic import NO_MEAN, NO_Z
+from normgeo.pictures.home.arithmetic import arithmetic, root_of, shown
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
 from normgeo.ui import url, verdict_table
@@ -55,8 +59,11 @@ WORDS = {
     "bad": text(
         "An entry is a whole number from {low} to {high}, not “{value}”; {good} stays in use."
     ),
-    "noMean": NO_MEAN,
 }
+
+_ANSWERED = "_example_answered"  # how often this session has told of what was typed
+_PLACES = range(3)
+LONGEST = 5  # characters of a mean or scale that stand in its field; a longer one is rounded
 
 
 def draw(settings: Settings) -> None:
@@ -67,46 +74,74 @@ def draw(settings: Settings) -> None:
 
 def data(settings: Settings) -> dict[str, Any]:
     """What the component shows, as JSON."""
-    X, W = read(settings.example)
     return {
+        "answered": st.session_state.get(_ANSWERED, 0),
         "example": settings.example,
         "place": settings.place,
-        "defaults": {"example": Settings.example, "place": Settings.place},
         "largest": LARGEST_ENTRY,
-        "words": {
-            **{name: str(words) for name, words in WORDS.items()},
-            "noZ": {name: str(words) for name, words in NO_Z.items()},
-        },
-        "methods": [
-            {
-                "title": str(text(normalizer.title)),
-                "rule": str(_rule(normalizer, W, X)),
-                "color": method_color(normalizer),
-                "center": normalizer.center,
-                "scale": normalizer.scale,
-                **_moments(normalizer, W, X),
-            }
-            for normalizer in METHODS
-        ],
+        "words": {name: str(words) for name, words in WORDS.items()},
+        **_numbers(settings.example),
     }
 
 
-def _rule(normalizer: Normalizer, W: Array, X: Array) -> str:
-    """What is averaged, in words."""
-    (average,) = averages({"": normalizer}, W, X, (0, 0)).values()
-    return average.rule
+@lru_cache(maxsize=256)
+def _numbers(example: str) -> dict[str, Any]:
+    """All that follows from X and W, in words, by case and neuron."""
+    X, W = read(example)
+    A = X @ W.T
+    return {
+        "a": [[shown(Fraction(int(a))) for a in row] for row in A],
+        "sums": _by_place(lambda n, h: _sum(X[n], W[h])),
+        "methods": [_method(normalizer, example) for normalizer in METHODS],
+    }
 
 
-def _moments(normalizer: Normalizer, W: Array, X: Array) -> dict[str, list[list[str]]]:
-    """μ and σ² of each place as fractions, from the lines that a certificate rests on."""
-    weights, inputs = as_fractions(W), as_fractions(X)
-    C, v = normalizer.moments(weights, inputs)
-    matrices = {"mu": inputs @ weights.T - C, "variance": np.broadcast_to(v, C.shape)}
-    return {name: [list(map(str, row)) for row in M] for name, M in matrices.items()}
+def _method(normalizer: Normalizer, example: str) -> dict[str, Any]:
+    """A method's name and what it averages, with μ, σ, z and the lines of Eq. 5 at each place."""
+    X, W = read(example)
+    found = {}
+    for n, h in product(_PLACES, _PLACES):
+        (average,) = averages({"": normalizer}, W, X, (n, h)).values()
+        found[n, h] = worked(average, W, X, (n, h))
+    return {
+        "title": str(text(normalizer.title)),
+        "rule": str(average.rule),
+        "color": method_color(normalizer),
+        "center": normalizer.center,
+        "scale": normalizer.scale,
+        "statistics": {
+            "μ": _by_place(lambda n, h: _short(shown(one := found[n, h].mu), one)),
+            "σ": _by_place(lambda n, h: _short(root_of(one := found[n, h].variance), sqrt(one))),
+        },
+        "z": _by_place(lambda n, h: "–" if (z := found[n, h].z) is None else number(z)),
+        "lines": _by_place(lambda n, h: arithmetic(found[n, h])),
+    }
+
+
+def _by_place(make: Callable[[int, int], Any]) -> list[list[Any]]:
+    return [[make(n, h) for h in _PLACES] for n in _PLACES]
+
+
+def _short(words: str, value: Fraction | float) -> tuple[str, str]:
+    """What stands in a field, and what is told of it."""
+    return (words if len(words) <= LONGEST else number(float(value))), words
+
+
+def _sum(x: Array, w: Array) -> tuple[str, str]:
+    """A summed input: its products, and what they make."""
+    one = (f"({words})" if words.startswith("−") else words for words in map(_entry, x))
+    other = (f"({words})" if words.startswith("−") else words for words in map(_entry, w))
+    products = " + ".join(f"{a}·{b}" for a, b in zip(one, other, strict=True))
+    return f"a = {products}", f" = {_entry(int(x @ w))}"
+
+
+def _entry(value: int) -> str:
+    return shown(Fraction(int(value)))
 
 
 def _edited(key: str) -> None:
-    example, _, place = str(st.session_state[key].edited).partition(" ")
+    told, example, place = str(st.session_state[key].edited).split()
+    st.session_state[_ANSWERED] = int(told)
     url.change(example=example, place=place)
 
 
@@ -115,7 +150,6 @@ _component = st.components.v2.component(
     html='<div class="frame"><div class="example"></div></div>',
     css=(_HERE / "linked_example.css").read_text("utf-8"),
     js="\n".join(
-        (_HERE / f"linked_example{part}.js").read_text("utf-8")
-        for part in ("_numbers", "_picture", "")
+        (_HERE / f"linked_example{part}.js").read_text("utf-8") for part in ("_picture", "")
     ),
 )
