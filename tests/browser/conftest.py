@@ -7,7 +7,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import psutil
 import pytest
@@ -55,6 +55,18 @@ HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 # what is waited for at once.
 LONGEST = 300_000
 expect.set_options(timeout=LONGEST)
+
+
+def address(page: Page) -> str:
+    """The address of a page; `page.url` hears of it later."""
+    found: str = page.evaluate("location.href")
+    return found
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The query of a page's address."""
+    return parse_qs(urlsplit(address(page)).query)
+
 
 # Goes to another address without loading the page anew.
 GO = """address => {

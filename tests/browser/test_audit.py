@@ -4,13 +4,15 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from normgeo.claims import CLAIMS, FAILS
 from tests.pairwise import first
+
+from .conftest import address, query
 
 
 @pytest.fixture
@@ -28,10 +30,6 @@ def opened(page: Page, url: str, wait_settled: Callable[[Page], None]) -> Page:
     page.locator(".st-key-audit table").wait_for()
     wait_settled(page)
     return page
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def download(page: Page, name: str, folder: Path) -> Path:
@@ -87,7 +85,7 @@ def test_screen_reader_finds_a_table_with_headings_and_words(shown):
 def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
     audit.locator('.st-key-audit a[data-key="dataset_rescaling"]').click()
     wait_settled(audit)
-    assert urlsplit(audit.url).path == "/invariance"
+    assert urlsplit(address(audit)).path == "/invariance"
     assert query(audit) == {"cell": ["weight.dataset_rescaling"]}
     expect(audit.locator('[aria-pressed="true"]')).to_have_attribute(
         "data-cell", "weight.dataset_rescaling"
@@ -100,7 +98,7 @@ def test_link_may_be_opened_by_its_address(shown, open_page, wait_settled):
     other = open_page()
     other.goto(link.evaluate("link => link.href"))
     wait_settled(other)
-    assert urlsplit(other.url).path == "/invariance"
+    assert urlsplit(address(other)).path == "/invariance"
     assert query(other) == {"statistics": ["frozen"]}
 
 
@@ -122,7 +120,7 @@ def test_report_opens_by_itself_offline(shown, open_file, tmp_path):
     expect(page.get_by_role("heading", level=1)).to_have_text("The paper, checked")
     expect(page.locator(".verdict")).to_have_count(len(CLAIMS))
     link = page.locator('a[data-key="frozen"]').get_attribute("href")
-    base = urlsplit(shown.url)
+    base = urlsplit(address(shown))
     assert link == f"{base.scheme}://{base.netloc}/invariance?statistics=frozen"
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

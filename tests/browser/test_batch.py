@@ -9,6 +9,8 @@ from normgeo.base.numbers import number
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
+from .conftest import address
+
 PAPER, LINE = {"rgb(255, 255, 255)"}, {"none", "rgb(0, 0, 0)"}
 CAPTION = ".st-key-figure_{name} .annotation-text"
 
@@ -103,7 +105,7 @@ def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
     page.locator(".st-key-figure_training .main-svg").first.wait_for()
     wait_settled(page)
     assert any("batches of 16" in caption for caption in words(page, "training"))
-    assert "batch_size=16" in page.url
+    assert "batch_size=16" in address(page)
 
 
 def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_settled):

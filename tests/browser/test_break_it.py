@@ -1,11 +1,11 @@
 """Break it, in a browser: by keys alone, with the answer and the picture on the screen."""
 
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.pairwise import first
+
+from .conftest import query
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_page_is_broken_and_mended_by_keys_with_all_on_the_screen(
     page.keyboard.press("Enter")
     wait_settled(page)
     expect(back).to_be_hidden()
-    assert parse_qs(urlsplit(page.url).query) == {"seed": ["3"]}
+    assert query(page) == {"seed": ["3"]}

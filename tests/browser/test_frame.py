@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +14,7 @@ from normgeo.settings import SETTINGS
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
-from .conftest import PAPERS, RULES, papers, switch
+from .conftest import PAPERS, RULES, address, papers, query, switch
 
 ROOT = Path(__file__).parents[2]
 FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
@@ -28,10 +28,6 @@ TABS = {
     for name, title in PAGES.items()
 }
 every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 @pytest.mark.parametrize("title", first(["Learning rate", *PATHS]))
@@ -96,7 +92,7 @@ def test_copy_link_copies_the_url_of_the_state(server, open_page, wait_settled):
     wait_settled(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.evaluate("navigator.clipboard.readText()") == address(page)
 
 
 def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> Iterator[str]:
@@ -170,11 +166,11 @@ def test_settings_open_as_a_strip_and_take_an_epsilon_that_is_typed(server, page
         page.locator(f".st-key-{key}").bounding_box() for key in ("strip", "view_turn")
     )
     assert strip["y"] + strip["height"] <= figure["y"], "nothing covers what the settings change"
-    for typed, query in (("0.25", "eps=0.25"), ("abc", "eps=0.25")):
+    for typed, expected in (("0.25", "eps=0.25"), ("abc", "eps=0.25")):
         page.locator(".st-key-eps input").click()
         page.keyboard.type(typed)
         page.keyboard.press("Enter")
-        page.wait_for_url(f"**{query}*")
+        page.wait_for_url(f"**{expected}*")
         wait_settled(page)
     expect(page.get_by_text("must be a number from 0 to 1; 'abc' is not.")).to_be_visible()
     expect(page.get_by_role("button", name="Settings")).to_contain_text("1")

@@ -7,6 +7,8 @@ from normgeo.ui.teaching import glossary
 from tests.pairwise import first
 from tools.settled import still
 
+from .conftest import address
+
 MEANING = "A small number added to σ² before its root is taken."
 
 
@@ -125,6 +127,6 @@ def test_symbols_of_a_presented_page_come_by_tab_alone(server, page, wait_settle
     assert told == [glossary.entries()[name] for name in names]
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Escape")
-    assert "present=1" in page.url, "the meaning is closed, not the presentation"
+    assert "present=1" in address(page), "the meaning is closed, not the presentation"
     page.keyboard.press("Escape")
     page.wait_for_function("!location.search.includes('present')")

@@ -1,7 +1,6 @@
 """Home in a browser."""
 
 import itertools
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ from normgeo.normalizers.averages import averages, worked
 from normgeo.normalizers.example import EXAMPLE_W, EXAMPLE_X, written
 from normgeo.pictures.home.arithmetic import arithmetic
 from normgeo.ui.home.linked_example import METHODS
+
+from .conftest import address, query
 
 # Types into the fields of the example.
 TYPE = """(example, rows) => {
@@ -42,10 +43,6 @@ def settled(page: Page, address: str, wait_settled) -> Page:
     wait_settled(page)
     expect(page.get_by_label("X, case 0, feature 0")).to_be_visible()
     return page
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.evaluate("location.href")).query)  # page.url comes later
 
 
 def test_picture_table_and_ways_fit_a_projector(server, look_at):
@@ -235,7 +232,7 @@ def test_cell_of_the_table_leads_to_its_picture(server, page, wait_settled):
     )
     pressed = page.locator('[aria-pressed="true"]')
     expect(pressed).to_have_attribute("data-cell", "weight.dataset_rescaling")
-    assert "dataset=iris" in page.url
+    assert "dataset=iris" in address(page)
 
 
 def test_stop_of_a_tour_is_a_click_away(server, page, wait_settled, axe):

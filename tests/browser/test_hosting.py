@@ -20,7 +20,7 @@ from benchmarks.session import visiting
 from normgeo.ui.frame import PAGES
 from tools.server import OPTIONS, answering, free_port, wait_until_healthy
 
-from .conftest import LONGEST
+from .conftest import LONGEST, address
 
 ROOT = Path(__file__).parents[2]
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
@@ -101,7 +101,7 @@ def test_killed_process_takes_its_own_visitors_to_the_same_state_and_nobody_else
         wait_settled(page)
         assert process_of(page) == port
     leaver, stayer = pages[gone], pages[stays]
-    before, address = leaver.locator("h1, .js-plotly-plot").all_inner_texts(), leaver.url
+    before, link = leaver.locator("h1, .js-plotly-plot").all_inner_texts(), address(leaver)
     killed, here = Event(), Barrier(7)
     with ThreadPoolExecutor(6) as visitors:
         visits = [
@@ -118,7 +118,7 @@ def test_killed_process_takes_its_own_visitors_to_the_same_state_and_nobody_else
         wait_settled(leaver)
         killed.set()
         ended = [visit.result() for visit in visits]
-    assert leaver.url == address
+    assert address(leaver) == link
     assert leaver.locator("h1, .js-plotly-plot").all_inner_texts() == before
     assert process_of(leaver) == stays
     assert ended == [False, True] * 3

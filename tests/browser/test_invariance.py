@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,6 +13,8 @@ from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.tables import marks
 from tools.settled import still
+
+from .conftest import query
 
 
 @pytest.fixture
@@ -34,10 +35,6 @@ def captions(page: Page) -> list[str]:
 
 def cell(page: Page, name: str):
     return page.locator(f'[data-cell="{name}"]')
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 WORDS = {"✓": "invariant", "±": "sign flip, δ < 0", "✗": "not invariant"}

@@ -2,19 +2,17 @@
 
 import base64
 import re
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote
 
 import segno
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
+
+from .conftest import address, query
 
 
 def svg(uri: str) -> str:
     head, _, body = uri.partition(",")
     return base64.b64decode(body).decode() if "base64" in head else unquote(body)
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def test_code_is_that_of_the_address_with_the_frame_of_the_slider(server, page, wait_settled, axe):
@@ -82,7 +80,7 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
     assert query(page)["tab"] == ["equation"]
     drag("ArrowLeft", page.get_by_role("button", name="Copy link"))
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link == page.url
+    assert link == address(page)
     left = query(page)["growth"]
     assert left != ["16"]
     drag("End", page.get_by_role("link", name="Fisher", exact=True))

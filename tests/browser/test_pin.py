@@ -7,15 +7,13 @@ from playwright.sync_api import Page, expect
 
 from tests.pairwise import first
 
+from .conftest import address, query
+
 NOW, PINNED = ".st-key-figure_turn", ".st-key-figure_pinned"
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
 
 # Both figures, their sliders included, and what stands above them has no scroll bar.
 SIDEWAYS = "document.querySelector('[data-testid=stMain]').scrollWidth > innerWidth"
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.evaluate("location.href")).query)
 
 
 def pinned(page: Page) -> dict[str, str]:
@@ -48,12 +46,12 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     page.locator(f"{NOW} input[type=range]").focus()
     page.keyboard.press("Home")
     page.wait_for_function("location.search.includes('growth=0.5')")
-    before = page.url
+    before = address(page)
     assert place(page, PINNED) != place(page, NOW)
     page.locator(f"{PINNED} input[type=range]").focus()
     page.keyboard.press("ArrowLeft")
     wait_settled(page)
-    assert page.url == before, "the address is about the picture that is not pinned"
+    assert address(page) == before, "the address is about the picture that is not pinned"
     assert place(page, NOW).endswith("½")
     assert axe(page) == []
 
@@ -129,7 +127,7 @@ def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait
     page.keyboard.press("Enter")
     expect(page.locator(NOW)).to_be_visible()
     wait_settled(page)
-    assert urlsplit(page.url).path == "/learning_rate"
+    assert urlsplit(address(page)).path == "/learning_rate"
     assert place(page, NOW) == place(page, PINNED)
 
 

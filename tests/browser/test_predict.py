@@ -1,12 +1,13 @@
 """Predict, then reveal, in a browser: what has arrived, and the keyboard."""
 
 import re
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.pairwise import first
+
+from .conftest import query
 
 # What only an answer says: captions, alt texts, verdicts, exports, code. The buttons say yes, no.
 TELLS = re.compile(
@@ -70,7 +71,7 @@ def test_cell_is_predicted_by_keys_alone(server, page, wait_settled, axe):
     expect(page.get_by_test_id("stAlert")).to_contain_text("Right: not invariant.")
     expect(page.get_by_text("Score: 1 of 1")).to_be_visible()
     assert page.locator("button[data-cell] svg").count() == 1
-    assert parse_qs(urlsplit(page.url).query)["predict"] == ["1"]
+    assert query(page)["predict"] == ["1"]
     assert axe(page) == []
 
 

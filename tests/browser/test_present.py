@@ -1,7 +1,6 @@
 """Presenting and embedding: type for the back row, slides by keys, one figure alone."""
 
 from importlib import import_module
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +11,7 @@ from normgeo.pictures.style.player import SCRIPT
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
+from .conftest import query
 from .test_tours import TOURS, assert_on_screen, stop_of
 
 TRAINED = ("batch", "network")
@@ -109,10 +109,6 @@ SYMBOL = """() => {
         }
     }
 }"""
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.evaluate("location.href")).query)
 
 
 def opened(page: Page, address: str, wait_settled) -> Page:

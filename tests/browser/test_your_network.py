@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from normgeo.layers.examples import EXAMPLES
 from tests.pairwise import first
 
+from .conftest import address
+
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
     const plot = document.querySelector('.st-key-figure_trained_layer .js-plotly-plot');
@@ -104,7 +106,7 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     wait_settled(page)
     lit(page, "neuron 0")
     assert axe(page) == []
-    assert "strange" not in page.url
+    assert "strange" not in address(page)
     page.get_by_role("button", name="Back to the layers that ship").click()
     expect(page.locator(LIT).get_by_text("1 of 12 neurons")).to_be_visible()
 
