@@ -15,7 +15,7 @@ from normgeo.cli.progress import Bar
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
-    "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
+    "x": text("inputs of the layer (N, D), or images (N, C, rows, columns)"),
     "stream": text("what its outputs are added to (N, H), or images of it"),
     "labels": text("labels, where its outputs are those of a model"),
     "gradient": text("gradient of the loss, as the weights stand in their file"),

@@ -51,7 +51,7 @@ def load_layer(
         files: .safetensors, .npz, .npy or .csv, one path or more. layer: its name, where the
             files hold several.
         x: a file with inputs of the layer, (N, D) or with more axes before the last, as
-            (N, T, D); or images (N, C, H, W) of a convolution.
+            (N, T, D); or images (N, C, rows, columns) of a convolution.
         stream: one with what the outputs are added to, (N, H), (N, T, H), or images of it.
         labels: of the model's outputs.
         gradient: of the loss, as the weights stand in their file; of several tensors, that which
@@ -179,7 +179,7 @@ def read_layer(
         raise Refusal(
             text(
                 "`stride`, `padding` and `dilation` say how a kernel moves over images, "
-                "(N, C, H, W); got {given}. Give images as x, or leave them out.",
+                "(N, C, rows, columns); got {given}. Give images as x, or leave them out.",
                 given=text("no x") if X is None else text("x of shape {shape}", shape=X.shape),
             )
         )
