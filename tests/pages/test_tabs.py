@@ -13,9 +13,7 @@ def page():
     from normgeo.ui.tabs import tabs
 
     names = ("neurons", "decided", "epsilon")
-    known = {
-        name: (name.title(), lambda settings, name=name: st.markdown(name)) for name in names
-    }
+    known = {name: (name.title(), lambda settings, name=name: st.markdown(name)) for name in names}
     tabs(Settings(tab=st.query_params.get("tab", "auto")), known, "decided")
 
 
