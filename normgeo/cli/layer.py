@@ -119,8 +119,8 @@ def run(options: argparse.Namespace) -> None:
 
     """
     from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.every_layer import every_layer, gradients_of
-    from normgeo.layers.loading import read_layer
+    from normgeo.layers.loading import every_layer, gradients_of
+    from normgeo.layers.reading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables

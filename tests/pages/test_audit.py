@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 import streamlit as st
 
-from normgeo import tables
+from normgeo import claims
 from normgeo.claims import (
     CLAIMS,
     FAILS,
@@ -19,10 +19,10 @@ from normgeo.claims import (
     PAPER_SAYS,
     SIGNS,
     Audited,
+    checked,
 )
 from normgeo.settings import Settings
 from normgeo.tables import marks
-from normgeo.tables.audit import checked
 from normgeo.ui import audit
 from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
 from normgeo.ui.defects import SORRY
@@ -163,7 +163,7 @@ def test_check_that_cannot_be_done_is_a_defect(shown, monkeypatch, nothing_kept,
         yield
 
     nothing_kept.clear()
-    monkeypatch.setattr(tables.audit, "audit", broken)
+    monkeypatch.setattr(claims, "audit", broken)
     page = shown("audit")
     assert [e.value for e in page.app.error] == [SORRY]
     (logged,) = defects
@@ -180,7 +180,7 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
         runs.append(1)
         yield from progress.over(done)
 
-    monkeypatch.setattr(tables.audit, "audit", slowly)
+    monkeypatch.setattr(claims, "audit", slowly)
     for _ in range(2):
         page = shown("audit")
         assert len(rows(page)) == len(CLAIMS)

@@ -19,7 +19,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
-from normgeo.layers.loading import WEIGHTS
+from normgeo.layers.reading import WEIGHTS
 from normgeo.pictures.your_network.own_run import RUN
 
 ONE = 50 * MEGABYTE
