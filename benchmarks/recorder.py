@@ -7,7 +7,8 @@ import numpy as np
 
 from benchmarks.timing import Row, interleaved
 from normgeo import NORMALIZERS
-from normgeo.recordings.tensors import Tensor, Turning
+from normgeo.recordings.tensors import Tensor
+from normgeo.recordings.turning import Turning
 
 TITLE = "Recorder, one step"
 SHAPE = (2048, 2048)

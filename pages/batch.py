@@ -7,7 +7,15 @@ settings = frame.begin(
     text("Which axis is averaged, and what does a small batch cost?"),
     symbols="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
     controls=("dataset",),
-    more=("method", "groups", "seed", "epochs", "rate", "neurons", "weights"),
+    more=(
+        "method",
+        "groups",
+        "seed",
+        "epochs",
+        "rate",
+        "neurons",
+        "weights",
+    ),
     tabs=batch.TABS,
     picture="axes",
 )

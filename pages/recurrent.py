@@ -7,7 +7,7 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "recurrent",
     text("What keeps a recurrent state from exploding or dying?"),
-    symbols="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|neuron",
+    symbols="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|c|LN|o, r, u, U|neuron",
     more=("method", "length", "neurons", "seed"),
     tabs=(*recurrent.TABS, *recurrent.OLD_TABS),
     picture="radii",

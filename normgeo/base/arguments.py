@@ -218,7 +218,10 @@ def file_path(name: str, value: object) -> Path:
     """
     if not isinstance(value, str | os.PathLike):
         raise _refusal(name, text("the path of a file"), value)
-    path = Path(value)
+    try:
+        path = Path(value)
+    except TypeError as error:  # its `__fspath__` gives no words
+        raise _refusal(name, text("the path of a file"), value) from error
     try:
         written = os.fsencode(path)
     except UnicodeEncodeError as error:

@@ -69,6 +69,7 @@ __all__ = [
     "Finding",
     "Measured",
     "audit",
+    "checked",
 ]
 
 PARTS: dict[str, tuple[Claim, ...]] = {
@@ -118,3 +119,8 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
                 text("The check of {key!r} could not be done: {error}", key=claim.key, error=error)
             ) from error
         yield Audited(claim, finding, tuple(others))
+
+
+def checked(settings: object, progress: Progress) -> tuple[Audited, ...]:
+    """All of the audit, as pages ask a worker for it; no setting changes it."""
+    return tuple(audit(progress))

@@ -110,7 +110,7 @@ def _open(options: argparse.Namespace) -> list[str]:
     from normgeo.datasets.opened import pass_on
     from normgeo.datasets.tensor_files import list_tensors
     from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.loading import read_layer
+    from normgeo.layers.reading import read_layer
     from normgeo.recordings.format import is_recording
     from normgeo.recordings.recording import read_recording
 

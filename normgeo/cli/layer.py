@@ -15,7 +15,7 @@ from normgeo.cli.progress import Bar
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
-    "x": text("inputs of the layer (N, D), or images (N, C, H, W)"),
+    "x": text("inputs of the layer (N, D), or images (N, C, rows, columns)"),
     "stream": text("what its outputs are added to (N, H), or images of it"),
     "labels": text("labels, where its outputs are those of a model"),
     "gradient": text("gradient of the loss, as the weights stand in their file"),
@@ -119,8 +119,8 @@ def run(options: argparse.Namespace) -> None:
 
     """
     from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.every_layer import every_layer, gradients_of
-    from normgeo.layers.loading import read_layer
+    from normgeo.layers.loading import every_layer, gradients_of
+    from normgeo.layers.reading import read_layer
     from normgeo.layers.report import FROZEN, layer_report
     from normgeo.layers.windows import Sliding, typed
     from normgeo.tables import layer as tables

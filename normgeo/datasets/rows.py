@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from normgeo.base.arguments import file_path, real_number, shown, whole_number
-from normgeo.base.arrays import Array, real_array, require_extent, require_unmasked
+from normgeo.base.arrays import (
+    Array,
+    as_array,
+    real_array,
+    require_extent,
+    require_unmasked,
+)
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -177,8 +183,7 @@ class Rows:
         columns = None
         for piece in self.pieces(self.block):
             require_unmasked("rows", piece)
-            require_extent("rows", piece)
-            rows = np.asarray(piece)
+            rows = _numbers_of(piece)
             if rows.ndim == 1:
                 rows = rows[:, None]
             if rows.ndim != 2 or rows.dtype.kind not in "fbui" or not rows.shape[1]:
@@ -274,6 +279,20 @@ def _given(source: Callable[[], Any], block: int | None) -> Iterator[Array]:
             )
         )
     return iter(found)
+
+
+def _numbers_of(piece: Any) -> Array:
+    try:
+        return as_array("rows", piece)
+    except Refusal:
+        raise
+    except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        raise Refusal(
+            text(
+                "Rows must come as matrices (n, D) of real numbers; got {piece}.",
+                piece=shown(piece),
+            )
+        ) from error
 
 
 def _floats(kind: np.dtype[Any]) -> np.dtype[Any]:

@@ -53,7 +53,7 @@ class Drawn(NamedTuple):
 
     Attributes:
         delta: δ > 0. factors: of dimensions, above 0, (d,). a: for features, (F,).
-        mix, unmix: A and A⁻ᵀ (d, d).
+        mix, unmix: Ω and Ω⁻ᵀ (d, d).
 
     """
 
@@ -113,7 +113,7 @@ CHANGES: dict[str, Change] = {
         ),
         Change(
             "mixed",
-            text("A W_q with A⁻ᵀ W_k, any A"),
+            text("Ω W_q with Ω⁻ᵀ W_k, any Ω"),
             lambda at, d: at._replace(W_q=d.mix @ at.W_q, W_k=d.unmix @ at.W_k),
         ),
         Change(

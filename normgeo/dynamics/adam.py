@@ -128,12 +128,12 @@ class Adam(AdaptiveMoments):
         right = rate * (decay * size) ** 0.5 / (2 * sphere_gradient**0.5)
         root = float(np.tan(angle / 2))
         return (
-            r"x &= \frac{\lambda^2\lVert w^*\rVert^4}{\Gamma}, \quad "
+            r"\xi &= \frac{\lambda^2\lVert w^*\rVert^4}{\Gamma}, \quad "
             rf"\kappa = \frac{{1 - \beta_1}}{{1 + \beta_1}} = {latex(self._kappa)}",
-            r"\frac{x^{3/4}\sqrt{1 + x}}{1 + \kappa x} &= "
+            r"\frac{\xi^{3/4}\sqrt{1 + \xi}}{1 + \kappa\xi} &= "
             rf"\frac{{\eta\sqrt{{\lambda KD}}}}{{2\,\Gamma^{{1/4}}}} = {latex(right)}, "
             rf"\quad \lVert w^*\rVert = {latex(float(norm))}",
-            r"\theta^* &= 2 \arctan\sqrt{\kappa x} "
+            r"\theta^* &= 2 \arctan\sqrt{\kappa\xi} "
             rf"= 2 \arctan {latex(root, 4)} = {{{latex(float(np.degrees(angle)))}}}^\circ",
         )
 
@@ -175,8 +175,8 @@ class AdamW(AdaptiveMoments):
     assumes = text("{adam} At λ = 0 AdamW is Adam.", adam=AdaptiveMoments.assumes)
     equilibrium_assumes = text(
         "With decay apart from the gradient, and for gradients that are uncorrelated from step "
-        "to step, equally large in all coordinates and at all steps: with c = 1 − ηλ, each "
-        "step turns by arccos((c + β₁)/(1 + cβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
+        "to step, equally large in all coordinates and at all steps: with ν = 1 − ηλ, each "
+        "step turns by arccos((ν + β₁)/(1 + νβ₁)), and ‖w‖² ≈ ηKD/(2λ) over the K·D weights of "
         "a block."
     )
 
@@ -197,7 +197,7 @@ class AdamW(AdaptiveMoments):
         return size * (1 - self.beta1) / (1 + self.beta1)
 
     def _memory(self, lost: Array) -> Array:
-        """T = β/(1 − cβ): steps k apart correlate by β^k, and 1 − cβ = 1 − β + ηλβ."""
+        """τ = β/(1 − νβ): steps k apart correlate by β^k, and 1 − νβ = 1 − β + ηλβ."""
         return np.asarray(self.beta1 / (1 - self.beta1 + lost * self.beta1))
 
     def forgotten(
@@ -214,14 +214,14 @@ class AdamW(AdaptiveMoments):
         half = lost * (1 - beta) / (1 + (1 - lost) * beta) / 2
         turn = latex(float(np.degrees(angle)))
         return (
-            rf"c &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
+            rf"\nu &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
             rf"= {latex(lost)}",
             r"\lVert w^*\rVert^2 &= \frac{\eta KD}{\lambda(2 - \eta\lambda)} \cdot "
-            r"\frac{(1 - \beta_1)(1 + c\beta_1)}{(1 + \beta_1)(1 - c\beta_1)} = "
+            r"\frac{(1 - \beta_1)(1 + \nu\beta_1)}{(1 + \beta_1)(1 - \nu\beta_1)} = "
             rf"\frac{{{latex(rate)} \cdot {size}}}{{{latex(decay)} \cdot {latex(2 - lost, 4)}}} "
             rf"\cdot {latex(memory)}, \quad \lVert w^*\rVert = {latex(float(norm))}",
-            r"\theta^* &= \arccos\frac{c + \beta_1}{1 + c\beta_1} "
-            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + c\beta_1)}} "
+            r"\theta^* &= \arccos\frac{\nu + \beta_1}{1 + \nu\beta_1} "
+            r"= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \beta_1)}{2(1 + \nu\beta_1)}} "
             rf"= 2 \arcsin\sqrt{{{latex(half, 4)}}} = {{{turn}}}^\circ",
         )
 

@@ -12,16 +12,16 @@ from normgeo.normalizers.blocks import angle_of_decay
 def balance_of_steps(
     rate: Array | float, decay: float, square: float, memory: Array, shape: tuple[int, ...]
 ) -> Equilibrium:
-    """The equilibrium of w ← cw − ηp, c = 1 − ηλ, for a stationary p that is unrelated to w.
+    """The equilibrium of w ← νw − ηp, ν = 1 − ηλ, for a stationary p that is unrelated to w.
 
-        ‖w‖² = η² E‖p‖² (1 + 2cT)/(1 − c²),    1 − cos(angle) = ηλ (1 − ηλT)/(1 + 2cT)
+        ‖w‖² = η² E‖p‖² (1 + 2ντ)/(1 − ν²),    1 − cos(angle) = ηλ (1 − ηλτ)/(1 + 2ντ)
 
-    w is the sum of c^k p over the steps before, so that its square and its product with the next w
+    w is the sum of ν^k p over the steps before, so that its square and its product with the next w
     are sums of the products of steps.
 
     Args:
         rate: η. decay: λ. square: E‖p‖². shape: of the result.
-        memory: T = Σ c^(k−1) r_k over k ≥ 1, with r_k the correlation of steps k apart, of any
+        memory: τ = Σ ν^(k−1) r_k over k ≥ 1, with r_k the correlation of steps k apart, of any
             shape that goes with η.
 
     """
@@ -35,13 +35,13 @@ def balance_of_steps(
 def angles_of_steps(kept: Array, memory: Array, lengths: Array) -> Array:
     """The angle of a step w ← rw − p at any norm, for a stationary p, (B,).
 
-        E w·p = −T E‖p‖²,    tan(angle) = √(U² − T²U⁴)/(r + TU²),    U = ‖p‖/‖w‖
+        E w·p = −τ E‖p‖²,    tan(angle) = √(U² − τ²U⁴)/(r + τU²),    U = ‖p‖/‖w‖
 
-    w holds the steps before, so that p goes on outward. Where TU would be 1 or more, w cannot
-    have taken such steps for as long as they are remembered: it is the first one, T = 0.
+    w holds the steps before, so that p goes on outward. Where τU would be 1 or more, w cannot
+    have taken such steps for as long as they are remembered: it is the first one, τ = 0.
 
     Args:
-        kept: r. memory: T = Σ r^(k−1) r_k over k ≥ 1, with r_k the correlation of p k steps apart.
+        kept: r. memory: τ = Σ r^(k−1) r_k over k ≥ 1, with r_k the correlation of p k steps apart.
         lengths: U; all (B,).
 
     """

@@ -28,7 +28,7 @@ from normgeo.base.text import text
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizer import Memory, Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
-from normgeo.dynamics.schedules import Schedule, schedule_of
+from normgeo.dynamics.schedules import Schedule, rates_of
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective, ObjectivePoint
@@ -91,7 +91,7 @@ def descend(
     rule = optimizer_of(optimizer)
     affine = rate if affine_rate is None else affine_rate
     instance_of("model", model, NormalizedGLM)
-    first = rate.rates(np.zeros(1))[0] if isinstance(rate, Schedule) else rate
+    first = rates_of(rate, np.zeros(1))[0] if isinstance(rate, Schedule) else rate
     real_number("rate", first, above=0)
     decay, steps = real_number("decay", decay, least=0), whole_number("steps", steps, 1)
 
@@ -105,10 +105,10 @@ def descend(
     t = np.arange(steps + 1)
     is_weight = np.zeros(model.layout.size, dtype=bool)
     is_weight[model.layout.weights] = True
-    rates = schedule_of(rate).rates(t)
+    rates = rates_of(rate, t)
     etas = (
         np.where(is_weight, *both)
-        for both in zip(rates, schedule_of(affine, "affine_rate").rates(t), strict=True)
+        for both in zip(rates, rates_of(affine, t, "affine_rate"), strict=True)
     )
 
     theta, decays = model.pack().astype(np.float64), np.where(is_weight, decay, 0.0)

@@ -204,9 +204,9 @@ def _scales(objective: BlockObjective, changes: _Changes) -> dict[str, float]:
     F = fisher(model, objective.objective.X)
     sizes = np.sqrt(np.diagonal(F.restrict(changes.theta)).reshape(4, -1).mean(axis=1))
     _, other, b, g = (float(size) for size in sizes)
-    # A change dw of the block's own size would change g z as a whole, as dg = g does.
-    gains = model.pack()[model.layout.gains]
-    w = g * float(lengths(gains)) / (len(gains) or 1) ** 0.5 / objective.own_norm
+    # A change dw of the block's own size would change its g z as a whole, as dg = g does.
+    gains = model.pack()[model.layout.gains][objective.neurons]
+    w = g * float(np.sqrt(np.mean(gains**2))) / objective.own_norm
     return {
         "F of the doubled w": w * w,
         BETWEEN: w * other,

@@ -82,7 +82,7 @@ class Lion(ScaleFree):
         return np.broadcast_to(rate * decay, np.shape(sphere_gradient))
 
     def _memory(self, lost: Array) -> Array:
-        """T = (2/π) Σ c^(k−1) arcsin ρ_k over k ≥ 1, with ρ_k = ρ₁β₂^(k−1) and c = 1 − ηλ.
+        """τ = (2/π) Σ ν^(k−1) arcsin ρ_k over k ≥ 1, with ρ_k = ρ₁β₂^(k−1) and ν = 1 − ηλ.
 
         Power by power of the arcsine, each a geometric series in k.
         """
@@ -106,11 +106,11 @@ class Lion(ScaleFree):
         memory = float(self._memory(np.asarray(lost)))
         share = lost * (1 - lost * memory) / (1 + 2 * (1 - lost) * memory) / 2
         return (
-            rf"c &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
-            rf"= {latex(lost)}, \quad T = \frac{{2}}{{\pi}} \sum_{{k \ge 1}} c^{{k-1}} "
+            rf"\nu &= 1 - \eta\lambda, \quad \eta\lambda = {latex(rate)} \cdot {latex(decay)} "
+            rf"= {latex(lost)}, \quad \tau = \frac{{2}}{{\pi}} \sum_{{k \ge 1}} \nu^{{k-1}} "
             rf"\arcsin\rho_k = {latex(memory)}",
-            r"\lVert w^*\rVert^2 &= \frac{\eta KD\,(1 + 2cT)}{\lambda(2 - \eta\lambda)}, "
+            r"\lVert w^*\rVert^2 &= \frac{\eta KD\,(1 + 2\nu\tau)}{\lambda(2 - \eta\lambda)}, "
             rf"\quad \lVert w^*\rVert = {latex(float(norm))}",
-            r"\theta^* &= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \eta\lambda T)}{2(1 + 2cT)}} "
+            r"\theta^* &= 2 \arcsin\sqrt{\frac{\eta\lambda(1 - \eta\lambda\tau)}{2(1 + 2\nu\tau)}} "
             rf"= 2 \arcsin\sqrt{{{latex(share, 4)}}} = {{{latex(float(np.degrees(angle)))}}}^\circ",
         )

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from normgeo.base.arguments import entry_of
+from typing import Any
+
+import numpy as np
+
+from normgeo.base.arguments import entry_of, shown
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
@@ -24,7 +30,26 @@ def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
     """Return an optimizer, or the one with this key of OPTIMIZERS.
 
     Raises:
-        ValueError: an unknown key.
+        ValueError: an unknown key, or an optimizer whose update is none.
 
     """
-    return entry_of("optimizer", optimizer, OPTIMIZERS, Optimizer)
+    rule: Optimizer = entry_of("optimizer", optimizer, OPTIMIZERS, Optimizer)
+    if rule is optimizer:
+        _require_steps(rule)
+    return rule
+
+
+def _require_steps(rule: Optimizer) -> None:
+    """Refuse one that does not answer a gradient with a step: a sum would hide that."""
+    theta, ones = np.zeros(2), np.ones(2)
+    found: Any = rule.update(rule.init(theta), theta, ones, ones, theta)
+    step = found[0] if isinstance(found, tuple) and len(found) == 2 else None
+    if not isinstance(step, np.ndarray) or step.shape != theta.shape:
+        raise Refusal(
+            text(
+                "The `update` of an optimizer must return a step, an array of the shape of θ, and "
+                "what it remembers; that of {name!r} returns {found}.",
+                name=type(rule).__name__,
+                found=shown(found),
+            )
+        )

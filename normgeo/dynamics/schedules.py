@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from normgeo.base.arguments import real_number
+from normgeo.base.arguments import real_number, shown
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 
 
 class Schedule(ABC):
@@ -17,7 +20,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def rates(self, steps: Array) -> Array:
-        """Return η_t, of the shape of `steps`."""
+        """Return η_t ≥ 0, of the shape of `steps`; infinite ones end a run."""
 
 
 @final
@@ -56,6 +59,26 @@ class Exponential(Schedule):
         return rates
 
 
-def schedule_of(rate: float | Schedule, name: str = "rate") -> Schedule:
-    """Return a schedule, or the constant one of a number; `name` is that of the argument."""
-    return rate if isinstance(rate, Schedule) else Constant(real_number(name, rate, least=0))
+def rates_of(rate: float | Schedule, steps: Array, name: str = "rate") -> Array:
+    """Return η_t of a schedule, or a constant one, for each step; `name` is that of the argument.
+
+    Raises:
+        Refusal: a bad number, or a schedule that gives anything else than rates.
+
+    """
+    if not isinstance(rate, Schedule):
+        return Constant(real_number(name, rate, least=0)).rates(steps)
+    rates, found = np.empty(0), rate.rates(steps)
+    with suppress(TypeError, ValueError, RuntimeError):
+        rates = np.asarray(found)
+    if rates.shape != steps.shape or rates.dtype.kind not in "fiu" or not (rates >= 0).all():
+        raise Refusal(
+            text(
+                "The `rates` of a schedule must return numbers of 0 or more, one for each step; "
+                "those of `{name}` return {found} for {count} steps.",
+                name=name,
+                found=shown(found),
+                count=len(steps),
+            )
+        )
+    return rates

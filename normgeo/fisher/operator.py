@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from operator import add
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,6 +108,48 @@ class Fisher(LinearOperator):
                 variance=variance,
             ),
         )
+
+    def matvec(self, x: Any) -> Any:
+        """Return Fx, of the shape of x: (P,), or (P, 1).
+
+        Raises:
+            ValueError: an x of another shape, or of anything but finite numbers.
+
+        """
+        vector = self._vectors("x", x)
+        if vector.ndim == 2 and vector.shape[1] > 1:
+            raise Refusal(
+                text(
+                    "`matvec` takes one vector, ({size},) or ({size}, 1); got `x` of shape "
+                    "{shape}. Use `matmat` for several.",
+                    size=self.layout.size,
+                    shape=vector.shape,
+                )
+            )
+        return super().matvec(vector)
+
+    def matmat(self, X: Any) -> Any:
+        """Return FX (P, k), for k vectors as the columns of X (P, k); raises as `matvec` does."""
+        return super().matmat(self._columns(X, "X"))
+
+    def dot(self, x: Any) -> Any:
+        """Return `F @ x`: the product with a vector or with columns; with an operator, another one.
+
+        Raises:
+            ValueError: as `matvec` does.
+
+        """
+        other = isinstance(x, LinearOperator) or np.isscalar(x)
+        operand: Any = x if other else self._vectors("x", x)
+        return super().dot(operand)
+
+    def rmatvec(self, x: Any) -> Any:
+        """Return Fᵀx, which is Fx."""
+        return self.matvec(x)
+
+    def rmatmat(self, X: Any) -> Any:
+        """Return FᵀX, which is FX."""
+        return self.matmat(X)
 
     def quad(self, v: ArrayLike) -> float:
         """Return vᵀFv, for v (P,): twice the KL of a small step v, in nats per case."""
@@ -240,17 +282,24 @@ class Fisher(LinearOperator):
             )
         return np.asarray(x)
 
-    def _columns(self, V: ArrayLike) -> Array:
-        columns = real_array("V", V, 2)
-        if len(columns) != self.layout.size:
+    def _columns(self, V: ArrayLike, name: str = "V") -> Array:
+        return self._vectors(name, real_array(name, V, 2))
+
+    def _vectors(self, name: str, V: ArrayLike) -> Array:
+        """A vector (P,), or several as columns (P, k)."""
+        vectors = real_array(name, V, 1, 2)
+        if len(vectors) != self.layout.size:
             raise Refusal(
                 text(
-                    "A vector of parameters must have {size} entries; got {count}.",
+                    "Vectors of parameters must be ({size},), or columns ({size}, k), in the order "
+                    "of `layout`; got `{name}` of shape {shape}. Transpose it where they are its "
+                    "rows.",
                     size=self.layout.size,
-                    count=len(columns),
+                    name=name,
+                    shape=vectors.shape,
                 )
             )
-        return columns
+        return vectors
 
     def _matvec(self, x: Array) -> Array:
         return self._matmat(x.reshape(-1, 1))[:, 0]

@@ -251,22 +251,20 @@ class _Search:
 
         There is one before the change and after it; with `moved`, the two differ.
         """
-        one = replace(self.normalizer, groups=1)
+        # Any ε > 0 decides alike: where C'²(v + ε) = C²(v' + ε) for all that share v, C'² = rC²
+        # and v' = rv, so r is 1. At 1 float64 can tell it from rounding.
+        eps = 1 if self.normalizer.eps else 0
+        one = replace(self.normalizer, groups=1, eps=eps)
         pairs = np.repeat(groups + 0.0, len(inputs), axis=0), np.tile(inputs, (len(groups), 1))
-        found = np.zeros(len(pairs[0]), dtype=bool)
-        # C'²v − C²v' is linear in ε: where it vanishes at 0 and at 1, it does at every ε, also
-        # at one that float64 could not tell from rounding.
-        for eps in (0, 1) if self.normalizer.eps else (0,):
-            _, before, after = self.evaluated(replace(one, eps=eps), shape, *pairs)
-            if not moved and self.changes_first_group:
-                after = before
-            holds = ((before.v > TOLERANCE) & (after.v > TOLERANCE)).all(axis=(-2, -1))
-            if moved:
-                left, right = after.C**2 * before.v, before.C**2 * after.v
-                differs = abs(left - right) > TOLERANCE * (left + right + 1)
-                holds &= differs.any(axis=(-2, -1))
-            found |= holds
-        return found.reshape(len(groups), len(inputs))
+        _, before, after = self.evaluated(one, shape, *pairs)
+        if not moved and self.changes_first_group:
+            after = before
+        holds = ((before.v > TOLERANCE) & (after.v > TOLERANCE)).all(axis=(-2, -1))
+        if moved:
+            left, right = after.C**2 * before.v, before.C**2 * after.v
+            differs = abs(left - right) > TOLERANCE * (left + right + 1)
+            holds = holds & differs.any(axis=(-2, -1))
+        return np.broadcast_to(holds, len(pairs[0])).reshape(len(groups), len(inputs))
 
     def place(self, candidate: _Candidate) -> tuple[int, ...]:
         """Return what candidates of one sum are compared by: W first, then X, then γ."""

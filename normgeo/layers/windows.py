@@ -63,10 +63,10 @@ class Sliding:
         )
 
     def windows(self, images: Array, how: Arrangement) -> Array:
-        """Return every window of images (N, C, H, W), a case each, (N·H'·W', C·h·w).
+        """Return every window of images (N, C, rows, columns), a case each, (windows, features).
 
-        A batch statistic over these rows is one over N × H × W of each channel. The windows are
-        those of all channels, of a convolution in groups too.
+        A batch statistic over these rows is one over the cases and places of each channel. The
+        windows are those of all channels, of a convolution in groups too.
 
         Raises:
             ValueError: weights that are no convolution of such images.
@@ -141,9 +141,10 @@ def _shown(counts: tuple[int, ...]) -> str:
 def _refused(images: Array, how: Arrangement) -> Refusal:
     return Refusal(
         text(
-            "Images of a convolution must have shape (N, C, H, W) with the {channels} channels of "
-            "its kernel, or a multiple of them, in as many groups as divide its neurons; and with "
-            "their padding be no smaller than it; got {images} for weights of shape {weights}.",
+            "Images of a convolution must have shape (N, C, rows, columns) with the {channels} "
+            "channels of its kernel, or a multiple of them, in as many groups as divide its "
+            "neurons; and with their padding be no smaller than it; got {images} for weights of "
+            "shape {weights}.",
             channels=how.channels,
             images=images.shape,
             weights=how.tensor,

@@ -22,7 +22,8 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import GRADIENTS, WEIGHTS, found_in
 from normgeo.recordings.format import HAS_GRADIENT, HAS_TURN, Header, frame, read_file
 from normgeo.recordings.lock import lock
-from normgeo.recordings.tensors import Tensor, Turning
+from normgeo.recordings.tensors import Tensor
+from normgeo.recordings.turning import Turning
 
 Numbers = float | Mapping[str, float]
 """One number for all tensors, or one for each name."""

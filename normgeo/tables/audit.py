@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.claims import (
     DEPENDS,
@@ -31,7 +30,6 @@ from normgeo.claims import (
     VERDICTS,
     Audited,
     Measured,
-    audit,
 )
 from normgeo.tables import formats
 from normgeo.tables.table import Table
@@ -57,11 +55,6 @@ EXAMPLES_TOLD = text(
     seeds=len({example.seed for example in EXAMPLES}),
     sizes=len({example.cases for example in EXAMPLES}),
 )
-
-
-def checked(settings: object, progress: Progress) -> tuple[Audited, ...]:
-    """The audit as a page computes it; no setting changes it."""
-    return tuple(audit(progress))
 
 
 def listing(audited: Sequence[Audited], room: int) -> str:

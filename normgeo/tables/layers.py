@@ -13,7 +13,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Proposal
-from normgeo.layers.every_layer import Told
+from normgeo.layers.loading import Told
 from normgeo.layers.place import freedoms
 from normgeo.layers.report import LayerReport
 from normgeo.tables.layer import notes_on_names

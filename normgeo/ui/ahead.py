@@ -24,11 +24,11 @@ from normgeo.base.budget import MEGABYTE, PAGES
 from normgeo.base.cache import Cache
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice
+from normgeo.claims import checked
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.settings import RULES, Settings
-from normgeo.tables.audit import checked
 from normgeo.ui import results
 
 SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0" leaves all to those who ask

@@ -21,11 +21,12 @@ from normgeo.claims import (
     PAPER_SAYS,
     PRACTICE,
     Audited,
+    checked,
 )
 from normgeo.pictures.style.printing import to_pdf
 from normgeo.settings import Settings
 from normgeo.tables import report
-from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, checked, counts
+from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
 from normgeo.ui import results, url
 from normgeo.ui.export_row import download, why_no_browser

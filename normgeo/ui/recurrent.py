@@ -127,6 +127,11 @@ def cells(settings: Settings, drawn: Any) -> None:
                 "is left out. In an LSTM the state is h and c together."
             ),
             text(
+                "Letters are those of the paper: σ(·) is the logistic function, f, i and o are "
+                "the forget, input and output gates of an LSTM, z and r the update and reset "
+                "gates of a GRU, u what the state may become."
+            ),
+            text(
                 "Each gate has its own μ and σ here. As printed in Eq. 20 "
                 "and 23, all gates of a product share one: `gate_by_gate=False` in Python."
             ),

@@ -98,7 +98,7 @@ POOL = Pool(
     # Imports take seconds: they are done before the first computation waits for them.
     prepare=(
         partial(import_module, "normgeo.pictures"),
-        partial(import_module, "normgeo.tables.audit"),
+        partial(import_module, "normgeo.claims"),
         DATASETS[Settings.dataset].load,
     ),
 )

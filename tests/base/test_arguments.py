@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from normgeo.base import arguments
 from normgeo.base.arguments import (
     entry_of,
+    file_path,
     instance_of,
     real_number,
     seed_number,
@@ -286,3 +287,16 @@ def test_what_arrived_is_shown_in_one_line() -> None:
             return "a\n\x1b[2Jb"
 
     assert shown(Loud()) == "a \\x1b[2Jb"
+
+
+@pytest.mark.parametrize("found", [3, None, b"run"])
+def test_what_gives_no_path_is_refused_as_no_path(found: object) -> None:
+    class Place:
+        def __fspath__(self) -> object:
+            return found
+
+        def __repr__(self) -> str:
+            return "Place()"
+
+    with pytest.raises(Refusal, match=r"^`path` must be the path of a file; got Place\(\)\.$"):
+        file_path("path", Place())

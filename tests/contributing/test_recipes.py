@@ -75,7 +75,7 @@ SELECTED: Sequence[dict[str, str]] = (
         "optimizer": "sign_descent",
         "steps": "20",
     },
-    {"family": "trials", "dataset": "iris"},
+    {"family": "trials", "dataset": "iris", "draws": "25", "tab": "how_far"},
 )
 # Trainings that show nothing new need not be long.
 SHORT = {"epochs": "1", "task": "rows", "rnn": "tanh", "sequences": "4"}
@@ -86,6 +86,8 @@ TITLES = {
     "Add a family": "twelve-trial binomial",
     "Add an optimizer": "signed gradient descent",
     "Add a data set": "Friedman",
+    "Add a tab": "In a number",
+    "Add a setting": "batches drawn",
 }
 
 # In one process: what the commands print, and what the menus of the pages offer.
@@ -102,7 +104,7 @@ audited = functools.cache(functools.partial(tuple, normgeo.claims.audit()))
 normgeo.claims.audit = lambda progress: audited()  # once, for the command and the page
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
-from normgeo.ui import results
+from normgeo.ui import ahead, results
 
 normgeo.claims.EXAMPLES = normgeo.claims.EXAMPLES[1:2]  # a small one: what is new is in all
 # Workers would begin with all examples: what they compute is computed here, and comes from there.
@@ -139,7 +141,8 @@ for query, page in itertools.product(queries, sorted(Path("pages").glob("*.py"))
     assert not warnings, (page, warnings)
     assert not app.error, (page, [e.value for e in app.error])
     titles |= {option for box in app.selectbox for option in box.options}
-print(json.dumps({**printed, "titles": sorted(titles)}))
+    titles |= {one.label for one in (*app.tabs, *app.number_input)}
+print(json.dumps({**printed, "titles": sorted(titles), "ahead": [*ahead.OPENED]}))
 """
 
 
@@ -196,5 +199,6 @@ def test_recipes_reach_tables_audit_figures_and_pages(tmp_path: Path) -> None:
         {file.stem for file in (tmp_path / name).glob("*.html")} for name in ("friedman", "iris")
     ]
     assert "spread" in drawn[0]
+    assert "spread" in said["ahead"]
     assert drawn[1] - drawn[0] == {"training"}, "its network is taught classes"
     run(root, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/claims", "-k", "twice")

@@ -111,6 +111,8 @@ def test_bad_sources_are_refused_in_a_sentence(tmp_path: Path) -> None:
         "The function that gives the rows must return an iterator of arrays (n, D); got None."
     ):
         gathered(Rows.of(lambda: None))
+    with says("Rows must come as matrices (n, D) of real numbers; got [[1.0], [1.0, 2.0]]."):
+        gathered(Rows.of(lambda: iter([[[1.0], [1.0, 2.0]]])))
     with says("`dtype` must be float32, float64 or None; got 'float16'."):
         Rows.of(X, dtype="float16")
     with says(

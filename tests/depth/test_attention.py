@@ -79,7 +79,7 @@ def test_an_eps_only_lowers_the_logits(X, rng):
     assert head.bound(X) == ideal.bound(X)
 
 
-# By hand; without a norm, A W_q with A⁻ᵀ W_k is the full freedom, and the others parts of it.
+# By hand; without a norm, Ω W_q with Ω⁻ᵀ W_k is the full freedom, and the others parts of it.
 BY_HAND = {
     "standard": {"traded", "row_traded", "gain_traded"},
     "rms": {"q_times", "k_times", "traded", "gain_traded"},
@@ -104,7 +104,7 @@ def test_floats_agree_with_every_verdict_and_no_seed_changes_one(normalizer):
 
 
 def test_equal_gains_of_the_standard_head_let_any_mixing_pass():
-    """With gains of 1, A W_q with A⁻ᵀ W_k is ignored without a norm, and not with one."""
+    """With gains of 1, Ω W_q with Ω⁻ᵀ W_k is ignored without a norm, and not with one."""
 
     def mixed(at, d):
         plain = at._replace(g_q=at.g_q / at.g_q, g_k=at.g_k / at.g_k)

@@ -9,9 +9,11 @@ import pytest
 from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.base.refusal import Refusal
 from normgeo.depth import ignored as module
-from normgeo.depth.blocks import PLACES
-from normgeo.depth.changes import BLOCK, CHANGES, Change, reflection
+from normgeo.depth.blocks import PLACES, Block
+from normgeo.depth.changes import BLOCK, CHANGES, Change, Drawn, reflection
 from normgeo.depth.ignored import residual_ignored
+from normgeo.depth.norm import Gain
+from normgeo.depth.residual import Parts
 from normgeo.depth.verdict import ContradictionError
 from normgeo.invariance.exact import fractions
 
@@ -186,6 +188,40 @@ def _columns_plus_half(at, place, drawn):
 
 def _nothing(at, place, drawn):
     return at
+
+
+def test_changes_of_one_block_are_what_their_titles_say(rng, subtests):
+    """A verdict alone does not tell "any vector added to c" from another c."""
+    F, D, M, H, draw = 2, 4, 5, 3, rng.standard_normal
+    blocks = tuple(
+        Block(Gain(draw(D), draw(D)), draw((M, D)), draw(M), draw((D, M)), draw(D))
+        for _ in range(BLOCK + 2)
+    )
+    at = Parts(draw((D, F)), draw(D), blocks, Gain(draw(D), draw(D)), draw((H, D)), draw(H))
+    d = Drawn(3.0, draw(D), draw(M), draw(D), draw(M), draw(), draw(H), reflection(draw(D)))
+    block = blocks[BLOCK]
+    for key, said in {
+        "columns_plus": {"V": block.V + np.ones((D, 1)) * d.h, "c": block.c + d.t * np.ones(D)},
+        "bias_plus": {"c": block.c + d.a},
+        "reads_times": {"W": 3 * block.W},
+        "writes_times": {"V": 3 * block.V, "c": 3 * block.c},
+        "hidden_traded": {
+            "W": np.diag(d.hidden) @ block.W,
+            "b": block.b * d.hidden,
+            "V": block.V @ np.diag(1 / d.hidden),
+        },
+    }.items():
+        with subtests.test(key=key):
+            changed = CHANGES[key].apply(at, PLACES["pre"], d)
+            assert all(
+                one is two for one, two in zip(at, changed, strict=True) if one is not blocks
+            )
+            others = [changed.blocks[i] is one for i, one in enumerate(blocks) if i != BLOCK]
+            assert others == [True] * (len(blocks) - 1)
+            expected = block._replace(**said)
+            for name in ("W", "b", "V", "c"):
+                now, wanted = getattr(changed.blocks[BLOCK], name), getattr(expected, name)
+                np.testing.assert_allclose(now, wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("apply", "symbol"), [(_columns_plus_half, "✗"), (_nothing, "✓")])

@@ -176,6 +176,22 @@ def test_two_neurons_under_layer_norm_have_no_curvature_at_all(X):
     }
 
 
+@pytest.mark.parametrize(("gain", "norm"), [(1e-6, 1), (1e6, 1), (1, 1e-6), (1, 1e6)])
+def test_gain_or_norm_of_one_neuron_makes_nothing_zero_and_no_zero_a_number(X, gain, norm):
+    """What is far below the others is small by its own gain, and not by rounding."""
+    model = start(NORMALIZERS["batch"], "gaussian")
+    of_first = np.array([1.0, 0, 0, 0])
+    W, g = model.W * norm ** of_first[:, None], model.g * gain**of_first
+    rows = table(NormalizedGLM(model.normalizer, "gaussian", W, model.b, g), X)
+    assert {name for name, row in rows.items() if row.reason} == {
+        BETWEEN,
+        "F between w and b",
+        "F between w and g",
+    }
+    for name, row in rows.items():
+        assert row.reason or row.measured == pytest.approx(THEORY[name], rel=1e-6, abs=1e-20)
+
+
 def test_a_method_without_a_scale_has_no_block_to_double(X):
     sentence = (
         "Only a homogeneous block of weights may change its norm and leave z alone; standard has "

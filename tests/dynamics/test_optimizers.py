@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, NormalizedGLM, descend
+from normgeo.base.refusal import Refusal
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
+from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.scale_free import ScaleFree
-from normgeo.dynamics.schedules import Constant, Exponential
+from normgeo.dynamics.schedules import Constant, Exponential, Schedule
 from tests.dynamics.started import start
 from tests.refused import says
 from tests.stepping import stepping
@@ -250,6 +252,74 @@ def test_a_rate_that_outgrows_floating_point_ends_the_run(cases):
     assert run.steps + 1 == run.diverged.step < 10
     assert np.isfinite(run.norms).all()
     assert np.isfinite(run.predicted_norms).all()
+
+
+class Returning(Schedule):
+    """A schedule of somebody else."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def rates(self, steps):
+        return self.found
+
+
+def test_what_is_no_schedule_is_refused_in_a_sentence(cases, subtests):
+    model = start(NORMALIZERS["layer"])
+    for found, told, count in [
+        (None, "None", 1),
+        ("ten", "'ten'", 1),
+        ([[0.1], [0.1, 0.2]], "[[0.1], [0.1, 0.2]]", 1),
+        (np.full(1, np.nan), "array([nan])", 1),
+        (np.full(1, -0.1), "array([-0.1])", 1),
+        (np.full(1, 0.1), "array([0.1])", 3),
+    ]:
+        with (
+            subtests.test(found=told),
+            says(
+                "The `rates` of a schedule must return numbers of 0 or more, one for each step; "
+                f"those of `rate` return {told} for {count} steps."
+            ),
+        ):
+            descend(model, *cases, steps=2, rate=Returning(found))
+    with pytest.raises(Refusal, match="those of `affine_rate` return None for 3 steps"):
+        descend(model, *cases, steps=2, affine_rate=Returning(None))
+
+
+class Stepping(Optimizer):
+    """An optimizer of somebody else."""
+
+    key = title = "own"
+
+    def __init__(self, found):
+        self.found = found
+
+    def update(self, memory, theta, gradient, rates, decays):
+        return self.found
+
+    def angles(self, course):
+        raise AssertionError
+
+    def effective_rates(self, rates, decay, norms):
+        raise AssertionError
+
+
+def test_what_is_no_optimizer_is_refused_in_a_sentence(cases, subtests):
+    model = start(NORMALIZERS["layer"])
+    for found, told in [
+        (None, "None"),
+        (np.ones(2), "array([1., 1.])"),
+        ((1.0, ()), "(1.0, ())"),
+        ((np.ones(3), ()), "(array([1., 1., 1.]), ())"),
+    ]:
+        with (
+            subtests.test(found=told),
+            says(
+                "The `update` of an optimizer must return a step, an array of the shape of θ, and "
+                f"what it remembers; that of 'Stepping' returns {told}."
+            ),
+        ):
+            descend(model, *cases, Stepping(found), steps=2)
 
 
 # Mini-batches.

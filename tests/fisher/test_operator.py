@@ -555,7 +555,41 @@ def test_solve_says_when_it_did_not_converge():
         ),
         (
             lambda m, X: fisher(m, X).quad([1.0, 2.0]),
-            "A vector of parameters must have 42 entries; got 2.",
+            "Vectors of parameters must be (42,), or columns (42, k), in the order of `layout`; "
+            "got `V` of shape (2, 1). Transpose it where they are its rows.",
+        ),
+        *(
+            (
+                product,
+                "Vectors of parameters must be (42,), or columns (42, k), in the order of "
+                f"`layout`; got {got}. Transpose it where they are its rows.",
+            )
+            for product, got in [
+                (lambda m, X: fisher(m, X).matvec(np.ones(41)), "`x` of shape (41,)"),
+                (lambda m, X: fisher(m, X).rmatvec(np.ones(41)), "`x` of shape (41,)"),
+                (lambda m, X: fisher(m, X).matmat(np.ones((3, 42))), "`X` of shape (3, 42)"),
+                (lambda m, X: fisher(m, X).rmatmat(np.ones((3, 42))), "`X` of shape (3, 42)"),
+                (lambda m, X: fisher(m, X) @ np.ones(41), "`x` of shape (41,)"),
+                (lambda m, X: fisher(m, X).dot([[1.0, 2.0]]), "`x` of shape (1, 2)"),
+            ]
+        ),
+        (
+            lambda m, X: fisher(m, X).matvec(np.ones((42, 2))),
+            "`matvec` takes one vector, (42,) or (42, 1); got `x` of shape (42, 2). Use `matmat` "
+            "for several.",
+        ),
+        (
+            lambda m, X: fisher(m, X).matmat(np.ones(42)),
+            "`X` must have 2 axes; got an array of shape (42,).",
+        ),
+        (
+            lambda m, X: fisher(m, X) @ np.ones((42, 2, 2)),
+            "`x` must have 1 to 2 axes; got an array of shape (42, 2, 2).",
+        ),
+        (
+            lambda m, X: fisher(m, X) @ np.full(42, np.nan),
+            "`x` must hold finite numbers; got 42 NaN or infinite among 42. Remove or impute them "
+            "first.",
         ),
         (
             lambda m, X: fisher(m, X).solve(np.ones(42), -1.0),

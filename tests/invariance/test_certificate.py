@@ -652,6 +652,15 @@ def test_with_eps_a_yes_fails_once_the_scaled_variance_is_near_eps(name):
     assert change[4] > 0.99
 
 
+def test_a_sweep_of_one_row_is_of_the_first_unless_another_is_named():
+    W, X, _ = numbers()
+    first, named, other = (
+        sweep(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"], W, X, [3.0], **row).change
+        for row in ({}, {"index": 0}, {"index": 1})
+    )
+    assert first == named != other
+
+
 def test_a_frozen_sweep_refers_to_the_unchanged_batch():
     W, X, _ = numbers()
     frozen = Normalizer("batch", "batch", statistics="frozen")

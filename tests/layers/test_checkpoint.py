@@ -293,9 +293,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "images": (
         bad(layer="a.weight", x="images.npy"),
-        "Images of a convolution must have shape (N, C, H, W) with the 3 channels of its kernel, "
-        "or a multiple of them, in as many groups as divide its neurons; and with their padding be "
-        "no smaller than it; got (2, 3, 5, 5) for weights of shape (4, 3).",
+        "Images of a convolution must have shape (N, C, rows, columns) with the 3 channels of its "
+        "kernel, or a multiple of them, in as many groups as divide its neurons; and with their "
+        "padding be no smaller than it; got (2, 3, 5, 5) for weights of shape (4, 3).",
     ),
 }
 

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 from normgeo import layer_report, load_layer
 from normgeo.base.refusal import Refusal
 from normgeo.layers.checkpoint import Checkpoint
-from normgeo.layers.every_layer import every_layer, gradients_of
+from normgeo.layers.loading import every_layer, gradients_of
 from normgeo.tables.formats import render
 from normgeo.tables.layers import COLUMNS, layer_records, layers_table
 

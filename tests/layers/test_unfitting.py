@@ -7,7 +7,8 @@ import pytest
 
 from normgeo.base.refusal import Refusal
 from normgeo.layers.checkpoint import Checkpoint
-from normgeo.layers.loading import OF_CASES, read_layer, unfitting
+from normgeo.layers.loading import unfitting
+from normgeo.layers.reading import OF_CASES, read_layer
 from tests.pairwise import each
 
 LAYERS = {"fc.weight": (3, 4), "conv.weight": (4, 2, 3, 3), "out.weight": (5, 2)}

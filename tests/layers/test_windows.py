@@ -86,7 +86,10 @@ def test_how_a_kernel_moves_is_told(files: None) -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"stride": 2}, r"over images, \(N, C, H, W\); got no x\. Give images as x, or leave them out"),
+    (
+        {"stride": 2},
+        r"over images, \(N, C, rows, columns\); got no x\. Give images as x, or leave them out",
+    ),
     ({"stride": 0, "x": "x.npy"}, r"^`stride` must be a whole number"),
     ({"padding": "some", "x": "x.npy"}, r"^`padding` must be a whole number"),
     ({"dilation": (1, 2, 3), "x": "x.npy"}, r"for each of the 2 axes of a kernel; got 1 × 2 × 3"),

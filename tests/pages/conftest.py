@@ -15,10 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
 from normgeo.base.text import text
-from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding
+from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding, checked
 from normgeo.claims.claim import number
 from normgeo.settings import Settings
-from normgeo.tables.audit import checked
 from normgeo.ui import results
 
 APP = Path(__file__).parents[2] / "app.py"

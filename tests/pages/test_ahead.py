@@ -10,10 +10,10 @@ import pytest
 from normgeo.base.cache import HOUR, Cache
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
+from normgeo.claims import checked
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from normgeo.tables.audit import checked
 from normgeo.ui import ahead, results
 from normgeo.ui.frame import PAGES
 from normgeo.workers.run import Run

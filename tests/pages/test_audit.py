@@ -7,8 +7,9 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
+import streamlit as st
 
-from normgeo import tables
+from normgeo import claims
 from normgeo.claims import (
     CLAIMS,
     FAILS,
@@ -18,10 +19,11 @@ from normgeo.claims import (
     PAPER_SAYS,
     SIGNS,
     Audited,
+    checked,
 )
 from normgeo.settings import Settings
 from normgeo.tables import marks
-from normgeo.tables.audit import checked
+from normgeo.ui import audit
 from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
 from normgeo.ui.defects import SORRY
 from normgeo.ui.results import Found
@@ -161,7 +163,7 @@ def test_check_that_cannot_be_done_is_a_defect(shown, monkeypatch, nothing_kept,
         yield
 
     nothing_kept.clear()
-    monkeypatch.setattr(tables.audit, "audit", broken)
+    monkeypatch.setattr(claims, "audit", broken)
     page = shown("audit")
     assert [e.value for e in page.app.error] == [SORRY]
     (logged,) = defects
@@ -178,9 +180,40 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
         runs.append(1)
         yield from progress.over(done)
 
-    monkeypatch.setattr(tables.audit, "audit", slowly)
+    monkeypatch.setattr(claims, "audit", slowly)
     for _ in range(2):
         page = shown("audit")
         assert len(rows(page)) == len(CLAIMS)
         assert not page.app.get("progress"), "the bar goes away"
     assert runs == [1]
+
+
+class Elsewhere:
+    """What a session knows of its browser, at another address."""
+
+    def __init__(self, address):
+        self.url, self._context = address, st.context
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+
+@pytest.mark.parametrize(
+    ("address", "home"),
+    [
+        ("https://class.example/norms/audit?kind=paper&left=a/b", "https://class.example/norms/"),
+        ("http://localhost:8501/audit", "http://localhost:8501/"),
+        (None, ""),
+    ],
+)
+def test_links_of_a_report_lead_to_where_the_page_stands(shown, monkeypatch, address, home):
+    """Without an address there are none: the file would look for the pages beside itself."""
+    files = {}
+    monkeypatch.setattr(st, "context", Elsewhere(address))
+    monkeypatch.setattr(
+        audit, "download", lambda *given, file, help: files.update({given[2]: given[3]})
+    )
+    shown("audit")
+    links = re.findall(r'href="([^"]*)"', files["html"]().decode())
+    expected = {f"{home}invariance?statistics=frozen"} if home else set()
+    assert {link for link in links if link.endswith("?statistics=frozen")} == expected

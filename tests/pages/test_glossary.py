@@ -10,7 +10,8 @@ SYMBOLS = ["μ", "σ", "δ", "γ", "ε", "η", "θ", "λ", "φ", "ρ", "‖w‖"
 # Letters of TeX by their commands; upright words that are no symbols; what is no letter at all.
 GREEK = {
     "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
-    "theta": "θ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "phi": "φ",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ",
+    "sigma": "σ", "tau": "τ", "phi": "φ",
 }  # fmt: skip
 UPRIGHT = {"e", "id", "ReLU"}
 NO_SYMBOL = re.compile(
@@ -27,7 +28,9 @@ FORMULAS = [
     ("invariance", {"tab": "blackboard", "cell": "batch.case_rescaling"}),
     ("learning_rate", {"tab": "equilibrium", "steps": "60"}),
     ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "momentum"}),
+    ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "adam"}),
     ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "adamw"}),
+    ("learning_rate", {"tab": "equilibrium", "steps": "60", "optimizer": "lion"}),
     ("learning_rate", {"tab": "twin", "steps": "60"}),
     ("learning_rate", {"tab": "spiral", "steps": "60"}),
     ("learning_rate", {"tab": "fisher"}),
@@ -40,6 +43,7 @@ FORMULAS = [
     ("batch", {"tab": "equation", "dataset": "digits"}),
     ("recurrent", {"tab": "why"}),
     ("recurrent", {"tab": "why", "activation": "relu"}),
+    ("recurrent", {"tab": "cells"}),
     ("depth", {"tab": "why", "depth": "2"}),
     ("depth", {"tab": "attention", "depth": "2"}),
 ]

@@ -11,11 +11,10 @@ import pytest
 
 from normgeo import NORMALIZERS, TRANSFORMS, certify
 from normgeo.base.cache import cached
-from normgeo.claims import CLAIMS, FAILS, HOLDS, Audited, Finding
+from normgeo.claims import CLAIMS, FAILS, HOLDS, Audited, Finding, checked
 from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from normgeo.tables.audit import checked
 from normgeo.ui import results, verdict_table
 from normgeo.ui.teaching import predict_cell
 

@@ -5,7 +5,9 @@ import pytest
 
 from normgeo import Recorder, findings, read_recording
 from normgeo.base.numbers import number
+from normgeo.base.progress import Progress, Stop
 from normgeo.pictures import PICTURES
+from normgeo.pictures.your_network.checkpoints import read_run
 from normgeo.pictures.your_network.training import POINTS, of_run
 from normgeo.pictures.your_network.training_figure import MOST, drawn_blocks, figure
 from normgeo.recordings.example import EXAMPLE
@@ -24,6 +26,24 @@ def recorded(path, walks, decay=0.1):
         for weights in walks:
             recorder.step({"w": weights}, 0.1, decay=decay, gradients={"w": weights})
     return read_recording(path)
+
+
+def test_reading_of_checkpoints_is_told_after_each_and_ends_where_it_is_stopped(tmp_path, rng):
+    walk, heard = rng.standard_normal((4, 3, 5)), []
+    files = [tmp_path / f"net_{k}.npz" for k in range(4)]
+    for file, W in zip(files, walk, strict=True):
+        np.savez(file, **{"fc.weight": W})
+
+    def report(done, steps):
+        heard.append((done, steps))
+        if done == most:
+            raise Stop
+
+    for most in (4, 2):
+        run = read_run(files, rate=0.1, progress=Progress(report))
+        expected = np.linalg.norm(walk[:most], axis=2)
+        np.testing.assert_allclose(run.norms.reshape(most, -1), expected, rtol=1e-6)
+    assert heard == [(1, 4), (2, 4), (3, 4), (4, 4), (1, 4), (2, 4)]
 
 
 def test_measured_lines_are_the_recorded_numbers():

@@ -107,9 +107,22 @@ def test_balance_is_where_the_optimizer_says() -> None:
 
 
 def test_stated_settings_take_the_place_of_those_of_training() -> None:
-    """A small step turns by an angle that its rate decides alone."""
-    slow, slower = (made(rate=rate)[0].values["angle"] for rate in (1e-6, 1e-7))
-    assert np.array(slow) / np.array(slower) == pytest.approx(10, rel=1e-5)
+    """Each of them alone; a small step turns by an angle that goes with its rate."""
+    here, usual = EXAMPLES[Settings.layer], np.array(made()[0].values["angle"])
+    trained = {name: getattr(here, name) for name in ("optimizer", "rate", "decay", "batch_size")}
+    for stated, of_report in (
+        ({"rate": 0.03}, {"rate": 0.03}),
+        ({"decay": 0.02}, {"decay": 0.02}),
+        ({"trained_by": "lion"}, {"optimizer": "lion"}),
+    ):
+        report = layer_report(load_layer([here.path]), **trained | of_report)
+        assert report.angles is not None
+        result = made(**stated)[0]
+        expected = np.degrees(report.angles[report.block_of])
+        assert result.values["angle"] == pytest.approx(expected), stated
+        assert np.abs(expected / usual - 1).min() > 0.001, stated
+    slow = np.array(made(rate=here.rate / 1e6)[0].values["angle"])
+    assert usual / slow == pytest.approx(1e6, rel=0.02)
     large = made(layer_eps=1.0)[0]
     assert large.shorter is not None
     assert large.shorter[0] > 0.05

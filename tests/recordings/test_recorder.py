@@ -13,7 +13,8 @@ from normgeo import NORMALIZERS, Normalizer, Recorder, read_recording, record_ch
 from normgeo.base.refusal import Refusal
 from normgeo.dynamics.adam import AdamW
 from normgeo.recordings import format as layout
-from normgeo.recordings.tensors import Tensor, Turning
+from normgeo.recordings.tensors import Tensor
+from normgeo.recordings.turning import Turning
 from tests.pairwise import first
 from tests.refused import says
 

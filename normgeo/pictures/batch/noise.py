@@ -204,7 +204,10 @@ STUDY = Study(
         "the number of cases N, then fall faster, and at m = N the errors are 0. A method that "
         "treats each case by itself has no such errors."
     ),
-    uses=(*DATA, "method"),
+    uses=(
+        *DATA,
+        "method",
+    ),
     compute=compute,
     table=_table,
     cost=_cost,

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from normgeo.base.arrays import Array
+from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.tensor_files import SUFFIXES, list_tensors
@@ -30,6 +31,7 @@ def read_run(
     decay: float = 0.0,
     steps: Sequence[int] | None = None,
     corrections: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> Recording:
     """Return what was recorded, or what checkpoints in the order of the run come to.
 
@@ -37,6 +39,7 @@ def read_run(
         files: a recording alone, or checkpoints. optimizer: of the run.
         rate, decay, steps: of checkpoints: η, λ, and how many steps there were before each.
         corrections: of the norms that the names of the first one propose, by `Checkpoint.of`.
+        progress: told after each checkpoint; stopped there, the run ends with it.
 
     Raises:
         ValueError: files that are neither, or what is missing. OSError: one that can't be read.
@@ -58,7 +61,7 @@ def read_run(
         path = Path(folder) / "run"
         biases = {layer.name: _bias_of(layer) for layer in layers if _has_bias(layer)}
         with Recorder(path, blocks, optimizer=optimizer, biases=biases) as recorder:
-            for file, step in zip(files, steps, strict=True):
+            for file, step in Progress.of(progress).over([*zip(files, steps, strict=True)]):
                 recorder.step(_weights(file, layers), rate, decay=decay, at=step)
         return read_recording(path)
 

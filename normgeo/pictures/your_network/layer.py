@@ -16,9 +16,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.layers.checkpoint import Checkpoint
 from normgeo.layers.epsilon import MUCH
-from normgeo.layers.every_layer import Told
 from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.loading import read_layer
+from normgeo.layers.loading import Told
+from normgeo.layers.reading import read_layer
 from normgeo.layers.report import LayerReport, layer_report
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.normalizers.named import NORMALIZERS

@@ -16,9 +16,9 @@ from normgeo.datasets.given_files import Given
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import list_tensors
 from normgeo.layers.checkpoint import Checkpoint, Proposal
-from normgeo.layers.every_layer import every_layer, gradients_of
-from normgeo.layers.loading import EXTRA, OF_CASES, WEIGHTS, read_layer, unfitting
+from normgeo.layers.loading import every_layer, gradients_of, unfitting
 from normgeo.layers.modules import Module, role_of
+from normgeo.layers.reading import EXTRA, OF_CASES, WEIGHTS, read_layer
 from normgeo.layers.report import layer_report
 from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import Neurons, corrections, neurons

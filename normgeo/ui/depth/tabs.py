@@ -156,7 +156,7 @@ def attention(settings: Settings, drawn: Any) -> None:
                 "become: by Cauchy and Schwarz, with equality where a key points as its query."
             ),
             text(
-                "Without a norm $W_q$ and $W_k$ may be mixed by any matrix A and its inverse, "
+                "Without a norm $W_q$ and $W_k$ may be mixed by any matrix Ω and its inverse, "
                 "apart from the gains; with one they may not, but each may be scaled by itself."
             ),
         )

@@ -19,15 +19,13 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
-from normgeo.layers.loading import WEIGHTS
+from normgeo.layers.reading import WEIGHTS
+from normgeo.pictures.your_network.own_run import RUN
 
 ONE = 50 * MEGABYTE
 """Bytes of the uploads of a session together; Streamlit takes no larger file (`maxUploadSize`)."""
 ALL = 400 * MEGABYTE
 """Bytes of the uploads of all sessions of a server."""
-
-RUN = "training"
-"""What files are for: a layer, or a recorded run; EXTRA is what else is known of the layer."""
 
 Content = tuple[str, bytes]  # a name, and what it names
 

@@ -9,13 +9,14 @@ import streamlit as st
 from normgeo.base.budget import memory
 from normgeo.base.text import text
 from normgeo.datasets.opened import opened
-from normgeo.layers.loading import WEIGHTS
 from normgeo.layers.modules import ROLES
+from normgeo.layers.reading import WEIGHTS
 from normgeo.models.families import FAMILIES
+from normgeo.pictures.your_network.own_run import RUN
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.your_network import uploads
-from normgeo.ui.your_network.files import ONE, RUN, files
+from normgeo.ui.your_network.files import ONE, files
 from normgeo.ui.your_network.own import Own, held
 
 PROPOSED = "\0"  # no path of a norm

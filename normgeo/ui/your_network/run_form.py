@@ -8,6 +8,7 @@ from normgeo.base.text import text
 from normgeo.datasets.opened import opened
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons
+from normgeo.pictures.your_network.own_run import RUN
 from normgeo.pictures.your_network.training import Run
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
@@ -15,8 +16,7 @@ from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import points
 from normgeo.ui.your_network import exports, uploads
-from normgeo.ui.your_network.files import RUN
-from normgeo.ui.your_network.run import OwnRun, held
+from normgeo.ui.your_network.run import ChosenRun, held
 from normgeo.ui.your_network.sortable import sortable
 
 
@@ -85,7 +85,7 @@ def _light(block: int | None) -> None:
         mine.block = block
 
 
-def _ways(mine: OwnRun | None) -> None:
+def _ways(mine: ChosenRun | None) -> None:
     """Say whose run it is, and draw the way to the other."""
     there = opened().files.get(RUN, {})
     if mine is None and not there:
@@ -113,10 +113,10 @@ def _ways(mine: OwnRun | None) -> None:
         )
 
 
-def _ask(mine: OwnRun | None) -> None:
+def _ask(mine: ChosenRun | None) -> None:
     """Ask for a recording or checkpoints, and for the step of each of these."""
     with st.expander(
-        str(text("A run of your own")), expanded=mine is not None and bool(mine.shown)
+        str(text("A run of your own")), expanded=mine is not None and bool(mine.there.checkpoints)
     ):
         uploads.place(RUN, text("A recording, or two checkpoints and more"))
         st.caption(
@@ -130,14 +130,14 @@ def _ask(mine: OwnRun | None) -> None:
             )
         )
         uploads.named()
-        if mine is not None and mine.shown:
+        if mine is not None and mine.there.checkpoints:
             _steps(mine)
 
 
-def _steps(mine: OwnRun) -> None:
+def _steps(mine: ChosenRun) -> None:
     """Draw the step of each checkpoint, in a table where it can be changed."""
     file, step = str(text("checkpoint")), str(text("step of the optimizer"))
-    names, steps = zip(*mine.shown, strict=True)
+    names, steps = zip(*mine.there.checkpoints, strict=True)
     edited = st.data_editor(
         {file: [*names], step: [*steps]},
         key=f"own_steps_{id(mine)}_{steps}",

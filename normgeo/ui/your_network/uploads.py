@@ -8,9 +8,10 @@ import streamlit as st
 
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.tensor_files import SUFFIXES
-from normgeo.layers.loading import EXTRA, WEIGHTS
+from normgeo.layers.reading import EXTRA, WEIGHTS
+from normgeo.pictures.your_network.own_run import RUN
 from normgeo.ui.your_network import own, run
-from normgeo.ui.your_network.files import RUN, files, hold
+from normgeo.ui.your_network.files import files, hold
 
 OF_LAYER = (WEIGHTS, *EXTRA)
 SEVERAL = (WEIGHTS, RUN)
