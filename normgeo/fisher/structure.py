@@ -222,8 +222,8 @@ def _curved(parts: Iterable[Part], family: Family) -> Iterator[Curved]:
 def _factor(family: Family, at: ModelLinearization, V: Array, times: float) -> Array:
     root = family.covariance_root_operator(at.s)
     columns = np.empty((V.shape[1], at.s.size))
-    for column, v in zip(columns, V.T, strict=True):
-        column[...] = root(at.jvp(v)).reshape(-1)
+    for some in at.stacks(len(columns)):
+        columns[some] = root(at.jvp(V.T[some])).reshape(-1, at.s.size)
     columns /= np.sqrt(times)
     return columns.T
 
