@@ -23,7 +23,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import triangle
 from normgeo.base.text import text
-from normgeo.fisher.cluster_sums import Inputs, Summing, Sums, Visit, Visitor, merged
+from normgeo.fisher.cluster_sums import Places, Summing, merged
 from normgeo.fisher.packed_columns import PackedColumns
 from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization, Part
@@ -31,11 +31,11 @@ from normgeo.models.rows import Linearized, Merge
 
 T = TypeVar("T")
 
+Pair = tuple[int, int]
+"""Two neurons, or their places in a cluster."""
+
 BlockOf = Callable[[Array, int, int], Array]
 """Given an array and two neurons, the view of it (p, p) that is their block."""
-
-Places = Sequence[tuple[tuple[int, int], tuple[int, int]]]
-"""The places in a cluster of two neurons, and the neurons."""
 
 Curved = tuple[ModelLinearization, Callable[[Array], Array]]
 """The derivative of s over some of the cases, and the map V ↦ A'' V there."""
@@ -179,21 +179,19 @@ class FisherStructure:
         """Return an array of which some (p, p) blocks are filled, by the pair of neurons."""
         D = self.at.layout.features
         each = [(cluster, inside) for cluster in self.clusters if (inside := _of(cluster, pairs))]
+        clusters, summing = [cluster for cluster, _ in each], self._summing
 
-        def adding(inside: Places) -> Visitor:
-            def visitor(F: Array) -> Visit:
-                grams = [(place, block(F, *pair)[:D, :D]) for place, pair in inside]
+        def places_in(F: Array) -> list[Places]:
+            return [
+                [(place, block(F, *pair)[:D, :D]) for place, pair in inside] for _, inside in each
+            ]
 
-                def visit(inputs: Inputs, k: Array) -> None:
-                    for (i, j), gram in grams:
-                        inputs.add_gram(gram, k[i, j])
-
-                return visit
-
-            return visitor
-
-        F, found = self._sums(shape, [(cluster, adding(inside)) for cluster, inside in each])
-        for (_, inside), sums in zip(each, found, strict=True):
+        F, found = self.at.gathered(
+            lambda parts: summing.over(parts, shape, clusters, places_in), merged
+        )
+        radial = summing.radial(self._first, clusters)
+        for (_, inside), of_cluster, q in zip(each, found, radial, strict=True):
+            sums = replace(of_cluster, radial=q)
             for (i, j), pair in inside:
                 (S, Q), (S_other, Q_other) = sums.radial_halves(i), sums.radial_halves(j)
                 here = block(F, *pair)
@@ -206,13 +204,6 @@ class FisherStructure:
                 if i == j:
                     here[...] = (here + here.T) / 2
         return F
-
-    def _sums(self, shape: tuple[int, ...], wanted: Sequence[tuple[Array, Visitor]]) -> Sums:
-        """Sum over the cases for some clusters, in one pass, with an array that each adds to."""
-        summing = self._summing
-        visited, found = self.at.gathered(lambda parts: summing.over(parts, shape, wanted), merged)
-        radial = summing.radial(self._first, [cluster for cluster, _ in wanted])
-        return visited, [replace(it, radial=q) for it, q in zip(found, radial, strict=True)]
 
 
 def _curved(parts: Iterable[Part], family: Family) -> Iterator[Curved]:
@@ -232,8 +223,8 @@ def _all_joined(these: list[Array], others: list[Array]) -> list[Array]:
     return [triangle(np.concatenate(both)) for both in zip(these, others, strict=True)]
 
 
-def _of(cluster: Array, pairs: Sequence[tuple[int, int]]) -> Places:
-    """The pairs of neurons within a cluster, by their places in it."""
+def _of(cluster: Array, pairs: Iterable[Pair]) -> list[tuple[Pair, Pair]]:
+    """The pairs of neurons within a cluster, each beneath its places in it."""
     place = {int(h): i for i, h in enumerate(cluster)}
     return [((place[i], place[j]), (i, j)) for i, j in pairs if i in place and j in place]
 

@@ -193,6 +193,7 @@ def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, m
     whole = fisher(model, X).to_dense()
     monkeypatch.setattr(cluster_sums, "CASES", 4)
     monkeypatch.setattr(cluster_sums, "FEATURES", 2)
+    monkeypatch.setattr(cluster_sums, "CACHED", 16)  # of two pairs of neurons
     F = fisher(model, X)
     assert relative(F.to_dense() - whole, whole) < 1e-14
     assert relative(F.diagonal() - whole.diagonal(), whole) < 1e-14
