@@ -116,16 +116,14 @@ class FisherStructure:
             ValueError: it would take more than `max_bytes`.
 
         """
-        shape = self.at.cases * self.at.layout.neurons, V.shape[1]
-        check_size(shape, max_bytes, text("A factor times vectors"))
-        found: list[Array] = self._factors(V, list, add)
-        if len(found) == 1:
-            return found[0]
-        factor, done = np.empty(shape[::-1]), 0
-        for part in found:
-            factor[:, done : done + len(part)] = part.T
-            done += len(part)
-        return factor.T
+        N, H, k = self.at.cases, self.at.layout.neurons, V.shape[1]
+        check_size((N * H, k), max_bytes, text("A factor times vectors"))
+        factor, done = np.empty((k, N, H)), 0
+        for part in self._factors(V, list, add):
+            stop = done + part.shape[1]
+            factor[:, done:stop] = part
+            done = stop
+        return factor.reshape(k, N * H).T
 
     def factor_triangle(self, V: Array) -> Array:
         """Return the R of B V = QR, which has its singular values and right vectors.
@@ -133,14 +131,37 @@ class FisherStructure:
         Outputs of clusters that are apart have each their own R, on the diagonal, (m, k).
         """
         packed = self.packed(V)
-        each = self._factors(
-            packed.V, lambda parts: reduce(_all_joined, map(packed.triangles, parts)), _all_joined
+        return packed.together(
+            self._apart(packed, triangle, lambda R, S: triangle(np.concatenate([R, S])))
         )
-        return packed.together(each)
+
+    def factor_root(self, V: Array) -> Array:
+        """Return an R with RᵀR = (B V)ᵀ(B V), as `factor_triangle` does, sooner.
+
+        It is known to the root of rounding, counted in the largest of it.
+        """
+        packed = self.packed(V)
+        return packed.together(
+            [_root(gram) for gram in self._apart(packed, lambda M: M.T @ M, add)]
+        )
 
     def packed(self, V: Array) -> PackedColumns:
         """Return columns V (P, k) packed by the clusters."""
         return PackedColumns.of(V, self.clusters, self.at.layout)
+
+    def _apart(
+        self, packed: PackedColumns, of: Callable[[Array], Array], merge: Merge[Array]
+    ) -> list[Array]:
+        """Return what is made of the outputs of each cluster, and merged over parts."""
+
+        def join(these: list[Array], others: list[Array]) -> list[Array]:
+            return [merge(*both) for both in zip(these, others, strict=True)]
+
+        return self._factors(
+            packed.V,
+            lambda parts: reduce(join, ([of(M) for M in packed.apart(part)] for part in parts)),
+            join,
+        )
 
     def _factors(self, V: Array, step: Callable[[Iterator[Array]], T], merge: Merge[T]) -> T:
         family, times = self.family, self.at.cases * self.phi
@@ -211,16 +232,18 @@ def _curved(parts: Iterable[Part], family: Family) -> Iterator[Curved]:
 
 
 def _factor(family: Family, at: ModelLinearization, V: Array, times: float) -> Array:
-    root = family.covariance_root_operator(at.s)
-    columns = np.empty((V.shape[1], at.s.size))
-    for some in at.stacks(len(columns)):
-        columns[some] = root(at.jvp(V.T[some])).reshape(-1, at.s.size)
-    columns /= np.sqrt(times)
-    return columns.T
+    """The effects (k, n, H) of columns V (P, k) on a part, each neuron's cases side by side."""
+    root, directions = family.covariance_root_operator(at.s), V.T / np.sqrt(times)
+    effects: Array = np.empty((len(directions), *at.s.shape[::-1])).mT
+    for some in at.stacks(len(effects)):
+        effects[some] = root(at.jvp(directions[some]))
+    return effects
 
 
-def _all_joined(these: list[Array], others: list[Array]) -> list[Array]:
-    return [triangle(np.concatenate(both)) for both in zip(these, others, strict=True)]
+def _root(gram: Array) -> Array:
+    squares, vectors = np.linalg.eigh(gram)
+    root: Array = np.sqrt(np.maximum(squares, 0))[:, None] * vectors.T
+    return root
 
 
 def _of(cluster: Array, pairs: Iterable[Pair]) -> list[tuple[Pair, Pair]]:

@@ -33,8 +33,8 @@ def test_products_and_triangles_of_columns_are_those_of_each_column(name, rng):
         packed = F.structure.packed(V)
         found = packed.unpacked(F @ packed.V)
         np.testing.assert_allclose(found, dense @ V, rtol=0, atol=1e-13 * size)
-        R = F.structure.factor_triangle(V)
-        np.testing.assert_allclose(R.T @ R, V.T @ dense @ V, rtol=0, atol=1e-12 * size)
+        for R in (F.structure.factor_triangle(V), F.structure.factor_root(V)):
+            np.testing.assert_allclose(R.T @ R, V.T @ dense @ V, rtol=0, atol=1e-12 * size)
 
 
 def test_as_many_sums_as_one_neuron_has_columns(rng):
