@@ -14,10 +14,13 @@ from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization, ParameterLayout, Part
 
 CASES = 1024
-"""That are multiplied at once: their strip and its weighted copy stay in cache."""
-
-FEATURES = 196
 """That are multiplied at once."""
+
+FEATURES = 16
+"""Rows of a Gram matrix that are computed at once, up to its diagonal."""
+
+CACHED = 2**17
+"""Numbers that stay in a processor's cache."""
 
 
 @final
@@ -33,26 +36,25 @@ class Inputs:
         gram: Array = self.X.T @ self.X
         return gram
 
-    def add_gram(self, into: Array, k: Array) -> None:
-        """Add the lower triangle of X̂ᵀ diag(k) X̂, (D, D), by strips of its columns."""
-        if k[0] == k[-1] and (k == k[0]).all():
-            if k[0]:
-                into += k[0] * self.gram
-        elif self.X.shape[1] <= FEATURES and k.min() >= 0:
-            # A product with its own transpose is half the work.
-            weighted = np.sqrt(k)[:, None] * self.X
-            into += weighted.T @ weighted
-        else:
-            for start in range(0, self.X.shape[1], FEATURES):
-                columns = slice(start, start + FEATURES)
-                into[start:, columns] += self.X[:, start:].T @ (k[:, None] * self.X[:, columns])
+    def add_grams(self, into: list[Array], k: Array) -> None:
+        """Add the lower triangles of X̂ᵀ diag(k) X̂, (D, D) each, for m weights k (m, n)."""
+        (n, D), steady = self.X.shape, (k == k[:, :1]).all(axis=1)
+        for one in np.flatnonzero(steady & (k[:, 0] != 0)):
+            into[one] += k[one, 0] * self.gram
+        varying, step = np.flatnonzero(~steady), max(1, CACHED // (FEATURES * n))
+        each = [varying[start : start + step] for start in range(0, len(varying), step)]
+        for start in range(0, D, FEATURES):
+            stop = min(start + FEATURES, D)
+            strip = np.ascontiguousarray(self.X[:, start:stop].T)
+            for some in each:
+                weighted = (k[some, None] * strip).reshape(-1, n)
+                products = (weighted @ self.X[:, :stop]).reshape(len(some), -1, stop)
+                for one, product in zip(some, products, strict=True):
+                    into[one][start:stop, :stop] += product
 
 
-Visit = Callable[[Inputs, Array], None]
-"""Given X̂ of n cases and MᵀKM/N (c, c, n) of them and the c neurons of a cluster."""
-
-Visitor = Callable[[Array], Visit]
-"""Given an array of zeros, what adds to it."""
+Places = Sequence[tuple[tuple[int, int], Array]]
+"""Two places in a cluster, and the array (D, D) that the Gram products of their neurons add to."""
 
 
 @final
@@ -94,7 +96,7 @@ class ClusterSums:
 
 
 Sums = tuple[Array, list[ClusterSums]]
-"""What was visited, and the sums of each cluster."""
+"""An array of Gram products, and the sums of each cluster."""
 
 
 def merged(these: Sums, others: Sums) -> Sums:
@@ -123,26 +125,26 @@ class Summing:
         self,
         parts: Iterable[Part],
         shape: tuple[int, ...],
-        wanted: Sequence[tuple[Array, Visitor]],
+        clusters: Sequence[Array],
+        places_in: Callable[[Array], Sequence[Places]],
     ) -> Sums:
-        """Sum over parts for some clusters, in one pass, and have each visited."""
-        most = max((len(cluster) for cluster, _ in wanted), default=1)
+        """Sum over parts for some clusters, in one pass, their Gram products in one array."""
+        most = max(map(len, clusters), default=1)
         D, R = self.layout.features, self.layout.per_neuron - self.layout.features
-        visited = np.zeros(shape)
-        visits = [(cluster, visitor(visited)) for cluster, visitor in wanted]
-        sizes = [len(cluster) for cluster, _ in wanted]
+        sizes, grams = map(len, clusters), np.zeros(shape)
         found = [ClusterSums(np.zeros((R, D, c, c)), np.zeros((R, R, c, c))) for c in sizes]
+        each = list(zip(clusters, places_in(grams), found, strict=True))
         for _, part in parts:
             at = part.whole
-            apart = most == 1 and wanted and not at.scale.shared_by_neurons
+            apart = most == 1 and each and not at.scale.shared_by_neurons
             for rows in portions(part.cases, most):
                 inputs = Inputs(_features(part, rows))
                 if apart:
-                    self._add_apart(part, rows, inputs, visits, found)
+                    self._add_apart(part, rows, inputs, each)
                     continue
-                for (cluster, visit), sums in zip(visits, found, strict=True):
-                    self._add(part, rows, inputs, cluster, visit, sums)
-        return visited, found
+                for cluster, places, sums in each:
+                    self._add(part, rows, inputs, cluster, places, sums)
+        return grams, found
 
     def _add(
         self,
@@ -150,7 +152,7 @@ class Summing:
         rows: slice,
         inputs: Inputs,
         cluster: Array,
-        visit: Visit,
+        places: Places,
         sums: ClusterSums,
     ) -> None:
         X, c = inputs.X, len(cluster)
@@ -159,38 +161,40 @@ class Summing:
         K = (K / self.times).astype(X.dtype, copy=False)
         M = self.mixed(part, cluster, rows).astype(X.dtype, copy=False)
         KM = K @ M if coupled else K * M
-        visit(inputs, np.ascontiguousarray(np.moveaxis(M.mT @ KM, 0, -1)))
+        (i, j), into = np.transpose([place for place, _ in places]), [gram for _, gram in places]
+        inputs.add_grams(into, np.ascontiguousarray((M.mT @ KM)[:, i, j].T))
         z = part.z[rows][:, cluster]
         roles = [np.ones_like(z), z][: len(sums.rest)]
         for r, role in enumerate(roles):
             products = X.T @ (role[:, :, None] * KM).reshape(len(X), -1)
             sums.weights[r] += products.reshape(-1, c, c)
+            weighted = role[:, :, None] * K
             for t, other in enumerate(roles):
                 if coupled:
-                    sums.rest[r, t] += (role[:, :, None] * K * other[:, None, :]).sum(axis=0)
+                    sums.rest[r, t] += np.einsum("nhl,nl->hl", weighted, other)
                 else:
-                    sums.rest[r, t].flat[:: c + 1] += (role * K[:, :, 0] * other).sum(axis=0)
+                    sums.rest[r, t].flat[:: c + 1] += (weighted[:, :, 0] * other).sum(axis=0)
 
     def _add_apart(
         self,
         part: ModelLinearization,
         rows: slice,
         inputs: Inputs,
-        visits: Sequence[tuple[Array, Visit]],
-        found: Sequence[ClusterSums],
+        each: Sequence[tuple[Array, Places, ClusterSums]],
     ) -> None:
         """`_add` for clusters of one neuron each, whose K and M are numbers, all at once."""
-        X, alone = inputs.X, np.concatenate([cluster for cluster, _ in visits])
+        X, alone = inputs.X, np.concatenate([cluster for cluster, _, _ in each])
         K = self.family.covariance_diagonal(part.s[rows][:, alone]).T / self.times
         M = (self.mixing.diagonal() / part.whole.sigma)[0, alone]
         M = (M if part.gain is None else part.gain[alone] * M)[:, None]
         z = part.z[rows][:, alone].T
-        weights = (K * M**2).astype(X.dtype, copy=False)
-        roles = [np.ones_like(z), z][: len(found[0].rest)]
+        inputs.add_grams(
+            [gram for _, ((_, gram),), _ in each], (K * M**2).astype(X.dtype, copy=False)
+        )
+        roles = [np.ones_like(z), z][: len(each[0][2].rest)]
         to_weights = [(role * K * M).astype(X.dtype, copy=False) @ X for role in roles]
         rest = [[(role * K * other).sum(axis=1) for other in roles] for role in roles]
-        for i, ((_, visit), sums) in enumerate(zip(visits, found, strict=True)):
-            visit(inputs, weights[i, None, None])
+        for i, (_, _, sums) in enumerate(each):
             for r in range(len(roles)):
                 sums.weights[r, :, 0, 0] += to_weights[r][i]
                 for t in range(len(roles)):

@@ -98,16 +98,7 @@ class Fisher(LinearOperator):
             )
         else:  # without a pass: F among the biases is E[A'']/φ
             variance = self.phi * float(self.diagonal()[self.layout.biases].mean())
-        if variance >= SATURATED:
-            return ()
-        return (
-            text(
-                "The {family} outputs are saturated: their mean variance A'' is {variance:.2g}, so "
-                "F is nearly zero, and what it does not see is not always a symmetry.",
-                family=family.title,
-                variance=variance,
-            ),
-        )
+        return saturation(family, variance)
 
     def matvec(self, x: Any) -> Any:
         """Return Fx, of the shape of x: (P,), or (P, 1).
@@ -347,6 +338,20 @@ def fisher(
     at = model.linearize(X)
     chosen = at if coupling == "exact" else at.own_neuron()
     return Fisher(chosen, model.family, model.phi, form, max_bytes)
+
+
+def saturation(family: Family, variance: float) -> tuple[str, ...]:
+    """Return a sentence on outputs of so small a mean variance A'', if it is small."""
+    if variance >= SATURATED:
+        return ()
+    return (
+        text(
+            "The {family} outputs are saturated: their mean variance A'' is {variance:.2g}, so "
+            "F is nearly zero, and what it does not see is not always a symmetry.",
+            family=family.title,
+            variance=variance,
+        ),
+    )
 
 
 def _finite(answer: Callable[[], Array]) -> Array:

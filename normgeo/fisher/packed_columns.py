@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from normgeo.base.arrays import Array
-from normgeo.base.subspaces import triangle
 from normgeo.models.linearization import ParameterLayout
 
 
@@ -60,15 +59,13 @@ class PackedColumns:
             ]
         return found.reshape(self.layout.size, found.shape[2])
 
-    def triangles(self, effects: Array) -> list[Array]:
-        """Return the R of each cluster's own outputs, of the effects (n·H, m) of the sums."""
-        n, H = len(effects) // self.layout.neurons, self.layout.neurons
-        outputs = effects.T.reshape(self.V.shape[1], n, H)
-        each = zip(self.clusters, self.columns, strict=True)
-        return [
-            triangle(outputs[: len(inside), :, cluster].reshape(len(inside), n * len(cluster)).T)
-            for cluster, inside in each
-        ]
+    def apart(self, effects: Array) -> Iterator[Array]:
+        """Yield the effects (n·c, k) of a cluster's columns on its outputs, of those (m, n, H)."""
+        for cluster, inside in zip(self.clusters, self.columns, strict=True):
+            own = effects.mT[: len(inside)]
+            if len(cluster) < self.layout.neurons:
+                own = own[:, cluster]
+            yield own.reshape(len(inside), len(cluster) * own.shape[2]).T
 
     def together(self, triangles: Sequence[Array]) -> Array:
         """Return an R (m, k) of all columns, from those of each cluster."""

@@ -65,8 +65,8 @@ class ProductStorage(Storage):
         def step(curved: Iterable[Curved]) -> Array:
             products = np.zeros(V.shape[::-1])
             for at, covariance_times in curved:
-                for place, v in enumerate(V.T):
-                    products[place] += at.vjp(covariance_times(at.jvp(v)))
+                for some in at.stacks(len(products)):
+                    products[some] += at.vjp(covariance_times(at.jvp(V.T[some])))
             return products
 
         products: Array = self.structure.curved(step, add)
@@ -79,10 +79,12 @@ class ProductStorage(Storage):
             restricted = np.zeros((V.shape[1], V.shape[1]))
             for at, covariance_times in curved:
                 ds = np.empty((V.shape[1], *at.s.shape))
-                for place, v in enumerate(V.T):
-                    ds[place] = at.jvp(v)
+                for some in at.stacks(len(ds)):
+                    ds[some] = at.jvp(V.T[some])
                 flat = ds.reshape(len(ds), -1)
-                restricted += np.stack([flat @ covariance_times(d).reshape(-1) for d in ds])
+                for some in at.stacks(len(ds)):
+                    bent = covariance_times(ds[some])
+                    restricted[some] += bent.reshape(len(bent), -1) @ flat.T
             return restricted
 
         restricted: Array = self.structure.curved(step, add)

@@ -23,7 +23,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import triangle
 from normgeo.base.text import text
-from normgeo.fisher.cluster_sums import Inputs, Summing, Sums, Visit, Visitor, merged
+from normgeo.fisher.cluster_sums import Places, Summing, merged
 from normgeo.fisher.packed_columns import PackedColumns
 from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization, Part
@@ -31,11 +31,11 @@ from normgeo.models.rows import Linearized, Merge
 
 T = TypeVar("T")
 
+Pair = tuple[int, int]
+"""Two neurons, or their places in a cluster."""
+
 BlockOf = Callable[[Array, int, int], Array]
 """Given an array and two neurons, the view of it (p, p) that is their block."""
-
-Places = Sequence[tuple[tuple[int, int], tuple[int, int]]]
-"""The places in a cluster of two neurons, and the neurons."""
 
 Curved = tuple[ModelLinearization, Callable[[Array], Array]]
 """The derivative of s over some of the cases, and the map V ↦ A'' V there."""
@@ -116,16 +116,14 @@ class FisherStructure:
             ValueError: it would take more than `max_bytes`.
 
         """
-        shape = self.at.cases * self.at.layout.neurons, V.shape[1]
-        check_size(shape, max_bytes, text("A factor times vectors"))
-        found: list[Array] = self._factors(V, list, add)
-        if len(found) == 1:
-            return found[0]
-        factor, done = np.empty(shape[::-1]), 0
-        for part in found:
-            factor[:, done : done + len(part)] = part.T
-            done += len(part)
-        return factor.T
+        N, H, k = self.at.cases, self.at.layout.neurons, V.shape[1]
+        check_size((N * H, k), max_bytes, text("A factor times vectors"))
+        factor, done = np.empty((k, N, H)), 0
+        for part in self._factors(V, list, add):
+            stop = done + part.shape[1]
+            factor[:, done:stop] = part
+            done = stop
+        return factor.reshape(k, N * H).T
 
     def factor_triangle(self, V: Array) -> Array:
         """Return the R of B V = QR, which has its singular values and right vectors.
@@ -133,14 +131,37 @@ class FisherStructure:
         Outputs of clusters that are apart have each their own R, on the diagonal, (m, k).
         """
         packed = self.packed(V)
-        each = self._factors(
-            packed.V, lambda parts: reduce(_all_joined, map(packed.triangles, parts)), _all_joined
+        return packed.together(
+            self._apart(packed, triangle, lambda R, S: triangle(np.concatenate([R, S])))
         )
-        return packed.together(each)
+
+    def factor_root(self, V: Array) -> Array:
+        """Return an R with RᵀR = (B V)ᵀ(B V), as `factor_triangle` does, sooner.
+
+        It is known to the root of rounding, counted in the largest of it.
+        """
+        packed = self.packed(V)
+        return packed.together(
+            [_root(gram) for gram in self._apart(packed, lambda M: M.T @ M, add)]
+        )
 
     def packed(self, V: Array) -> PackedColumns:
         """Return columns V (P, k) packed by the clusters."""
         return PackedColumns.of(V, self.clusters, self.at.layout)
+
+    def _apart(
+        self, packed: PackedColumns, of: Callable[[Array], Array], merge: Merge[Array]
+    ) -> list[Array]:
+        """Return what is made of the outputs of each cluster, and merged over parts."""
+
+        def join(these: list[Array], others: list[Array]) -> list[Array]:
+            return [merge(*both) for both in zip(these, others, strict=True)]
+
+        return self._factors(
+            packed.V,
+            lambda parts: reduce(join, ([of(M) for M in packed.apart(part)] for part in parts)),
+            join,
+        )
 
     def _factors(self, V: Array, step: Callable[[Iterator[Array]], T], merge: Merge[T]) -> T:
         family, times = self.family, self.at.cases * self.phi
@@ -179,21 +200,19 @@ class FisherStructure:
         """Return an array of which some (p, p) blocks are filled, by the pair of neurons."""
         D = self.at.layout.features
         each = [(cluster, inside) for cluster in self.clusters if (inside := _of(cluster, pairs))]
+        clusters, summing = [cluster for cluster, _ in each], self._summing
 
-        def adding(inside: Places) -> Visitor:
-            def visitor(F: Array) -> Visit:
-                grams = [(place, block(F, *pair)[:D, :D]) for place, pair in inside]
+        def places_in(F: Array) -> list[Places]:
+            return [
+                [(place, block(F, *pair)[:D, :D]) for place, pair in inside] for _, inside in each
+            ]
 
-                def visit(inputs: Inputs, k: Array) -> None:
-                    for (i, j), gram in grams:
-                        inputs.add_gram(gram, k[i, j])
-
-                return visit
-
-            return visitor
-
-        F, found = self._sums(shape, [(cluster, adding(inside)) for cluster, inside in each])
-        for (_, inside), sums in zip(each, found, strict=True):
+        F, found = self.at.gathered(
+            lambda parts: summing.over(parts, shape, clusters, places_in), merged
+        )
+        radial = summing.radial(self._first, clusters)
+        for (_, inside), of_cluster, q in zip(each, found, radial, strict=True):
+            sums = replace(of_cluster, radial=q)
             for (i, j), pair in inside:
                 (S, Q), (S_other, Q_other) = sums.radial_halves(i), sums.radial_halves(j)
                 here = block(F, *pair)
@@ -207,33 +226,28 @@ class FisherStructure:
                     here[...] = (here + here.T) / 2
         return F
 
-    def _sums(self, shape: tuple[int, ...], wanted: Sequence[tuple[Array, Visitor]]) -> Sums:
-        """Sum over the cases for some clusters, in one pass, with an array that each adds to."""
-        summing = self._summing
-        visited, found = self.at.gathered(lambda parts: summing.over(parts, shape, wanted), merged)
-        radial = summing.radial(self._first, [cluster for cluster, _ in wanted])
-        return visited, [replace(it, radial=q) for it, q in zip(found, radial, strict=True)]
-
 
 def _curved(parts: Iterable[Part], family: Family) -> Iterator[Curved]:
     return ((at, family.covariance_operator(at.s)) for _, at in parts)
 
 
 def _factor(family: Family, at: ModelLinearization, V: Array, times: float) -> Array:
-    root = family.covariance_root_operator(at.s)
-    columns = np.empty((V.shape[1], at.s.size))
-    for column, v in zip(columns, V.T, strict=True):
-        column[...] = root(at.jvp(v)).reshape(-1)
-    columns /= np.sqrt(times)
-    return columns.T
+    """The effects (k, n, H) of columns V (P, k) on a part, each neuron's cases side by side."""
+    root, directions = family.covariance_root_operator(at.s), V.T / np.sqrt(times)
+    effects: Array = np.empty((len(directions), *at.s.shape[::-1])).mT
+    for some in at.stacks(len(effects)):
+        effects[some] = root(at.jvp(directions[some]))
+    return effects
 
 
-def _all_joined(these: list[Array], others: list[Array]) -> list[Array]:
-    return [triangle(np.concatenate(both)) for both in zip(these, others, strict=True)]
+def _root(gram: Array) -> Array:
+    squares, vectors = np.linalg.eigh(gram)
+    root: Array = np.sqrt(np.maximum(squares, 0))[:, None] * vectors.T
+    return root
 
 
-def _of(cluster: Array, pairs: Sequence[tuple[int, int]]) -> Places:
-    """The pairs of neurons within a cluster, by their places in it."""
+def _of(cluster: Array, pairs: Iterable[Pair]) -> list[tuple[Pair, Pair]]:
+    """The pairs of neurons within a cluster, each beneath its places in it."""
     place = {int(h): i for i, h in enumerate(cluster)}
     return [((place[i], place[j]), (i, j)) for i, j in pairs if i in place and j in place]
 

@@ -133,7 +133,7 @@ class NormalizedGLM(Constant):
 
     def unpack(self, theta: Array) -> NormalizedGLM:
         """Return the model of the same kind with parameters θ (P,)."""
-        W, b, g = self.layout.split(theta)
+        W, b, g = self.layout.split(real_array("theta", theta, 1))
         return self._like(W, b, g, self.reference)
 
     def natural_parameter(self, X: ArrayLike) -> Array:

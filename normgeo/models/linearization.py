@@ -18,6 +18,9 @@ from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearizat
 
 T = TypeVar("T")
 
+STACK = 2**17
+"""Numbers of a stack of changes of s that are made at once."""
+
 
 @final
 @dataclass(frozen=True)
@@ -54,14 +57,14 @@ class ParameterLayout:
         return self._places()[:, self.features + 1 :].reshape(-1)
 
     def pack(self, W: Array, b: Array, g: Array | None) -> Array:
-        """Return θ (P,)."""
-        columns = [W, b[:, None]] + ([g[:, None]] if self.has_gain and g is not None else [])
-        return np.concatenate(columns, axis=1).reshape(-1)
+        """Return θ (…, P)."""
+        columns = [W, b[..., None]] + ([g[..., None]] if self.has_gain and g is not None else [])
+        return np.concatenate(columns, axis=-1).reshape(*b.shape[:-1], self.size)
 
     def split(self, theta: Array) -> tuple[Array, Array, Array | None]:
-        """Return views (W, b, g) of θ (P,); g is None without a gain."""
+        """Return views (W, b, g) of θ (…, P); g is None without a gain."""
         theta = np.asarray(theta)
-        if theta.shape != (self.size,):
+        if theta.shape[-1:] != (self.size,):
             raise Refusal(
                 text(
                     "`theta` must have shape ({size},): {neurons} neurons of {each} "
@@ -72,9 +75,9 @@ class ParameterLayout:
                     shape=theta.shape,
                 )
             )
-        rows = theta.reshape(self.neurons, self.per_neuron)
+        rows = theta.reshape(*theta.shape[:-1], self.neurons, self.per_neuron)
         D = self.features
-        return rows[:, :D], rows[:, D], rows[:, D + 1] if self.has_gain else None
+        return rows[..., :D], rows[..., D], rows[..., D + 1] if self.has_gain else None
 
     def _places(self) -> Array:
         return np.arange(self.size).reshape(self.neurons, self.per_neuron)
@@ -134,17 +137,22 @@ class ModelLinearization:
         return change(self)
 
     def jvp(self, dtheta: Array) -> Array:
-        """Return ds (N, H) for a change dθ (P,)."""
+        """Return ds (…, N, H) for changes dθ (…, P)."""
         dW, db, dg = self.layout.split(self._typed(dtheta))
-        ds = self._scaled(self.normalized.jvp(dW)) + db
-        return ds if dg is None else ds + self.z * dg
+        ds = self._scaled(self.normalized.jvp(dW)) + db[..., None, :]
+        return ds if dg is None else ds + self.z * dg[..., None, :]
 
     def vjp(self, U: Array) -> Array:
-        """Return the adjoint of `jvp` at U (N, H), (P,)."""
+        """Return the adjoint of `jvp` at U (…, N, H), (…, P)."""
         U = self._typed(U)
-        dg = None if self.gain is None else np.einsum("nh,nh->h", self.z, U)
+        dg = None if self.gain is None else np.einsum("nh,...nh->...h", self.z, U)
         dW = self.normalized.vjp_weights(self._scaled(U))
-        return self.layout.pack(dW, U.sum(axis=0), dg)
+        return self.layout.pack(dW, U.sum(axis=-2), dg)
+
+    def stacks(self, directions: int) -> Iterator[slice]:
+        """Cut directions so that their changes of s, taken at once, stay in cache."""
+        step = max(1, STACK // self.s.size)
+        return (slice(start, start + step) for start in range(0, directions, step))
 
     def own_neuron(self) -> ModelLinearization:
         """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""

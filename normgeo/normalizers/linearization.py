@@ -59,7 +59,7 @@ class Linearization:
         return sizes if self.stream is None else sizes + np.abs(self.stream)
 
     def jvp(self, dW: Array | None = None, dX: Array | None = None) -> Array:
-        """Return dz (N, H) for changes dW (H, D) and dX (N, D); None leaves one fixed.
+        """Return dz (…, N, H) for changes dW (…, H, D) and dX (…, N, D); None leaves one fixed.
 
         Raises:
             ValueError: both are None.
@@ -68,7 +68,9 @@ class Linearization:
         dW_centered, parts = None, []
         if dW is not None:
             dW_centered = self.center.project_weights(self._wide(dW), self.groups)
-            parts.append(self.centered_inputs @ dW_centered.T)
+            # One product for a stack of changes, with each neuron's cases side by side, as z has.
+            sums = dW_centered.reshape(-1, dW_centered.shape[-1]) @ self.centered_inputs.T
+            parts.append(sums.reshape(*dW_centered.shape[:-1], -1).mT)
         if dX is not None:
             parts.append(self.center.project_inputs(self._wide(dX)) @ self.centered_weights.T)
         if not parts:
@@ -79,16 +81,16 @@ class Linearization:
         return self.scale.differential(dC, dW_centered, self.point)
 
     def vjp(self, U: Array) -> tuple[Array, Array]:
-        """Return (dW (H, D), dX (N, D)), the adjoint of `jvp` at U (N, H)."""
+        """Return (dW (…, H, D), dX (…, N, D)), the adjoint of `jvp` at U (…, N, H)."""
         R, extra = self.scale.adjoint(U, self.point)
         return self._to_weights(R, extra), self.center.project_inputs(R @ self.centered_weights)
 
     def vjp_weights(self, U: Array) -> Array:
-        """Return the dW (H, D) of `vjp` alone."""
+        """Return the dW (…, H, D) of `vjp` alone."""
         return self._to_weights(*self.scale.adjoint(U, self.point))
 
     def vjp_inputs(self, U: Array) -> Array:
-        """Return the dX (N, D) of `vjp` alone."""
+        """Return the dX (…, N, D) of `vjp` alone."""
         R, _ = self.scale.adjoint(U, self.point)
         return self.center.project_inputs(R @ self.centered_weights)
 
@@ -118,7 +120,8 @@ class Linearization:
         return change.astype(np.result_type(change, self.z), copy=False)
 
     def _to_weights(self, R: Array, extra: Array | None) -> Array:
-        dW_centered = R.T @ self.centered_inputs
+        dW_centered = R.mT.reshape(-1, len(self.z)) @ self.centered_inputs
+        dW_centered = dW_centered.reshape(*R.shape[:-2], R.shape[-1], -1)
         if extra is not None:
             dW_centered = dW_centered + extra
         return self.center.project_weights(dW_centered, self.groups)
@@ -136,9 +139,9 @@ class OwnNeuronLinearization:
     full: Linearization
 
     def jvp(self, dW: Array) -> Array:
-        """Return (∂z_h/∂w_h) dw_h for every neuron, (N, H)."""
+        """Return (∂z_h/∂w_h) dw_h for every neuron, (…, N, H), for changes dW (…, H, D)."""
         return self.full.jvp(dW)
 
     def vjp_weights(self, U: Array) -> Array:
-        """Return the adjoint of `jvp` at U (N, H), (H, D)."""
+        """Return the adjoint of `jvp` at U (…, N, H), (…, H, D)."""
         return self.full.vjp_weights(U)

@@ -99,13 +99,14 @@ class RowsScale(Scale):
                     "reach the other blocks by their batch statistic."
                 )
             )
-        q = self.radial(dC, at)
-        change: Array = (dC - at.z * np.einsum("hd,hd->h", q, dW_centered)) / at.sigma
+        along = np.einsum("hd,...hd->...h", self.radial(dC, at), dW_centered)
+        change: Array = (dC - at.z * along[..., None, :]) / at.sigma
         return change
 
     def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
         V = U / at.sigma
-        return V, -np.einsum("nh,nh->h", V, at.z)[:, None] * self.radial(U, at)
+        along = np.einsum("...nh,nh->...h", V, at.z)
+        return V, -along[..., None] * self.radial(U, at)
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array:
         q: Array = self.products.astype(at.sigma.dtype) / at.sigma.T

@@ -55,11 +55,11 @@ class Scale(Statistic):
 
     @abstractmethod
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
-        """Return dz (N, H) for changes dC (N, H) and dW̃ (H, D), None where W is fixed."""
+        """Return dz (…, N, H) for changes dC (…, N, H) and dW̃ (…, H, D), None for a fixed W."""
 
     @abstractmethod
     def adjoint(self, U: Array, at: ScalePoint) -> tuple[Array, Array | None]:
-        """Return the adjoint of `differential` at U (N, H): the parts for dC and for dW̃."""
+        """Return the adjoint of `differential` at U (…, N, H): the parts for dC and for dW̃."""
 
     @abstractmethod
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
@@ -254,7 +254,7 @@ class LayerScale(AveragingScale):
 
     def average_product(self, U: Array, V: Array, groups: int = 1) -> Array:
         if groups == 1 and U.dtype == V.dtype and U.dtype.kind == "f":
-            mean: Array = np.vecdot(U, V)[..., None] / U.shape[-1]  # of one pass, in BLAS
+            mean: Array = np.einsum("...h,...h->...", U, V)[..., None] / U.shape[-1]  # of one pass
             return mean
         return self.average(U * V, groups)
 
@@ -287,8 +287,8 @@ class WeightScale(Scale):
 
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
         if dW_centered is not None:
-            radial = np.einsum("hd,hd->h", self.unit_rows(at), dW_centered)
-            dC = dC - at.z * radial
+            radial = np.einsum("...hd,...hd->...h", self.unit_rows(at), dW_centered)
+            dC = dC - at.z * radial[..., None, :]
         change: Array = dC / at.sigma
         return change
 

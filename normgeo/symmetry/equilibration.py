@@ -79,6 +79,7 @@ class Equilibrated:
         radial: g r/σ of a weight scale (H, D), else None. weights_only: whether b and g rest.
         condition: how much larger the rounding errors of z are than those of its size.
         saturated: whether an output is so certain that its A'' is 0 in floating point.
+        variance: the mean of A''.
 
     """
 
@@ -94,6 +95,7 @@ class Equilibrated:
     condition: float
     unit: float
     saturated: bool
+    variance: float
 
     @classmethod
     def of(
@@ -168,6 +170,7 @@ class Equilibrated:
             max(1.0, float((units.sums / z_sizes).max())) if uses_z else 1.0,
             float(np.finfo(it.z.dtype).eps),
             units.saturated,
+            units.variance,
         )
 
     @cached_property
@@ -257,6 +260,10 @@ class Equilibrated:
     def triangle(self, e: Array) -> Array:
         """The R of `effects` = QR, (k, k) or less, without an array of all cases."""
         return self.fisher.structure.factor_triangle(e[: self.at.layout.size])
+
+    def root(self, e: Array) -> Array:
+        """An R for `triangle`, sooner, known to the root of rounding of the largest effect."""
+        return self.fisher.structure.factor_root(e[: self.at.layout.size])
 
     def effects(self, e: Array) -> Array:
         """The change of the outputs (N·H, k) for changes e (P + m, k)."""

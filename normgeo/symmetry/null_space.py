@@ -19,7 +19,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import SAME, eigen_apart, graded_basis, gram_schmidt
 from normgeo.base.text import text
-from normgeo.fisher.operator import Fisher
+from normgeo.fisher.operator import Fisher, saturation
 from normgeo.fisher.structure import FisherStructure, check_size
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.linearization import ParameterLayout
@@ -161,7 +161,10 @@ def null_space(
         weights_only,
         F.which,
         F.layout,
-        (*F.notes, *_notes(E, singular_values, highest, coordinates.shape[1])),
+        (
+            *saturation(structure.family, E.variance),
+            *_notes(E, singular_values, highest, coordinates.shape[1]),
+        ),
     )
 
 
@@ -199,10 +202,12 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
     check_size(
         shape, E.fisher.max_bytes, text("The changes of the outputs along small eigenvectors")
     )
-    # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
-    mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
-    doubted = doubted - certain @ mixed
-    R = E.triangle(E.spread(doubted))
+    R = E.root(E.spread(doubted))
+    if np.linalg.norm(R) > E.rounding:  # not all are null
+        # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
+        mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
+        doubted = doubted - certain @ mixed
+        R = E.triangle(E.spread(doubted))
     _, found, turned = np.linalg.svd(R, full_matrices=True)
     # Fewer outputs than candidates: the rest of the candidates are null by counting.
     singular_values[doubtful] = 0.0

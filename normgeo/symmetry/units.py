@@ -28,6 +28,7 @@ class Units:
         inputs: the root mean squares of X (D,), in the cases' units. z: of z (H,).
         sums: of what z would be if nothing canceled (H,).
         saturated: whether an output is so certain that its A'' is 0 in floating point.
+        variance: the mean of A''.
 
     """
 
@@ -37,6 +38,7 @@ class Units:
     z: Array
     sums: Array
     saturated: bool
+    variance: float
 
     @classmethod
     def of(cls, at: Linearized, family: Family, weights_only: bool) -> Units:
@@ -45,14 +47,14 @@ class Units:
         by_case = len(it.sigma) > 1 or it.scale.shared_by_neurons
         features = _feature_sizes(at) if by_case and weights_only else None
         zeros = np.zeros(it.inputs.shape[1]), np.zeros(it.z.shape[1]), np.zeros(it.z.shape[1])
-        units = cls(by_case, features, *zeros, False)
+        units = cls(by_case, features, *zeros, False, 0.0)
 
         def step(parts: Iterator[Part]) -> Units:
             return reduce(Units._with, (units._of_part(part, family) for part in parts))
 
         found = at.gathered(step, Units._with)
         sizes = _or_one(found.inputs), _or_one(found.z), _or_one(found.sums)
-        return cls(by_case, features, *sizes, found.saturated)
+        return cls(by_case, features, *sizes, found.saturated, found.variance)
 
     def _of_part(self, part: Part, family: Family) -> Units:
         """What some of the cases add to the squares of the sizes."""
@@ -61,8 +63,9 @@ class Units:
             np.sqrt(part.share) * _root_mean_squares(M)
             for M in (self.scaled(it.inputs, it), it.z.astype(np.float64), it.sizes / it.sigma)
         )
-        saturated = bool((family.covariance_diagonal(part.at.s) <= 0).any())
-        return Units(self.by_case, self.features, inputs, z, sums, saturated)
+        variances = family.covariance_diagonal(part.at.s)
+        saturated, mean = bool((variances <= 0).any()), part.share * float(variances.mean())
+        return Units(self.by_case, self.features, inputs, z, sums, saturated, mean)
 
     def _with(self, other: Units) -> Units:
         return Units(
@@ -72,6 +75,7 @@ class Units:
             np.hypot(self.z, other.z),
             np.hypot(self.sums, other.sums),
             self.saturated or other.saturated,
+            self.variance + other.variance,
         )
 
     def scaled(self, X: Array, it: Linearization) -> Array:

@@ -24,6 +24,7 @@ from normgeo.fisher import cluster_sums, structure
 from normgeo.fisher.kl import kl
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.storage import STORAGES
+from normgeo.models import linearization
 from tests.drawn import varied_model_and_cases
 
 WITH_NAMES = dict.fromkeys([*NORMALIZERS.values(), *GRID.values()])
@@ -192,9 +193,24 @@ def test_dense_does_not_depend_on_how_cases_and_features_are_cut(name, family, m
     whole = fisher(model, X).to_dense()
     monkeypatch.setattr(cluster_sums, "CASES", 4)
     monkeypatch.setattr(cluster_sums, "FEATURES", 2)
+    monkeypatch.setattr(cluster_sums, "CACHED", 16)  # of two pairs of neurons
     F = fisher(model, X)
     assert relative(F.to_dense() - whole, whole) < 1e-14
     assert relative(F.diagonal() - whole.diagonal(), whole) < 1e-14
+
+
+@pytest.mark.parametrize("name", ["layer", "batch", "weight"])
+@every_family
+def test_products_do_not_depend_on_how_directions_are_cut(name, family, monkeypatch):
+    model, X = varied_model_and_cases(NORMALIZERS[name], family)
+    F = fisher(model, X)
+    V = np.random.default_rng(3).standard_normal((F.layout.size, 5))
+    asks = F.matmat, F.restrict, F.factor_times
+    together = [ask(V) for ask in asks]
+    for at_once in (1, 2):
+        monkeypatch.setattr(linearization, "STACK", at_once * len(X) * len(model.W))
+        for ask, whole in zip(asks, together, strict=True):
+            assert relative(ask(V) - whole, whole) < 1e-14
 
 
 @every_normalizer

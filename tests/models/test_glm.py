@@ -140,6 +140,16 @@ def test_linearization_is_the_slope_of_the_natural_parameter(words, rng):
 
 
 @every_pair
+def test_a_stack_of_directions_has_the_derivative_along_each(words, rng):
+    model, X, _ = draw(GRID[words], "gaussian", rng)
+    at = model.linearize(X)
+    theta, U = rng.standard_normal((3, model.layout.size)), rng.standard_normal((3, N, H))
+    for derivative, stack in ((at.jvp, theta), (at.vjp, U)):
+        alone = [derivative(one) for one in stack]
+        np.testing.assert_allclose(derivative(stack), alone, rtol=0, atol=1e-12)
+
+
+@every_pair
 def test_own_neuron_part_is_block_diagonal_and_its_adjoint_agrees(words, rng):
     """A change of neuron h alone: its own column of ds is kept, every other is dropped."""
     model, X, _ = draw(GRID[words], "gaussian", rng)
@@ -350,6 +360,9 @@ def test_parameters_of_another_number_are_refused_in_a_sentence():
     sentence = "`theta` must have shape (15,): 3 neurons of 5 parameters; got (14,)."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         model.unpack(np.zeros(14))
+    sentence = "`theta` must have 1 axis; got an array of shape (2, 15)."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        model.unpack(np.zeros((2, 15)))
 
 
 @pytest.mark.pairwise("cases", [1, 5])

@@ -61,6 +61,19 @@ def test_vjp_is_the_adjoint_of_jvp(normalizer, rng):
 
 
 @every_kind
+def test_a_stack_of_changes_has_the_derivative_of_each(normalizer, rng):
+    (W, X), reference = draw(rng), draw(rng)
+    at = normalizer.linearize(W, X, reference)
+    dW, dX, U = (rng.standard_normal((2, 3, *shape)) for shape in ((H, D), (N, D), (N, H)))
+    own = at.own_neuron()
+    each = (at.jvp, dW), (at.vjp_weights, U), (own.jvp, dW), (own.vjp_weights, U)
+    each = (*each, (lambda changes: at.jvp(dX=changes), dX), (at.vjp_inputs, U))
+    for derivative, stack in each:
+        alone = np.stack([[derivative(change) for change in some] for some in stack])
+        np.testing.assert_allclose(derivative(stack), alone, rtol=0, atol=1e-13)
+
+
+@every_kind
 def test_linearizing_gives_the_same_z_as_normalizing(normalizer, rng):
     (W, X), reference = draw(rng), draw(rng)
     at, values = normalizer.linearize(W, X, reference), normalizer.normalize(W, X, reference)

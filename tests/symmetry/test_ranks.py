@@ -221,12 +221,12 @@ def test_words_that_residues_cannot_follow_are_left_to_float64(rng, monkeypatch)
             return np.sqrt((C**4).mean(axis=-2, keepdims=True))
 
         def differential(self, dC, dW_centered, at):
-            cubes = (at.z**3 * dC).mean(axis=0, keepdims=True)
+            cubes = (at.z**3 * dC).mean(axis=-2, keepdims=True)
             return (dC - at.z * cubes) / at.sigma
 
         def adjoint(self, U, at):
             V = U / at.sigma
-            return V - at.z**3 * (V * at.z).mean(axis=0, keepdims=True), None
+            return V - at.z**3 * (V * at.z).mean(axis=-2, keepdims=True), None
 
         def radial(self, X_centered, at):
             return (at.z**3).T @ X_centered / len(at.z)
