@@ -277,8 +277,9 @@ class Fisher(LinearOperator):
         return self._vectors(name, real_array(name, V, 2))
 
     def _vectors(self, name: str, V: ArrayLike) -> Array:
-        """A vector (P,), or several as columns (P, k)."""
-        vectors = real_array(name, V, 1, 2)
+        """A vector (P,), or several as columns (P, k); there may be none."""
+        none = getattr(V, "shape", None) == (self.layout.size, 0)
+        vectors = np.zeros((self.layout.size, 0)) if none else real_array(name, V, 1, 2)
         if len(vectors) != self.layout.size:
             raise Refusal(
                 text(
