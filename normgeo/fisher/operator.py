@@ -274,12 +274,14 @@ class Fisher(LinearOperator):
         return np.asarray(x)
 
     def _columns(self, V: ArrayLike, name: str = "V") -> Array:
-        return self._vectors(name, real_array(name, V, 2))
+        return self._vectors(name, V, 2)
 
-    def _vectors(self, name: str, V: ArrayLike) -> Array:
-        """A vector (P,), or several as columns (P, k); there may be none."""
+    def _vectors(self, name: str, V: ArrayLike, *axes: int) -> Array:
+        """A vector (P,), or several as columns (P, k), of which there may be none."""
         none = getattr(V, "shape", None) == (self.layout.size, 0)
-        vectors = np.zeros((self.layout.size, 0)) if none else real_array(name, V, 1, 2)
+        vectors = (
+            np.zeros((self.layout.size, 0)) if none else real_array(name, V, *(axes or (1, 2)))
+        )
         if len(vectors) != self.layout.size:
             raise Refusal(
                 text(
