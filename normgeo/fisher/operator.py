@@ -121,7 +121,7 @@ class Fisher(LinearOperator):
 
     def matmat(self, X: Any) -> Any:
         """Return FX (P, k), for k vectors as the columns of X (P, k); raises as `matvec` does."""
-        return super().matmat(self._columns(X, "X"))
+        return super().matmat(self._vectors("X", X, 2))
 
     def dot(self, x: Any) -> Any:
         """Return `F @ x`: the product with a vector or with columns; with an operator, another one.
@@ -273,8 +273,8 @@ class Fisher(LinearOperator):
             )
         return np.asarray(x)
 
-    def _columns(self, V: ArrayLike, name: str = "V") -> Array:
-        return self._vectors(name, V, 2)
+    def _columns(self, V: ArrayLike) -> Array:
+        return self._vectors("V", real_array("V", V, 2))
 
     def _vectors(self, name: str, V: ArrayLike, *axes: int) -> Array:
         """A vector (P,), or several as columns (P, k), of which there may be none."""
