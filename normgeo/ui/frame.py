@@ -15,8 +15,6 @@ from normgeo.base.characters import code
 from normgeo.base.text import marking, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
-from normgeo.pictures.style import turning
-from normgeo.pictures.style.player import SCRIPT
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
@@ -112,7 +110,6 @@ def begin(
             st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _player(
             key="player",
-            data={"resets": url.resets()},
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,
@@ -224,21 +221,8 @@ _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
     js="\n".join(
-        (
-            SCRIPT,
-            turning.SCRIPT,
-            *(
-                (_HERE / name).read_text("utf-8")
-                for name in (
-                    "address.js",
-                    "drawn_once.js",
-                    "picking.js",
-                    "popover.js",
-                    "teaching/pin.js",
-                    "theme.js",
-                )
-            ),
-        )
+        (_HERE / name).read_text("utf-8")
+        for name in ("embed.js", "picking.js", "popover.js", "teaching/pin.js", "theme.js")
     ),
 )
 

@@ -1,3 +1,5 @@
+const PINNED = ".st-key-figure_pinned"; // a figure that a page keeps beside another one
+
 // A click on a small picture chooses its case or neuron: `picks` in the meta of a figure say where
 // the pictures stand, and which value of a setting each one is.
 

@@ -116,9 +116,6 @@ def whole(figure: go.Figure, place: int) -> dict[str, Any]:
     plain["layout"] = over(plain["layout"], frame.get("layout", {}))
     meta = plain["layout"]["meta"]
     del meta["steps"]["start"]
-    del meta[
-        "axes"
-    ]  # of the frame that opens, as they are in its layout, where frames state theirs
     return plain
 
 
@@ -177,27 +174,6 @@ def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
             fresh = figure(name, Settings.from_query(at)[0])
             assert for_script(fresh)["layout"]["meta"]["steps"]["start"] == place, name
             assert whole(drawn, place) == whole(fresh, place), name
-
-
-@pytest.mark.exhaustive
-def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
-    server: str, page: Page, wait_settled: Callable[[Page], None]
-) -> None:
-    """Streamlit measures a place when the screen shows it; until then each has its own width."""
-    page.goto(f"{server}/learning_rate?method=layer")
-    wait_settled(page)
-    page.evaluate(
-        """() => document.querySelectorAll('.js-plotly-plot').forEach((plot) => {
-            const { parentElement } = plot;
-            const box = parentElement.getBoundingClientRect();
-            box.width -= 100;
-            parentElement.getBoundingClientRect = () => box;
-        })"""
-    )
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 900, "height": 720})
-    page.wait_for_function("window.answers = true")
-    wait_settled(page)
 
 
 @pytest.mark.parametrize("path", first(["/learning_rate", "/invariance", "/fisher"]))

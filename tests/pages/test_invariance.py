@@ -33,8 +33,8 @@ def verdicts(page) -> dict[str, str]:
 
 def start(page) -> str:
     """The label of the frame that the figure opens with."""
-    steps = page.figure("effect")["layout"]["meta"]["steps"]
-    return steps["labels"][steps["start"]]
+    place, _ = page.sent("effect")["opened"]
+    return page.figure("effect")["layout"]["meta"]["steps"]["labels"][place]
 
 
 def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown):

@@ -21,8 +21,8 @@ class Turner {
   static PER_PIXEL = 0.5; // degrees of a drag
 
   constructor(plot) {
+    dressed("turn-style", TURN_STYLE);
     this.plot = plot;
-    plot.turner = this;
     plot.on("plotly_afterplot", () => this.seen());
     plot.addEventListener("pointerdown", (event) => this.hold(event));
     this.seen();
@@ -190,11 +190,4 @@ function marks(group, places) {
     words.setAttribute("x", x);
     words.setAttribute("y", y);
   }
-}
-
-// Turners for all figures below a root that can be turned.
-function turning(root) {
-  dressed("turn-style", TURN_STYLE);
-  const turners = (window.figureTurners ??= new Map());
-  return withEach(root, turners, (plot) => new Turner(plot));
 }

@@ -12,10 +12,10 @@ from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.export import STATIC, to_bytes
-from normgeo.pictures.style.player import CONFIG
 from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
+from normgeo.ui import figure
 from normgeo.ui.export_row import download, why_no_browser
 
 
@@ -23,12 +23,11 @@ def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
     """Draw a picture of a visitor's own, and beneath it its files to take, called <file>."""
     name, missing = picture.name, why_no_browser()
     with st.container(key=f"view_{name}"):
-        st.plotly_chart(
-            Chart(picture.figure(drawn, theme)),
-            key=f"figure_{name}",
-            theme=None,
+        figure.draw(
+            f"figure_{name}",
+            Chart.of(picture.figure(drawn, theme)),
+            title=picture.title,
             alt=picture.description(drawn),
-            config=CONFIG,
         )
         with st.container(horizontal=True, key=f"export_{name}"):
             for format in ("html", *STATIC):
