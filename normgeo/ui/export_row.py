@@ -14,10 +14,10 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.browser import find_browser
-from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.pictures.style.export import to_bytes
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
-from normgeo.ui import url
+from normgeo.ui import image, url
 from normgeo.ui.teaching import pin
 
 MIME = {
@@ -35,15 +35,12 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
     name, missing, file = picture.name, why_no_browser(), picture.file_name(settings)
     link = url.link(settings)  # the click is answered where no session is
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
-        for format in ("html", *STATIC):
-            download(
-                name,
-                format.upper(),
-                format,
-                partial(_figure_file, picture, settings, result, link, format),
-                help=missing if format in STATIC else None,
-                file=file,
-            )
+        html = partial(_figure_file, picture, settings, result, link, "html")
+        download(name, "HTML", "html", html, file=file)
+        for format in image.DRAWN_HERE:
+            image.download(name, format, MIME[format], file=file, title=picture.title)
+        pdf = partial(_figure_file, picture, settings, result, link, "pdf")
+        download(name, "PDF", "pdf", pdf, file=file, help=missing)
         download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
         recipe = partial(_recipe_file, picture, settings)
         download(name, text("Recipe"), "json", recipe, file=file)
@@ -107,11 +104,11 @@ def _recipe_file(picture: Picture, settings: Settings) -> bytes:
 
 @cache
 def why_no_browser() -> str | None:
-    """Why there are no static exports, in a sentence; None where there are."""
+    """Why there is no PDF, in a sentence; None where there is."""
     try:
         found = find_browser()
     except Refusal as error:
         return text("{error}", error=error)
     if found is None:
-        return text("PNG, SVG and PDF are drawn by a browser on the server, and it has none.")
+        return text("PDF is drawn by a browser on the server, and it has none.")
     return None

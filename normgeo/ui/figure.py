@@ -14,7 +14,7 @@ from typing import final
 import streamlit as st
 
 from normgeo.pictures.style.chart import Chart
-from normgeo.pictures.style.player import PLOTLY, SCRIPT
+from normgeo.pictures.style.player import PLOTLY, SCRIPT, VERSION
 from normgeo.ui import url
 
 _OPENED = "_opened"
@@ -94,10 +94,13 @@ def _rested(key: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _plotly() -> str:
-    """The address of plotly's script, that of the installed package."""
+    """The address of plotly's script, that of the installed package; of each version another.
+
+    Streamlit serves the folders of components, and this one has no other part in the page.
+    """
     served = st.components.v1.declare_component("plotly", path=PLOTLY.parent)
     base = st.get_option("server.baseUrlPath").strip("/")
-    return f"{base and f'/{base}'}/component/{served.name}/{PLOTLY.name}"
+    return f"{base and f'/{base}'}/component/{served.name}/{PLOTLY.name}?{VERSION}"
 
 
 _component = st.components.v2.component(

@@ -15,6 +15,7 @@ from normgeo.base.characters import code
 from normgeo.base.text import marking, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
+from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
@@ -221,8 +222,13 @@ _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
     js="\n".join(
-        (_HERE / name).read_text("utf-8")
-        for name in ("embed.js", "picking.js", "popover.js", "teaching/pin.js", "theme.js")
+        (
+            PANEL,
+            *(
+                (_HERE / name).read_text("utf-8")
+                for name in ("embed.js", "picking.js", "popover.js", "teaching/pin.js", "theme.js")
+            ),
+        )
     ),
 )
 

@@ -210,7 +210,11 @@ class Player {
     });
     const { meta, template, ...own } = this.base.layout;
     const { meta: more, ...changes } = frame.layout ?? {};
-    return { data, layout: over(structuredClone(own), changes), template, more };
+    // By its own name each trace is found in what plotly draws.
+    const named = data.map((trace, number) => ({ ...trace, uid: `n${number}` }));
+    return {
+      data: this.turner?.turned(named) ?? named, layout: over(structuredClone(own), changes), template, more,
+    };
   }
 
   async draw() {
@@ -234,7 +238,7 @@ class Player {
     this.measured = this.fit().whole ? this.plot.layout : null;
     this.plot.style.minHeight = "";
     if (!this.turner) {
-      this.turner = new Turner(this.plot);
+      this.turner = new Turner(this.plot, () => this.draw());
       this.plot.on("plotly_afterplot", () => reachable(this.plot));
     }
     reachable(this.plot);
@@ -249,6 +253,21 @@ class Player {
     if (this.fit().narrow) {
       within(plot);
     }
+  }
+
+  // The frame on the screen as a file, as an address of data: as it was made, without what moves it.
+  image({ format, width, height, scale }) {
+    const { data, layout, template } = this.framed(this.place);
+    const { steps } = this;
+    const strip = steps ? steps.strip : 0;
+    delete layout.updatemenus;
+    Object.assign(layout, {
+      template, margin: { ...layout.margin, b: layout.margin.b - strip },
+      width: layout.width ?? width, height: (layout.height ?? height) - strip,
+    });
+    return window.Plotly.toImage({ data, layout, config: CONFIG }, {
+      format, scale, width: layout.width, height: layout.height,
+    });
   }
 
   // Copies.
@@ -307,7 +326,6 @@ class Player {
       }
       const place = left.reduce((one, other) => (away(other) < away(one) ? other : one));
       await this.react(this.stage, place);
-      this.turner?.follow(this.stage);
       if (copies === this.kept()) {
         this.keep(place, this.stage);
       }

@@ -11,12 +11,12 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.chart import Chart
-from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
-from normgeo.ui import figure
-from normgeo.ui.export_row import download, why_no_browser
+from normgeo.ui import figure, image
+from normgeo.ui.export_row import MIME, download, why_no_browser
 
 
 def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
@@ -30,10 +30,12 @@ def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
             alt=picture.description(drawn),
         )
         with st.container(horizontal=True, key=f"export_{name}"):
-            for format in ("html", *STATIC):
-                content = partial(figure_file, picture, drawn, theme, format)
-                why = missing if format in STATIC else None
-                download(name, format.upper(), format, content, file=file, help=why)
+            html = partial(figure_file, picture, drawn, theme, "html")
+            download(name, "HTML", "html", html, file=file)
+            for format in image.DRAWN_HERE:
+                image.download(name, format, MIME[format], file=file, title=picture.title)
+            pdf = partial(figure_file, picture, drawn, theme, "pdf")
+            download(name, "PDF", "pdf", pdf, file=file, help=missing)
             for format in ("csv", "json"):
                 content = partial(table_file, picture, drawn, format)
                 download(name, format.upper(), format, content, file=file)
