@@ -218,18 +218,11 @@ def _prepare_process() -> None:
     gc.freeze()
 
 
+_SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "theme.js")
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
-    js="\n".join(
-        (
-            PANEL,
-            *(
-                (_HERE / name).read_text("utf-8")
-                for name in ("embed.js", "picking.js", "popover.js", "teaching/pin.js", "theme.js")
-            ),
-        )
-    ),
+    js="\n".join((PANEL, *((_HERE / name).read_text("utf-8") for name in _SCRIPTS))),
 )
 
 _copy_link = st.components.v2.component(

@@ -28,8 +28,9 @@ from normgeo.pictures import PICTURES, Picture
 from normgeo.pictures.picture import small
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
-from normgeo.ui import export_row, figure, waiting
+from normgeo.ui import waiting
 from normgeo.ui.defects import Explained
+from normgeo.ui.figures import export_row, figure
 from normgeo.ui.teaching import break_it, pin
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run

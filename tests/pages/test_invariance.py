@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.settings import SETTINGS
-from normgeo.ui import export_row
+from normgeo.ui.figures import export_row
 from tests.pairwise import loops
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
@@ -116,9 +116,9 @@ def test_negative_delta_turns_the_marks_and_z_over(shown):
 
 
 def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
-    """The slider moves without the page: only the numbers may be of where it starts, and say so."""
+    """While the slider moves, only the numbers may be of where it rested, and say so."""
     words = [
-        [line for line in page.words.split("\n") if "where the slider starts" not in line]
+        [line for line in page.words.split("\n") if "before and after (" not in line]
         for page in (shown("invariance", delta=delta, tab="why") for delta in ("3", "-3"))
     ]
     numbers = [[line for line in lines if "begin{aligned}" in line] for lines in words]

@@ -6,8 +6,9 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
-from normgeo.ui import figure, results
+from normgeo.ui import results
 from normgeo.ui.defects import Explained
+from normgeo.ui.figures import figure
 from normgeo.ui.teaching.pin import Place, difference
 
 

@@ -15,8 +15,8 @@ from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
-from normgeo.ui import figure, image
-from normgeo.ui.export_row import MIME, download, why_no_browser
+from normgeo.ui.figures import export_row, figure
+from normgeo.ui.figures.export_row import download, why_no_browser
 
 
 def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
@@ -32,8 +32,8 @@ def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
         with st.container(horizontal=True, key=f"export_{name}"):
             html = partial(figure_file, picture, drawn, theme, "html")
             download(name, "HTML", "html", html, file=file)
-            for format in image.DRAWN_HERE:
-                image.download(name, format, MIME[format], file=file, title=picture.title)
+            for format in export_row.DRAWN_THERE:
+                export_row.drawn(name, format, file=file, title=picture.title)
             pdf = partial(figure_file, picture, drawn, theme, "pdf")
             download(name, "PDF", "pdf", pdf, file=file, help=missing)
             for format in ("csv", "json"):
