@@ -14,7 +14,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import RULES, SETTINGS
 from normgeo.ui.frame import PAGES
-from normgeo.ui.url import LEFT, VIEW
+from normgeo.ui.url import VIEW
 
 State = tuple[str, dict[str, str]]
 """A page and its query."""
@@ -76,7 +76,7 @@ def legal() -> Iterator[State]:
 def hostile() -> Iterator[State]:
     """Yield states of which some words, and names, are not what the page expects."""
     rng = np.random.default_rng(1)
-    names = (*SETTINGS, *VIEW, LEFT, *PICTURES, *WORDS[1:])
+    names = (*SETTINGS, *VIEW, *PICTURES, *WORDS[1:])
     while True:
         page, query = _drawn(rng)
         for name in rng.choice(names, rng.integers(1, 6)).tolist():

@@ -47,6 +47,8 @@ IS_SETTLED = f"""() => {{
         && document.querySelector('h1') !== null
         && document.querySelector('[data-testid=stSkeleton]') === null
         && document.querySelector('[data-stale=true]') === null
+        && [...document.querySelectorAll('.figure')].every((box) =>
+            box.clientWidth === 0 || box.querySelector('.main-svg') !== null)
         && document.fonts.status === 'loaded';
     const still = ({IS_STILL})();
     window.stillFor = calm ? window.stillFor : 0;

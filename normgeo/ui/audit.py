@@ -29,7 +29,7 @@ from normgeo.tables import report
 from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
 from normgeo.ui import results, url
-from normgeo.ui.export_row import download, why_no_browser
+from normgeo.ui.figures.export_row import download, why_no_browser
 from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)

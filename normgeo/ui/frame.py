@@ -15,8 +15,7 @@ from normgeo.base.characters import code
 from normgeo.base.text import marking, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
-from normgeo.pictures.style import turning
-from normgeo.pictures.style.player import SCRIPT
+from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import ahead, results, url
 from normgeo.ui.controls import controls as draw_controls
@@ -112,7 +111,6 @@ def begin(
             st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _player(
             key="player",
-            data={"resets": url.resets()},
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,
@@ -220,26 +218,11 @@ def _prepare_process() -> None:
     gc.freeze()
 
 
+_SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "theme.js")
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
-    js="\n".join(
-        (
-            SCRIPT,
-            turning.SCRIPT,
-            *(
-                (_HERE / name).read_text("utf-8")
-                for name in (
-                    "address.js",
-                    "drawn_once.js",
-                    "picking.js",
-                    "popover.js",
-                    "teaching/pin.js",
-                    "theme.js",
-                )
-            ),
-        )
-    ),
+    js="\n".join((PANEL, *((_HERE / name).read_text("utf-8") for name in _SCRIPTS))),
 )
 
 _copy_link = st.components.v2.component(

@@ -27,10 +27,10 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures import PICTURES, Picture
 from normgeo.pictures.picture import small
 from normgeo.pictures.style.chart import Chart
-from normgeo.pictures.style.player import CONFIG
 from normgeo.settings import Settings
-from normgeo.ui import export_row, waiting
+from normgeo.ui import waiting
 from normgeo.ui.defects import Explained
+from normgeo.ui.figures import export_row, figure
 from normgeo.ui.teaching import break_it, pin
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
@@ -62,6 +62,11 @@ class Part:
     picture: Picture
     result: Any
 
+    @property
+    def place(self) -> int | None:
+        """Of the frame that it opens at, where a setting says so."""
+        return self.result.opening if self.picture.study.slider else None
+
 
 def whole(name: str, settings: Settings, result: Any) -> Part:
     """All of a result, as it opens where the settings say."""
@@ -84,10 +89,10 @@ class Found:
         with self._lock:
             if (part.name, theme) not in self.charts:
                 with _TURN:
-                    self.charts[part.name, theme] = Chart(part.picture.figure(part.result, theme))
+                    drawn = part.picture.figure(part.result, theme)
+                    self.charts[part.name, theme] = Chart.of(drawn)
                 KEPT.measure(self)
-            chart = self.charts[part.name, theme]
-        return chart.at(part.result.opening) if part.picture.study.slider else chart
+            return self.charts[part.name, theme]
 
 
 KEPT: Cache[Key, Found] = Cache(bytes=256 * MEGABYTE)
@@ -174,12 +179,12 @@ def show(
 def _draw(name: str, settings: Settings, there: Found, drawn: Part, *, exports: bool) -> None:
     """Draw a picture or a part of it, with an export row or without."""
     with st.container(key=f"view_{name}"):
-        st.plotly_chart(
+        figure.draw(
+            f"figure_{name}",
             there.chart(drawn, settings.theme),
-            key=f"figure_{name}",
-            theme=None,
+            title=drawn.picture.title,
             alt=drawn.picture.description(drawn.result),
-            config=CONFIG,
+            place=drawn.place,
         )
         if exports:
             export_row.draw(drawn.picture, settings, drawn.result)

@@ -6,33 +6,16 @@ const isDark = () => {
 
 const SOON = 300; // milliseconds until the page has its new colors
 
-let resets = 0, dark = null;
+let dark = null;
 
 // Streamlit calls a component again when its data or the theme change, and does not end the call
 // before: what that one listens to is ended here.
 let end = () => {};
 
-// Reset clears the address; a figure that stays the same shows the frame it was made with.
-function rewind(count) {
-  if (count > resets) {
-    for (const player of window.framePlayers?.values() ?? []) {
-      if (player.steps) {
-        player.stop();
-        player.move(player.opening);
-      }
-    }
-  }
-  resets = count;
-}
-
-export default function ({ data, setTriggerValue }) {
+export default function ({ setTriggerValue }) {
   end();
-  drawnOnce();
-  tellTheAddress();
-  rewind(data.resets);
+  embedding();
   const ends = [
-    playing(document.body, true),
-    turning(document.body),
     popovers(),
     keepFocus(),
     picking((found) => setTriggerValue("picked", found)),

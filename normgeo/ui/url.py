@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, complaint
@@ -17,9 +16,8 @@ from normgeo.base.text import text
 from normgeo.settings import SETTINGS, Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
-_VIEW, _RESETS = "_last_view", "_resets"
+_VIEW, _RESETS, _MOVED = "_last_view", "_resets", "_moved"
 OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
-LEFT = "left"  # in the query of a page that another one is left for: the address of that one
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {
     "tour": False,
@@ -54,10 +52,8 @@ def presenting() -> bool:
 
 
 def embedded() -> bool:
-    """Whether one figure is shown alone; Streamlit keeps this word to itself."""
-    context = get_script_run_ctx()
-    asked = parse_qs(context.query_string).get("embed", []) if context else []
-    return asked[-1:] in (["1"], ["true"])
+    """Whether one figure is shown alone."""
+    return bool(st.context.is_embedded)
 
 
 def bare() -> bool:
@@ -66,8 +62,9 @@ def bare() -> bool:
 
 
 def _settings() -> dict[str, str]:
-    """What the address says of settings."""
-    return {name: word for name, word in st.query_params.items() if name not in VIEW}
+    """What the address says of settings, and sliders have told since."""
+    said = {name: word for name, word in st.query_params.items() if name not in VIEW}
+    return {**said, **st.session_state.get(_MOVED, {})}
 
 
 def read(
@@ -86,8 +83,11 @@ def read(
     """
     state = st.session_state
     state[_DEFAULTS] = defaults
-    if LEFT in st.query_params or (not st.query_params and state.get(_PAGE, page) != page):
-        before = {**state.get(_LAST, {}), **_moved()}
+    if _MOVED in state and state.get(_PAGE) == page:
+        change()
+    moved = state.pop(_MOVED, {})
+    if not st.query_params and state.get(_PAGE, page) != page:
+        before = {**state.get(_LAST, {}), **moved}
         st.query_params.from_dict(
             {
                 **state.get(_VIEW, {}),
@@ -109,10 +109,12 @@ def read(
     return settings, problems
 
 
-def _moved() -> dict[str, str]:
-    """What sliders have written into the address of the page before since its last run."""
-    left = dict(parse_qsl(st.query_params.get(LEFT, "")))
-    return {name: word for name, word in left.items() if not Settings.from_query({name: word})[1]}
+def move(name: str, word: str) -> bool:
+    """Take a value that a slider has moved a setting to; whether it can be one."""
+    if name not in SETTINGS or Settings.from_query({name: word})[1]:
+        return False
+    st.session_state.setdefault(_MOVED, {})[name] = word
+    return True
 
 
 def address() -> str:
@@ -140,7 +142,8 @@ def change(**values: Any) -> None:
             refused = text("{label} must be {rule}; {value!r} is not.", **words)
             st.session_state[_REFUSED] = refused
             return
-    st.query_params.from_dict({**view(), **_query(settings, values)})
+    moved = st.session_state.pop(_MOVED, {})
+    st.query_params.from_dict({**view(), **_query(settings, {*values, *moved})})
 
 
 def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
@@ -158,6 +161,7 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 def reset() -> None:
     """Return to the defaults, in a tour to those of its stop."""
     st.query_params.from_dict(view())
+    st.session_state.pop(_MOVED, None)
     st.session_state[_RESETS] = resets() + 1
 
 
@@ -176,6 +180,7 @@ def state() -> dict[str, str]:
 
 def set_state(settings: Settings) -> None:
     """Show the page in another state, in the same theme."""
+    st.session_state.pop(_MOVED, None)
     defaults = st.session_state.get(_DEFAULTS, NONE)
     theme = {name: word for name, word in st.query_params.items() if name == "theme"}
     st.query_params.from_dict({**view(), **settings.to_query(defaults), **theme})

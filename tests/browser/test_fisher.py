@@ -143,6 +143,7 @@ def test_ellipse_fills_its_panel_on_a_phone(server, phone, wait_settled):
     phone.goto(f"{server}/fisher?dataset=wine")
     wait_settled(phone)
     made, drawn = phone.locator(".st-key-figure_equal_kl .js-plotly-plot").evaluate(
-        "plot => [plot.layout.meta.axes.xaxis.range, plot._fullLayout.xaxis.range]"
+        """plot => [window.framePlayers.get(plot).base.layout, plot.layout].map(
+            (layout) => layout.xaxis.range)"""
     )
     assert drawn[1] - drawn[0] < 1.5 * (made[1] - made[0])

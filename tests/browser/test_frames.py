@@ -11,7 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from normgeo import pictures
 from normgeo.pictures import PICTURES
@@ -116,9 +116,6 @@ def whole(figure: go.Figure, place: int) -> dict[str, Any]:
     plain["layout"] = over(plain["layout"], frame.get("layout", {}))
     meta = plain["layout"]["meta"]
     del meta["steps"]["start"]
-    del meta[
-        "axes"
-    ]  # of the frame that opens, as they are in its layout, where frames state theirs
     return plain
 
 
@@ -179,27 +176,6 @@ def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
             assert whole(drawn, place) == whole(fresh, place), name
 
 
-@pytest.mark.exhaustive
-def test_page_that_measures_another_width_than_a_figure_does_not_freeze(
-    server: str, page: Page, wait_settled: Callable[[Page], None]
-) -> None:
-    """Streamlit measures a place when the screen shows it; until then each has its own width."""
-    page.goto(f"{server}/learning_rate?method=layer")
-    wait_settled(page)
-    page.evaluate(
-        """() => document.querySelectorAll('.js-plotly-plot').forEach((plot) => {
-            const { parentElement } = plot;
-            const box = parentElement.getBoundingClientRect();
-            box.width -= 100;
-            parentElement.getBoundingClientRect = () => box;
-        })"""
-    )
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 900, "height": 720})
-    page.wait_for_function("window.answers = true")
-    wait_settled(page)
-
-
 @pytest.mark.parametrize("path", first(["/learning_rate", "/invariance", "/fisher"]))
 def test_figures_of_another_screen_are_drawn_and_then_rest(
     server: str, page: Page, wait_settled: Callable[[Page], None], path: str
@@ -222,3 +198,71 @@ def test_figures_of_another_screen_are_drawn_and_then_rest(
         drawn = page.evaluate("window.drawings")
         page.wait_for_timeout(1000)
         assert page.evaluate("window.drawings") == drawn, (width, height)
+
+
+PANELS = """() => {
+    const [plot] = window.framePlayers.keys();
+    const wrong = [], seen = [];
+    for (const cover of plot.querySelectorAll('.nsewdrag')) {
+        const [x, y] = cover.dataset.subplot.match(/[xy]\\d*/g);
+        const drawn = plot._fullLayout;
+        const [across, up] = [drawn[`xaxis${x.slice(1)}`], drawn[`yaxis${y.slice(1)}`]];
+        if (across.type !== 'linear' || up.type !== 'linear') continue;
+        const { pixels, values } = panelOf(plot, [x, y]);
+        for (const share of [0, 0.3, 1]) {
+            const at = [across, up].map(({ range: [a, b] }) => a + share * (b - a));
+            const found = pixels(at), back = values(found);
+            const expected = [across.c2p(at[0]), up.c2p(at[1])];
+            const far = Math.max(...found.map((one, n) => Math.abs(one - expected[n])),
+                ...back.map((one, n) => Math.abs(one - at[n])));
+            seen.push(x + y);
+            if (far > 0.01) wrong.push([x + y, found, expected]);
+        }
+    }
+    return [seen.length, wrong];
+}"""
+
+
+def test_panels_stand_where_plotly_has_drawn_them(
+    moving: dict[str, go.Figure], open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    """What is clicked and what is turned is found there: another plotly may draw it elsewhere."""
+    for name in ("effect", "where_z_lives", "walk"):
+        write(moving[name], tmp_path / f"{name}.html")
+        page = open_file(tmp_path / f"{name}.html")
+        page.locator(".main-svg").first.wait_for()
+        seen, wrong = page.evaluate(PANELS)
+        assert seen > 0
+        assert wrong == [], name
+
+
+def test_rest_of_a_slider_is_told_once_and_nothing_is_drawn_or_sent_again(
+    server: str, page: Page, wait_settled: Callable[[Page], None]
+) -> None:
+    received: list[int] = []
+    page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda got: received.append(len(got))),
+    )
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    assert max(received) > 60_000, "the figure is sent once"
+    received.clear()
+    page.evaluate(
+        """() => {
+            window.drawings = 0;
+            for (const plot of document.querySelectorAll('.js-plotly-plot')) {
+                plot.on('plotly_afterplot', () => window.drawings++);
+            }
+        }"""
+    )
+    slider = page.locator(".st-key-figure_turn .frames input")
+    slider.press("End")
+    page.wait_for_function("location.search.includes('growth=16')")
+    wait_settled(page)
+    assert page.evaluate("window.drawings") == 1, "the frame itself"
+    assert received, "the script has run"
+    assert max(received) < 40_000
+    words = page.locator("#alt_figure_turn").text_content()
+    assert "16" in words
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(" 16$"))

@@ -1,15 +1,17 @@
 """Invariance in a browser: pick a cell, drag the slider, take the picture away."""
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from normgeo import NORMALIZERS, TRANSFORMS, certify
 from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
+from normgeo.pictures.style.player import STRIP
 from normgeo.settings import Settings
 from normgeo.tables import marks
 from tools.settled import still
@@ -218,12 +220,27 @@ def test_exported_html_is_interactive_and_offline(shown, open_file, tmp_path):
     expect(named).to_have_accessible_description(described)
 
 
-def test_exported_png_is_a_picture_of_the_size_of_a_slide(shown, tmp_path):
-    content = download(shown, "PNG", tmp_path).read_bytes()
-    assert content[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = struct.unpack(">II", content[16:24])
-    assert width >= 1280
-    assert height >= 720
+def test_exported_png_and_svg_are_made_on_the_page_and_say_what_they_show(shown, tmp_path):
+    picture = PICTURES["effect"]
+    words = {
+        "Title": picture.title,
+        "Description": picture.description(picture.compute(Settings())),
+    }
+    file = download(shown, "PNG", tmp_path)
+    with Image.open(file) as image:
+        image.load()
+        assert image.text == words
+        width, height = image.size
+    assert (file.name, width) == (f"{picture.file_name(Settings())}.png", 1920)
+    root = ElementTree.parse(download(shown, "SVG", tmp_path)).getroot()
+    assert (int(root.get("width")), int(root.get("height"))) == (width / 2, height / 2)
+    named = {one.get("id"): one.text for one in root if one.get("id") in ("title", "desc")}
+    assert named == {"title": words["Title"], "desc": words["Description"]}
+    texts = root.iter("{http://www.w3.org/2000/svg}text")
+    drawn = " ".join("".join(one.itertext()) for one in texts)
+    assert "layer norm" in drawn
+    strip = picture.figure(picture.compute(Settings()), "light").layout.height - height / 2
+    assert strip == STRIP, "the slider is left out"
 
 
 def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):

@@ -46,6 +46,7 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     page.locator(f"{NOW} input[type=range]").focus()
     page.keyboard.press("Home")
     page.wait_for_function("location.search.includes('growth=0.5')")
+    wait_settled(page)
     before = address(page)
     assert place(page, PINNED) != place(page, NOW)
     page.locator(f"{PINNED} input[type=range]").focus()
@@ -168,9 +169,9 @@ def test_two_pictures_are_legible_on_every_screen(
     assert axe(page) == []
 
 
-@pytest.mark.parametrize("word", ["embed", "present"])
+@pytest.mark.parametrize("word", ["embed=true", "present=1"])
 def test_page_for_a_room_or_a_slide_keeps_its_pin_out_of_sight(server, page, wait_settled, word):
-    page.goto(f"{server}/learning_rate?{LAYER}&{word}=1")
+    page.goto(f"{server}/learning_rate?{LAYER}&{word}")
     wait_settled(page)
     expect(page.locator(NOW)).to_be_visible()
     expect(page.locator(f"{PINNED}, .st-key-pin, .st-key-turn_pin")).to_have_count(0)

@@ -276,9 +276,16 @@ def test_present_begins_in_the_menu_and_goes_along(server, page, wait_settled):
     page.wait_for_function("location.search.includes('present=1')")
 
 
+def test_address_that_embeds_with_a_number_does_so_too(server, page):
+    page.goto(f"{server}/recurrent?embed=1")
+    page.wait_for_url("**/recurrent?embed=true")
+    expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
+    expect(page.get_by_role("button", name="Reset")).to_be_hidden()
+
+
 @pytest.mark.parametrize("address", first(["learning_rate?method=layer&", "batch?", "invariance?"]))
 def test_embedded_page_is_one_figure_whose_slider_works(server, page, wait_settled, axe, address):
-    opened(page, f"{server}/{address}embed=1", wait_settled)
+    opened(page, f"{server}/{address}embed=true", wait_settled)
     expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
     expect(page.get_by_role("heading", level=1)).to_be_hidden()
     expect(page.get_by_role("button", name="Reset")).to_be_hidden()
@@ -304,16 +311,16 @@ def test_embedded_page_is_one_figure_whose_slider_works(server, page, wait_settl
 
 def test_link_to_the_whole_page_keeps_what_is_a_default_elsewhere(server, page, wait_settled):
     """Fisher shows layer norm where the address names no method."""
-    opened(page, f"{server}/fisher?method=batch&embed=1", wait_settled)
+    opened(page, f"{server}/fisher?method=batch&embed=true", wait_settled)
     whole = page.get_by_role("link", name="The whole page").get_attribute("href")
     assert whole == f"{server}/fisher?method=batch"
 
 
 def test_embedded_tab_is_alone(server, page, wait_settled):
-    opened(page, f"{server}/learning_rate?tab=descent&embed=1", wait_settled)
+    opened(page, f"{server}/learning_rate?tab=descent&embed=true", wait_settled)
     expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
     expect(page.locator(".st-key-figure_descent")).to_be_visible()
-    opened(page, f"{server}/learning_rate?tab=equation&embed=1", wait_settled)
+    opened(page, f"{server}/learning_rate?tab=equation&embed=true", wait_settled)
     expect(page.locator(".st-key-figure_turn .js-plotly-plot")).to_be_visible()
     expect(page.locator(".katex:visible")).to_have_count(0)
 

@@ -49,7 +49,7 @@ STATES = {
     "present": ("/invariance?present=1", nothing),
     "present a tab": ("/learning_rate?tab=equation&present=1", nothing),
     "present and point": ("/invariance?tab=why&present=1", explained),
-    "embed": ("/learning_rate?embed=1", nothing),
+    "embed": ("/learning_rate?embed=true", nothing),
     "tour": ("/invariance?tour=ten-minutes&stop=2", asked),
     "notes": ("/invariance?tour=ten-minutes&stop=1", opened("Notes")),
     "tour in a room": ("/invariance?tour=ten-minutes&stop=3&present=1", asked),

@@ -37,7 +37,7 @@ def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, w
     page.wait_for_url("**neuron=11*")
     wait_settled(page)
     lit(page, "neuron 11")
-    expect(page.get_by_text("Neuron 11, frozen:")).to_be_visible()
+    expect(page.locator("p:not(.alt)", has_text="Neuron 11, frozen:")).to_be_visible()
 
 
 def test_row_clicked_lights_its_neuron(server, page, wait_settled):

@@ -2,9 +2,11 @@
 
 import json
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +85,25 @@ class Shown:
     @property
     def figures(self) -> list[str]:
         """The names of the views on the page."""
-        return [e.proto.id.rpartition("figure_")[2] for e in self.app.get("plotly_chart")]
+        drawn = (e.proto for e in self.app.get("bidi_component"))
+        keys = [one.id for one in drawn if one.component_name == "normgeo_figure"]
+        return [key.rpartition("figure_")[2] for key in keys]
+
+    def sent(self, name: str) -> dict[str, Any]:
+        """What the browser gets with the figure of a view."""
+        content: dict[str, Any] = json.loads(self._element("bidi_component", f"figure_{name}").json)
+        return content
 
     def figure(self, name: str) -> dict[str, Any]:
         """The figure of a view, as plotly gets it."""
-        spec: dict[str, Any] = json.loads(self._element("plotly_chart", f"figure_{name}").spec)
+        spec: dict[str, Any] = json.loads(self.sent(name)["figure"])
         return spec
+
+    def alt(self, name: str) -> str:
+        """What a figure says to those who do not see it."""
+        place = f'id="alt_figure_{name}"'
+        (found,) = [e.proto.body for e in self.app.get("html") if place in e.proto.body]
+        return unescape(re.sub("<[^>]*>", "", found))
 
     def captions(self, name: str) -> str:
         """The words that stand in a figure."""

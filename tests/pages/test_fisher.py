@@ -29,7 +29,7 @@ def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_m
     blocks = page.captions("fisher")
     assert blocks.index("<b>standard</b>") < blocks.index("<b>layer norm</b>")
     assert "each class against the rest" in page.words
-    sizes = [len(chart.proto.spec) for chart in page.app.get("plotly_chart")]
+    sizes = [len(page.sent(name)["figure"]) for name in page.figures]
     assert max(sizes) < 130_000
     assert sum(sizes) < 150_000
 

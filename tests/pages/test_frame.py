@@ -25,13 +25,29 @@ def test_settings_go_along_with_the_navigation(shown):
     assert session.app.selectbox(key="dataset").value == "wine"
 
 
-def test_what_a_slider_has_written_since_goes_along_as_well(shown):
-    """The browser sends the address of the page that is left; bad values end there."""
-    session = shown("learning_rate", method="layer", tab="equation", dataset="nowhere")
-    left = "method=layer&dataset=nowhere&tab=equation&present=1&growth=16"
-    session.open("symmetry", left=left)
-    assert session.query == {"method": "layer", "growth": "16"}
-    assert session.warnings == []
+def moved(session, **words):
+    """A slider has come to rest, and the page is left before its script has run."""
+    session.app.session_state["_moved"] = words
+
+
+def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
+    session = shown("learning_rate", method="layer", tab="equation")
+    moved(session, growth="16")
+    session.app.run()
+    assert session.query == {"method": "layer", "tab": "equation", "growth": "16"}
+    moved(session, growth="8")
+    session.open("symmetry")
+    assert session.query == {"method": "layer", "growth": "8"}
+    moved(session, growth="4")
+    session.open("learning_rate", method="batch")
+    assert session.query == {"method": "batch"}, "a link is taken as it is"
+
+
+def test_reset_forgets_where_a_slider_rests(shown):
+    session = shown("learning_rate", method="layer")
+    moved(session, growth="16")
+    session.app.button(key="reset").click().run()
+    assert session.query == {}
 
 
 def test_link_with_a_query_is_taken_as_it_is(shown):

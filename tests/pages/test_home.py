@@ -50,7 +50,7 @@ def test_arithmetic_can_be_followed(shown):
 
 def test_words_for_a_screen_reader_hold_the_arithmetic(shown):
     home = shown("home", example=EDITED, place="2.0")
-    said = home._element("plotly_chart", "figure_averages").alt
+    said = home.alt("averages")
     for line in home.captions("averages").split("<br>"):
         if line.startswith("σ"):
             assert line in said

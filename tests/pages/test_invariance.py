@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.settings import SETTINGS
-from normgeo.ui import export_row
+from normgeo.ui.figures import export_row
 from tests.pairwise import loops
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
@@ -33,8 +33,8 @@ def verdicts(page) -> dict[str, str]:
 
 def start(page) -> str:
     """The label of the frame that the figure opens with."""
-    steps = page.figure("effect")["layout"]["meta"]["steps"]
-    return steps["labels"][steps["start"]]
+    place, _ = page.sent("effect")["opened"]
+    return page.figure("effect")["layout"]["meta"]["steps"]["labels"][place]
 
 
 def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown):
@@ -116,9 +116,9 @@ def test_negative_delta_turns_the_marks_and_z_over(shown):
 
 
 def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
-    """The slider moves without the page: only the numbers may be of where it starts, and say so."""
+    """While the slider moves, only the numbers may be of where it rested, and say so."""
     words = [
-        [line for line in page.words.split("\n") if "where the slider starts" not in line]
+        [line for line in page.words.split("\n") if "before and after (" not in line]
         for page in (shown("invariance", delta=delta, tab="why") for delta in ("3", "-3"))
     ]
     numbers = [[line for line in lines if "begin{aligned}" in line] for lines in words]
@@ -385,8 +385,9 @@ def test_index_outside_the_rows_is_explained(shown):
 def test_every_format_has_a_button(shown, subtests):
     for kind in ["html", "png", "svg", "pdf", "csv", "json"]:
         with subtests.test(kind=kind):
-            keys = [button.key for button in shown("invariance").app.get("download_button")]
-            assert f"effect_{kind}" in keys
+            app = shown("invariance").app
+            buttons = [*app.get("download_button"), *app.get("bidi_component")]
+            assert any(one.proto.id.endswith(f"-effect_{kind}") for one in buttons)
 
 
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
@@ -394,10 +395,7 @@ def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
     export_row.why_no_browser.cache_clear()
     buttons = {b.key: b.proto for b in shown("invariance").app.get("download_button")}
     export_row.why_no_browser.cache_clear()
-    for kind in ("png", "svg", "pdf"):
-        assert buttons[f"effect_{kind}"].disabled
-        assert buttons[f"effect_{kind}"].help == (
-            "PNG, SVG and PDF are drawn by a browser on the server, and it has none."
-        )
+    assert buttons["effect_pdf"].disabled
+    assert buttons["effect_pdf"].help == "PDF is drawn by a browser on the server, and it has none."
     for kind in ("html", "csv", "json"):
         assert not buttons[f"effect_{kind}"].disabled

@@ -24,8 +24,8 @@ def factors(page) -> list[str]:
 
 
 def start(page) -> str:
-    steps = page.figure("turn")["layout"]["meta"]["steps"]
-    return steps["labels"][steps["start"]]
+    place, _ = page.sent("turn")["opened"]
+    return page.figure("turn")["layout"]["meta"]["steps"]["labels"][place]
 
 
 def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import cloudpickle
 import numpy as np
 import plotly.graph_objects as go
-import plotly.io as pio
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -417,11 +416,8 @@ def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
     found = [results.Found(n, stopped=False) for n in range(3)]
     with ThreadPoolExecutor(6) as visitors:
         charts = list(visitors.map(chart, found * 2))
-    sent = [json.loads(pio.to_json(chart, validate=False)) for chart in charts]
+    sent = [json.loads(chart.text) for chart in charts]
     assert [one["data"][0]["y"][0] for one in sent] == [0, 1, 2] * 2
-    ids = [one["layout"]["meta"]["id"] for one in sent]
-    assert ids[:3] == ids[3:]
-    assert len(set(ids)) == 3, "a browser tells a new figure by it"
     assert sorted(made) == [0, 1, 2]
     assert together == [1, 1, 1]
 

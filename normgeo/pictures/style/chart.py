@@ -1,76 +1,65 @@
-"""A figure as a page sends it: prepared once for all sessions and runs."""
+"""A figure as a page sends it: written once for all sessions and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import count
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self, final
 
-import orjson
-from plotly.basedatatypes import BaseFigure
+import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from normgeo.pictures.style.player import for_script, opened_at
-
-_KEYS = count()
+from normgeo.pictures.style.player import for_script
 
 
 @final
-class Chart(BaseFigure):  # type: ignore[misc]
-    """A figure that is written already.
+@dataclass(frozen=True)
+class Chart:
+    """A figure as text, and what Python asks of it.
 
-    Streamlit takes figures of plotly, and asks each for a deep copy on every run of a page: 10 to
-    20 ms of a rerun that takes 30. As objects of Python the figures of a server are millions, which
-    its collector of garbage goes through again and again; as text each is a few.
+    As objects of Python the figures of a server are millions, which its collector of garbage goes
+    through again and again; as text each is one.
+
+    Attributes:
+        text: the figure, in JSON. slider: the setting that its slider moves; "" for none.
+        start: the place of the frame that it was made at. values: of the setting, at each frame.
+        scales: the place and the range of each axis, at each frame; "" where one fits its data.
 
     """
 
-    def __init__(self, figure: Any) -> None:
-        """Keep what the script that shows it needs of a plotly figure."""
-        self._keep(for_script(figure, str(next(_KEYS))))
+    text: str
+    slider: str
+    start: int
+    values: tuple[str, ...]
+    scales: tuple[str, ...]
 
-    def _keep(self, plain: Mapping[str, Any]) -> None:
-        parts = dict(plain)
-        self._meta: Mapping[str, Any] = parts["layout"]["meta"]
-        self._data = [_written(trace) for trace in parts.pop("data")]
-        self._layout = _written(parts.pop("layout"))
-        self._rest = _written(parts)
+    @classmethod
+    def of(cls, figure: go.Figure) -> Self:
+        """Write a plotly figure."""
+        plain = for_script(figure)
+        layout = plain["layout"]
+        steps = layout["meta"].get("steps") or {"setting": "", "start": 0, "values": ()}
+        frames: Sequence[dict[str, Any]] = plain.get("frames") or ({},)
+        return cls(
+            to_json_plotly(plain),
+            steps["setting"],
+            steps["start"],
+            tuple(steps["values"]),
+            tuple(_scales(layout, frame.get("layout", {})) for frame in frames),
+        )
 
-    def at(self, place: int) -> Self:
-        """Return the chart as it opens at another of its frames."""
-        if place == (self._meta.get("steps") or {}).get("start", place):
-            return self
-        opened = type(self).__new__(type(self))
-        opened._keep(opened_at(orjson.loads(to_json_plotly(self.to_dict())), place))
-        return opened
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figure, as text that is JSON already but for what Streamlit looks at."""
-        return {
-            "data": [_as_it_is(trace) for trace in self._data],
-            "layout": {**_as_it_is(self._layout), "height": self._meta["height"]},
-            **_as_it_is(self._rest),
-        }
-
-    @property
-    def slider(self) -> str:
-        """The setting that the slider of the figure moves; "" without one."""
-        steps = self._meta.get("steps") or {}
-        return str(steps.get("setting") or "")
-
-    def has_scales_of(self, other: Chart) -> bool:
-        """Whether lengths in two figures can be compared: no axis fits its own data."""
-        one, two = (chart._meta["axes"] for chart in (self, other))
-        return one == two and all("range" in axis for axis in one.values())
-
-    def __repr__(self) -> str:
-        """Name the kind: plotly would list everything."""
-        return "Chart()"
+    def place(self, wanted: int | None) -> int:
+        """Return the place of the frame that is wanted; of the one that it was made at for None."""
+        return self.start if wanted is None or not self.values else wanted
 
 
-def _written(values: Mapping[str, Any]) -> dict[str, bytes]:
-    return {name: to_json_plotly(value).encode() for name, value in values.items()}
-
-
-def _as_it_is(written: Mapping[str, bytes]) -> dict[str, orjson.Fragment]:
-    return {name: orjson.Fragment(text) for name, text in written.items()}
+def _scales(layout: dict[str, Any], changes: dict[str, Any]) -> str:
+    axes = {}
+    for name, usual in layout.items():
+        if name.startswith(("xaxis", "yaxis")):
+            axis = usual | changes.get(name, {})
+            if "range" not in axis:
+                return ""
+            axes[name] = axis.get("domain"), axis["range"]
+    text: str = to_json_plotly(axes)
+    return text

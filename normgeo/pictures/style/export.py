@@ -13,14 +13,13 @@ from html import escape, unescape
 from pathlib import Path
 
 import plotly.graph_objects as go
-from plotly.io import to_html
+from plotly.offline import get_plotlyjs
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
-from normgeo.pictures.style import turning
 from normgeo.pictures.style.described import described
-from normgeo.pictures.style.player import CONFIG, SCRIPT, for_script
+from normgeo.pictures.style.player import SCRIPT, written
 from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
 
 __all__ = [
@@ -61,16 +60,15 @@ a {{ color: inherit; }}
 <main>
 <h1>{title}</h1>
 <figure aria-label="{title}" aria-describedby="alt">
-{figure}
 <figcaption id="alt">{alt}</figcaption>
 </figure>
 {about}
 </main>
+<script>{plotly}</script>
 <script>
 {player}
-{turning}
-playing(document.body);
-turning(document.body);
+const figure = {figure};
+new Player(document.querySelector("figure")).open(figure, figure.layout.meta.steps?.start ?? 0);
 </script>
 </body>
 </html>
@@ -166,21 +164,13 @@ def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: s
         lang="en",
         title=escape(title),
         alt=escape(alt),
-        player=SCRIPT,
-        turning=turning.SCRIPT,
         about="\n".join(lines),
         paper=escape(look.paper_bgcolor or "white"),
         ink=escape(look.font.color or "black"),
         font=look.font.family or "sans-serif",
-        figure=to_html(
-            for_script(figure),
-            full_html=False,
-            include_plotlyjs=True,
-            validate=False,
-            # The figure opens at the frame that it was made with, at rest.
-            auto_play=False,
-            config=CONFIG,
-        ),
+        plotly=get_plotlyjs(),
+        player=SCRIPT,
+        figure=written(figure).replace("<", "\\u003c"),  # in a script, "</script>" would end it
     )
 
 

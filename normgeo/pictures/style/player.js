@@ -13,16 +13,15 @@ const DESIGNED = [1280, 720]; // the screen that figures are made for
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
 const LEAP = 10; // frames of Page Up and Page Down
 const PAUSE = 60; // milliseconds between two frames that play
-const QUIET = 200; // milliseconds before the address follows the slider
-const AT_ONCE = 3; // drawings that answer those of the page before the screen shows one
+const QUIET = 200; // milliseconds without a move before the page is told where the slider rests
 const REST = 150; // milliseconds without a move before plotly draws what a copy shows
 const KEPT = 128; // copies of a figure, at most: each is some 600 nodes
-const PINNED = ".st-key-figure_pinned"; // a figure that a page keeps beside another one
-const HANDS = ["pointerdown", "keydown"];
+// The toolbar would stand on numbers; the export row has all of it.
+const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const LABEL = 56; // pixels between two labels of the scale, at least
 
 const STYLE = `
-.js-plotly-plot { position: relative; }
+.figure-plot { position: relative; }
 .frames-stage { position: fixed; top: 0; left: 0; visibility: hidden; pointer-events: none; }
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
   display: flex; flex-wrap: wrap; align-items: center; gap: 2px calc(8px + 0.5em); padding: 0 10px;
@@ -101,65 +100,53 @@ function fit(width, plot) {
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
 
-// One figure on a page, and the frame that it shows.
+// A figure in a box of a page or of a file, and the frame that it shows.
 class Player {
-  constructor(plot, follow) {
-    this.plot = plot;
-    this.follow = follow;
-    this.drawn = {};
-    plot.on("plotly_afterplot", () => this.seen());
-    this.seen();
+  // `rest` hears where the slider rests, (value, setting); null for a figure that moves alone.
+  constructor(box, rest = null) {
+    dressed("frames-style", STYLE);
+    this.rest = rest;
+    this.plot = document.createElement("div");
+    this.plot.className = "figure-plot";
+    box.append(this.plot);
+    players.set(this.plot, this);
+    this.observer = new ResizeObserver(() => this.look());
+    this.observer.observe(box);
   }
 
-  // Somebody has drawn: this player, or the page with a figure that may be new or of another size.
-  seen() {
-    const { plot } = this;
-    const meta = plot.layout?.meta;
-    reachable(plot);
-    if (!meta?.height || !plot._fullLayout) {
-      return; // a figure of another page, or one that plotly has put away
-    }
-    if (plot.layout !== this.drawn.layout && !(meta.shown && this.base) && meta.id !== this.id) {
-      this.adopt(meta);
-    }
-    const now = this.state();
-    if (plot.layout === this.drawn.layout ? now !== this.drawn.state : !this.isAsMade(now)) {
-      this.redraw();
-    }
-  }
-
-  // A page that has measured another width answers each drawing with one of its own, and neither
-  // would ever let the browser measure: the next frame of the screen ends that.
-  redraw() {
-    this.redrawn = (this.redrawn ?? 0) + 1;
-    if (this.redrawn === 1) {
-      requestAnimationFrame(() => {
-        const again = this.redrawn > AT_ONCE && this.plot.isConnected;
-        this.redrawn = 0;
-        if (again) {
-          this.seen();
-        }
-      });
-    }
-    if (this.redrawn <= AT_ONCE) {
-      this.draw();
-    }
-  }
-
-  adopt(meta) {
-    const { plot } = this;
+  // Shows another figure, {data, layout, frames}, at one of its frames.
+  open(figure, place) {
     this.stop();
-    this.settle();
-    this.id = meta.id;
-    this.base = { data: [...plot.data], layout: over(structuredClone(plot.layout), meta.axes ?? {}) };
-    this.frames = plot._transitionData?._frames ?? [];
-    this.steps = meta.steps;
-    this.place = this.opening = meta.steps?.start ?? 0;
-    this.copies = new Map();
+    this.cancel();
+    const { frames = [], ...base } = figure;
+    Object.assign(this, { base, frames, place, opening: place, copies: new Map() });
+    this.steps = base.layout.meta.steps;
+    this.drawn = this.measured = null;
     this.panel?.remove();
     this.panel = null;
+    this.plot.style.minHeight = `${base.layout.meta.height}px`; // until it is drawn
     if (this.steps) {
       this.build();
+    }
+    this.look();
+  }
+
+  async end() {
+    this.stop();
+    this.cancel();
+    clearTimeout(this.resting);
+    this.observer.disconnect();
+    players.delete(this.plot);
+    this.base = null;
+    await this.drawing; // at its end plotly tells of it
+    window.Plotly.purge(this.plot);
+    this.plot.remove();
+  }
+
+  // Draws where the figure, its frame or the screen is another one than what is drawn.
+  look() {
+    if (this.base && this.width() && this.state() !== this.drawn) {
+      this.draw();
     }
   }
 
@@ -169,10 +156,9 @@ class Player {
 
   // The copies of frames as the figure looks now: on this screen, from this angle.
   kept() {
-    const width = this.width();
-    const look = JSON.stringify([this.fit(), width, this.plot.turner?.angle]);
-    if (look !== this.look) {
-      this.look = look;
+    const look = JSON.stringify([this.fit(), this.width(), this.turner?.angle]);
+    if (look !== this.lookKept) {
+      this.lookKept = look;
       this.copies = new Map();
     }
     return this.copies;
@@ -182,28 +168,40 @@ class Player {
     return fit(this.width(), this.plot);
   }
 
+  // 0 where the page does not show it.
   width() {
-    // 0 once a page has put the figure away. As a page measures it, which draws what differs from
-    // that by a part of a pixel: neither would ever be content with the other's drawing.
-    const { width } = this.plot.parentElement?.getBoundingClientRect() ?? {};
-    return width || this.plot._fullLayout?.width || 0;
-  }
-
-  // Whether what the page has drawn needs nothing more.
-  isAsMade(state) {
-    const { narrow, scale, height, whole } = this.fit();
-    const { meta } = this.plot.layout;
-    const plain = !narrow && !whole && scale === 1 && height === 1 && this.place === this.opening;
-    if (plain && !meta.shown && this.plot._fullLayout.height === meta.height) {
-      this.drawn = { layout: this.plot.layout, state };
-      return true;
-    }
-    return false;
+    return this.plot.getBoundingClientRect().width;
   }
 
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
     const { narrow, scale, height, whole, larger } = this.fit();
+    const { data, layout: own, template, more } = this.framed(place);
+    const { meta } = this.base.layout;
+    let layout = own;
+    layout.height = whole ?? meta.height;
+    if (narrow) {
+      const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
+      layout = over(over(layout, meta[form] ?? {}), more?.[form] ?? {});
+    } else if (whole) {
+      layout = over(layout, meta.room ?? {});
+    }
+    layout.height = Math.round(layout.height * (whole ? 1 : height));
+    if (scale !== 1) {
+      const { height: exact } = layout;
+      layout = { ...scaled(layout, scale), height: exact };
+    }
+    layout.template = scale === 1 ? template : scaled(template, scale);
+    layout.meta = meta;
+    layout.width = this.width();
+    const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
+    return whole && this.measured
+      ? roomy(traces, layout, this.measured, { scale, larger })
+      : { data: traces, layout };
+  }
+
+  // The figure as it was made with a frame over it; what the frame has `more` for other forms.
+  framed(place) {
     const frame = this.frames[place] ?? {};
     const data = [...this.base.data];
     (frame.data ?? []).forEach((patch, index) => {
@@ -212,51 +210,64 @@ class Player {
     });
     const { meta, template, ...own } = this.base.layout;
     const { meta: more, ...changes } = frame.layout ?? {};
-    let layout = over(structuredClone(own), changes);
-    layout.height = whole ?? meta.height;
-    if (narrow) {
-      const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
-      layout = over(over(layout, meta[form] ?? {}), more?.[form] ?? {});
-    } else if (whole) {
-      layout = over(layout, meta.room ?? {});
-    }
-    layout.height = Math.round(layout.height * (whole ? 1 : height)); // as in `width`
-    if (scale !== 1) {
-      const { height: whole } = layout;
-      layout = { ...scaled({ ...layout, width: undefined }, scale), height: whole };
-    }
-    layout.template = scale === 1 ? template : scaled(template, scale);
-    layout.meta = { ...meta, shown: true };
-    layout.width = this.width();
-    const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
-    return whole ? roomy(traces, layout, this.plot._fullLayout, { scale, larger }) : { data: traces, layout };
+    // By its own name each trace is found in what plotly draws.
+    const named = data.map((trace, number) => ({ ...trace, uid: `n${number}` }));
+    return {
+      data: this.turner?.turned(named) ?? named, layout: over(structuredClone(own), changes), template, more,
+    };
   }
 
   async draw() {
-    if (!this.plot._fullLayout) {
-      return;
+    if (!this.base) {
+      return; // its page is left
     }
     const { place } = this;
-    const state = this.state();
-    const { data, layout } = this.figure();
-    this.drawn = { layout, state };
+    const state = (this.drawn = this.state());
     clearTimeout(this.resting);
     this.uncover();
     this.follower();
-    this.plot.parentElement.style.height = `${layout.height}px`; // Streamlit keeps the first one
-    try {
-      await window.Plotly.react(this.plot, data, layout);
-    } catch (error) {
-      if (this.plot.isConnected && this.plot._fullLayout) {
-        throw error; // otherwise the page has put it away meanwhile
-      }
+    if (this.fit().whole && !this.measured) {
+      // Room is made for the labels of axes, whose ranges plotly finds.
+      await this.react(this.plot, place);
+      this.measured = this.plot.layout;
     }
-    if (this.drawn.layout === layout && this.plot._fullLayout) {
-      if (this.fit().narrow) {
-        within(this.plot);
-      }
-      this.keep(place, this.plot);
+    await this.react(this.plot, place);
+    if (this.drawn !== state || !players.has(this.plot)) {
+      return; // another frame is drawn by now, or none
     }
+    this.measured = this.fit().whole ? this.plot.layout : null;
+    this.plot.style.minHeight = "";
+    if (!this.turner) {
+      this.turner = new Turner(this.plot, () => this.draw());
+      this.plot.on("plotly_afterplot", () => reachable(this.plot));
+    }
+    reachable(this.plot);
+    this.keep(place, this.plot);
+  }
+
+  // Lets plotly draw a frame, in the figure's own place or in another one.
+  async react(plot, place) {
+    const { data, layout } = this.figure(place);
+    this.drawing = window.Plotly.react(plot, data, layout, CONFIG);
+    await this.drawing;
+    if (this.fit().narrow) {
+      within(plot);
+    }
+  }
+
+  // The frame on the screen as a file, as an address of data: as it was made, without what moves it.
+  image({ format, width, height, scale }) {
+    const { data, layout, template } = this.framed(this.place);
+    const { steps } = this;
+    const strip = steps ? steps.strip : 0;
+    delete layout.updatemenus;
+    Object.assign(layout, {
+      template, margin: { ...layout.margin, b: layout.margin.b - strip },
+      width: layout.width ?? width, height: (layout.height ?? height) - strip,
+    });
+    return window.Plotly.toImage({ data, layout, config: CONFIG }, {
+      format, scale, width: layout.width, height: layout.height,
+    });
   }
 
   // Copies.
@@ -299,7 +310,6 @@ class Player {
     const copies = this.kept();
     this.stage = document.createElement("div");
     this.stage.className = "frames-stage";
-    // Beside the body, where no player and no turner looks for figures.
     document.documentElement.append(this.stage);
     const away = (place) => Math.abs(place - this.place);
     for (;;) {
@@ -315,12 +325,7 @@ class Player {
         break;
       }
       const place = left.reduce((one, other) => (away(other) < away(one) ? other : one));
-      const { data, layout } = this.figure(place);
-      await window.Plotly.react(this.stage, data, layout, { displayModeBar: false });
-      this.plot.turner?.follow(this.stage);
-      if (this.fit().narrow) {
-        within(this.stage);
-      }
+      await this.react(this.stage, place);
       if (copies === this.kept()) {
         this.keep(place, this.stage);
       }
@@ -332,7 +337,7 @@ class Player {
 
   go(place) {
     if (this.move(clamp(place, 0, this.frames.length - 1))) {
-      this.address();
+      this.rests();
     }
   }
 
@@ -358,6 +363,7 @@ class Player {
 
   build() {
     const { labels, prefix, buttons } = this.steps;
+    this.labeled = null;
     const look = this.base.layout.template?.layout ?? {};
     const panel = document.createElement("div");
     panel.className = "frames";
@@ -442,27 +448,22 @@ class Player {
     });
   }
 
-  // A figure that is pinned moves alone, and the address is not about it.
-  pinned() {
-    return this.plot.closest(PINNED) !== null;
-  }
-
   tell() {
-    const { labels, prefix } = this.steps;
+    const { labels, prefix, setting, values } = this.steps;
     const words = `${plain(prefix)}${plain(labels[this.place])}`;
     this.output.textContent = words;
     this.range.value = this.place;
     this.range.setAttribute("aria-valuetext", words);
-    this.announce();
-  }
-
-  // What stands beside a figure of a page hears of the frame on the screen.
-  announce() {
-    const { setting, values } = this.steps;
-    if (this.follow && setting && !this.pinned()) {
+    if (this.follows(setting)) {
+      // What stands beside a figure of a page hears of the frame on the screen.
       const detail = { setting, value: values[this.place] };
       document.dispatchEvent(new CustomEvent("frameshown", { detail }));
     }
+  }
+
+  // Whether the figure moves with others, and tells the page where a setting rests.
+  follows(setting) {
+    return Boolean(this.rest && setting && this.steps?.setting === setting);
   }
 
   play() {
@@ -482,34 +483,48 @@ class Player {
     clearInterval(this.playing);
   }
 
-  // A copied link, another tab of the page and a reload keep the frame; no rerun is needed for it.
-  address() {
-    if (this.follow && this.steps.setting && !this.pinned()) {
-      clearTimeout(this.following);
+  rests() {
+    if (this.follows(this.steps.setting)) {
+      this.cancel();
       this.following = setTimeout(() => this.settle(), QUIET);
     }
   }
 
-  // Writes the frame into the address if it is not there yet. Other figures of the page that show
-  // the setting follow.
+  cancel() {
+    clearTimeout(this.following);
+    this.following = null;
+  }
+
+  // Tells the page where the slider rests, if that is not told yet. Other figures of the page that
+  // show the setting move there.
   settle() {
     if (!this.following) {
       return;
     }
-    clearTimeout(this.following);
-    this.following = null;
+    this.cancel();
     const { setting, values } = this.steps;
-    const url = new URL(window.location.href);
-    url.searchParams.set(setting, values[this.place]);
-    window.history.replaceState(window.history.state, "", url);
-    for (const other of window.framePlayers.values()) {
-      const follows = other.steps?.setting === setting && !other.pinned();
-      const place = follows ? other.steps.values.indexOf(values[this.place]) : -1;
+    const value = values[this.place];
+    for (const other of players.values()) {
+      const place = other.follows(setting) ? other.steps.values.indexOf(value) : -1;
       if (place >= 0) {
         other.move(place);
       }
     }
+    this.rest(value, setting);
   }
+}
+
+// All figures, by what plotly draws in.
+const players = (window.framePlayers = new Map());
+
+window.addEventListener("resize", () => players.forEach((player) => player.look()));
+// What a hand does elsewhere meets a page that knows where the slider rests.
+for (const hand of ["pointerdown", "keydown"]) {
+  window.addEventListener(hand, ({ target }) => players.forEach((player) => {
+    if (!player.panel?.contains(target)) {
+      player.settle();
+    }
+  }), true);
 }
 
 // Makes words smaller that would leave a figure on the right: where its font is missing, another one
@@ -533,8 +548,8 @@ function within(plot) {
 // A choice in a figure is a drawing to plotly: it becomes a button that keys reach. Plotly paints the
 // chosen one nearly white in any theme, which the style sheet mends.
 function reachable(plot) {
-  const { font, paper_bgcolor: paper } = plot._fullLayout;
-  Object.entries({ ink: font.color, paper }).forEach(([name, color]) => plot.style.setProperty(`--menu-${name}`, color));
+  const { font, paper_bgcolor: paper } = plot.layout.template?.layout ?? {};
+  Object.entries({ ink: font?.color, paper }).forEach(([name, color]) => plot.style.setProperty(`--menu-${name}`, color));
   for (const button of plot.querySelectorAll(".updatemenu-button")) {
     if (button.getAttribute("role") !== "button") {
       button.setAttribute("role", "button");
@@ -552,35 +567,6 @@ function reachable(plot) {
 
 const plain = (words) => new DOMParser().parseFromString(words, "text/html").body.textContent;
 
-// Keeps one of something for each figure below a root, those that come later too, and ends it with
-// its figure.
-function withEach(root, all, make, end = () => {}) {
-  const look = () => {
-    for (const plot of root.querySelectorAll(".js-plotly-plot")) {
-      if (!all.has(plot) && plot._fullLayout && plot.on) {
-        all.set(plot, make(plot));
-      }
-    }
-    for (const [plot, one] of all) {
-      if (!plot.isConnected) {
-        end(one);
-        all.delete(plot);
-      }
-    }
-  };
-  let waiting = null;
-  const later = () => {
-    waiting ??= requestAnimationFrame(() => {
-      waiting = null;
-      look();
-    });
-  };
-  const observer = new MutationObserver(later);
-  observer.observe(root, { childList: true, subtree: true });
-  later();
-  return () => observer.disconnect();
-}
-
 // A style sheet for the page, once.
 function dressed(id, css) {
   if (!document.getElementById(id)) {
@@ -588,25 +574,4 @@ function dressed(id, css) {
     Object.assign(style, { id, textContent: css });
     document.head.append(style);
   }
-}
-
-// Players for all figures below a root.
-function playing(root, follow = false) {
-  const players = (window.framePlayers ??= new Map());
-  dressed("frames-style", STYLE);
-  const leave = withEach(root, players, (plot) => new Player(plot, follow), (player) => player.stop());
-  const resized = () => players.forEach((player) => player.seen());
-  // What a hand does elsewhere finds the address as it is to be.
-  const elsewhere = ({ target }) => players.forEach((player) => {
-    if (!player.panel?.contains(target)) {
-      player.settle();
-    }
-  });
-  window.addEventListener("resize", resized);
-  HANDS.forEach((hand) => window.addEventListener(hand, elsewhere, true));
-  return () => {
-    leave();
-    window.removeEventListener("resize", resized);
-    HANDS.forEach((hand) => window.removeEventListener(hand, elsewhere, true));
-  };
 }

@@ -11,19 +11,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import plotly
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
 from normgeo.base.text import text
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 _HERE = Path(__file__).parent
-SCRIPT = "\n".join((_HERE / name).read_text("utf-8") for name in ("player.js", "room.js"))
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+VERSION: str = plotly.__version__
+SCRIPT = "\n".join(
+    (_HERE / name).read_text("utf-8") for name in ("player.js", "room.js", "panel.js", "turning.js")
+)
+PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
 BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider
 HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play
-# The toolbar would stand on numbers; the export row has all of it.
-CONFIG = {"responsive": True, "displayModeBar": False, "doubleClick": "reset"}
 
 Frame = dict[str, Any]
 
@@ -121,19 +126,14 @@ def add_player(
     )
 
 
-def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
+def for_script(figure: go.Figure) -> dict[str, Any]:
     """Return a figure as `player.js` shows it: it moves the frames in place of plotly's own slider.
 
     Without a "zoom" in its meta nothing that a hand does by accident moves the axes.
-
-    Args:
-        figure: of a picture. key: another one for every other figure, so that the script can tell
-            a new figure from one that the page draws again.
-
     """
     plain: dict[str, Any] = figure.to_dict()
     layout = plain["layout"]
-    meta = {**layout.get("meta", {}), "id": key, "height": layout.setdefault("height", HEIGHT)}
+    meta = {**layout.get("meta", {}), "height": layout.setdefault("height", HEIGHT)}
     for slider in layout.pop("sliders", ()):
         plays = layout.pop("updatemenus", None) is not None
         meta["steps"] = {
@@ -152,43 +152,14 @@ def for_script(figure: go.Figure, key: str = "") -> dict[str, Any]:
         for name in {"xaxis", "yaxis", *layout}:
             if name.startswith(("xaxis", "yaxis")):
                 layout[name] = {**layout.get(name, {}), "fixedrange": True}
-    layout["meta"] = {**meta, "axes": _axes(layout)}
+    layout["meta"] = meta
     return plain
 
 
-def opened_at(plain: dict[str, Any], place: int) -> dict[str, Any]:
-    """Return a figure `for_script` as it opens at another of its frames; they share all else."""
-    meta = plain["layout"]["meta"]
-    frame, data = plain["frames"][place], list(plain["data"])
-    for trace, patch in zip(frame.get("traces", ()), frame.get("data", ()), strict=True):
-        data[trace] = _over(data[trace], patch)
-    layout = _over(plain["layout"], frame.get("layout", {}))
-    own = {"id": f"{meta['id']}@{place}", "axes": _axes(layout), "steps": {"start": place}}
-    return {**plain, "data": data, "layout": _over(layout, {"meta": own})}
-
-
-def _over(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The original with a patch over it, as `player.js` lays a frame over a figure."""
-
-    def is_plain(value: Any) -> bool:
-        return isinstance(value, dict) and "bdata" not in value
-
-    return original | {
-        key: _over(original.get(key) or {}, value) if is_plain(value) else value
-        for key, value in patch.items()
-    }
-
-
-def _axes(layout: dict[str, Any]) -> dict[str, Any]:
-    """The place and the range of each axis.
-
-    Where axes have one scale, plotly writes what fits its first drawing over these.
-    """
-    return {
-        name: {key: axis[key] for key in ("domain", "range") if key in axis}
-        for name, axis in layout.items()
-        if name.startswith(("xaxis", "yaxis"))
-    }
+def written(figure: go.Figure) -> str:
+    """Return a figure `for_script` as JSON."""
+    text: str = to_json_plotly(for_script(figure))
+    return text
 
 
 def _buttons() -> dict[str, str]:

@@ -149,8 +149,8 @@ function unit(name, layout, drawn, pixels) {
 
 // An axis of so many pixels, and so many to a unit, with labels that do not stand on each other and a
 // title that is no longer than the axis.
-function legible(axis, drawn, pixels, each, { template, family }) {
-  const upright = drawn._id[0] === "y";
+function legible(name, axis, drawn, pixels, each, { template, family }) {
+  const upright = name[0] === "y";
   const usual = upright ? template.layout.yaxis : template.layout.xaxis;
   const size = axis.tickfont?.size ?? usual.tickfont.size;
   const changed = {};
@@ -300,7 +300,7 @@ function roomy(data, layout, drawn, { scale, larger }) {
   }
   for (const name of Object.keys(pixels).filter((one) => drawn[one]?.range)) {
     const each = unit(name, layout, drawn, pixels);
-    roomyLayout[name] = legible(roomyLayout[name], drawn[name], pixels[name], each, { template, family });
+    roomyLayout[name] = legible(name, roomyLayout[name], drawn[name], pixels[name], each, { template, family });
   }
   // A mark of its own size hangs on a point.
   const moved = (one, side, place) => {

@@ -77,7 +77,7 @@ def browser() -> Iterator[Draw]:
                         path=path,
                     )
                 ) from error
-            yield lambda figure, format: run(chromium.calc_fig(still(figure), _options(format)))
+            yield lambda figure, format: run(chromium.calc_fig(still(figure), options(format)))
         finally:
             run(chromium.close())
 
@@ -109,7 +109,8 @@ async def _cancel_the_rest() -> None:
     await asyncio.gather(*rest, return_exceptions=True)
 
 
-def _options(format: str) -> dict[str, Any]:
+def options(format: str) -> dict[str, Any]:
+    """What a static format is drawn with: PNG has twice as many pixels."""
     return {"format": format, "scale": SCALE if format == "png" else 1}
 
 

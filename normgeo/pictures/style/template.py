@@ -9,9 +9,6 @@ from typing import Any, final
 import plotly.graph_objects as go
 
 from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, OTHER, PAPERS, PINK, VERMILION
-from normgeo.pictures.style.paths import parse_once
-
-parse_once()
 
 # Names with a digit need quotes, or the browser drops the whole list.
 FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"

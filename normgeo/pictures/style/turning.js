@@ -1,7 +1,7 @@
 // Turns points in space: draws what a trace keeps in `customdata` as seen from another angle.
 //
-// plotly draws a figure at the angle that it was made for, and needs a tenth of a second for it.
-// Here only the marks that are on the screen move, so the data of the figure stay as they are.
+// Plotly needs a tenth of a second to draw a figure: while a hand turns, only the marks move that are
+// on the screen, and plotly draws at the angle where it rests.
 
 const TURN_STYLE = `
 .turn { position: absolute; top: 0; right: 0; display: flex; align-items: center; gap: 2px;
@@ -20,15 +20,15 @@ class Turner {
   static STEP = 5; // degrees of a key or a button
   static PER_PIXEL = 0.5; // degrees of a drag
 
-  constructor(plot) {
-    this.plot = plot;
-    plot.turner = this;
+  constructor(plot, rest) {
+    dressed("turn-style", TURN_STYLE);
+    Object.assign(this, { plot, rest });
     plot.on("plotly_afterplot", () => this.seen());
     plot.addEventListener("pointerdown", (event) => this.hold(event));
     this.seen();
   }
 
-  // plotly has drawn the figure, at the angle that it was made for.
+  // Plotly has drawn the figure.
   seen() {
     const { plot } = this;
     const made = plot.layout.meta?.turning;
@@ -44,14 +44,6 @@ class Turner {
     if (!this.panel?.isConnected) {
       this.build();
     }
-    this.follow(plot);
-  }
-
-  // Turns what plotly has drawn at the angle that the figure was made for.
-  follow(plot) {
-    if (this.made && this.angle !== `${this.made.azimuth} ${this.made.elevation}`) {
-      this.draw(plot);
-    }
   }
 
   // What the figure is seen from, in words for a comparison.
@@ -59,36 +51,48 @@ class Turner {
     return `${this.azimuth} ${this.elevation}`;
   }
 
-  // Draws the figure, or another drawing of it, as seen from the angle.
-  draw(plot = this.plot) {
-    const { _fullData: traces, _fullLayout: layout, calcdata } = plot;
+  // The traces of a figure as seen from the angle.
+  turned(data) {
+    if (!this.made || this.angle === `${this.made.azimuth} ${this.made.elevation}`) {
+      return data;
+    }
+    return data.map((trace) => (trace.meta?.middle ? { ...trace, ...this.flat(trace, data) } : trace));
+  }
+
+  // The x and y of a trace as seen from the angle.
+  flat({ customdata, meta: { middle, between } }, data) {
+    if (between) {
+      const [from, to] = between.map((other) => this.flat(data[other], data));
+      const pairs = (side) => from[side].flatMap((one, n) => [one, to[side][n], NaN]);
+      return { x: pairs("x"), y: pairs("y") };
+    }
     const [a, e] = [this.azimuth, this.elevation].map((degrees) => (degrees * Math.PI) / 180);
-    const right = [-Math.sin(a), Math.cos(a), 0];
-    const up = [-Math.cos(a) * Math.sin(e), -Math.sin(a) * Math.sin(e), Math.cos(e)];
-    traces.forEach((trace, place) => {
-      const { middle, between } = trace.meta ?? {};
-      const group = middle && plot.querySelector(`.trace${trace.uid}`);
-      if (!group) {
-        return;
+    const rays = {
+      x: [-Math.sin(a), Math.cos(a), 0],
+      y: [-Math.cos(a) * Math.sin(e), -Math.sin(a) * Math.sin(e), Math.cos(e)],
+    };
+    const all = numbers(customdata).flat();
+    const seen = (ray) => Array.from({ length: all.length / 3 }, (_, n) =>
+      ray.reduce((sum, share, d) => sum + share * (all[3 * n + d] - middle[d]), 0));
+    return { x: seen(rays.x), y: seen(rays.y) };
+  }
+
+  // Moves the marks that are on the screen.
+  draw() {
+    const { plot } = this;
+    for (const trace of plot.data) {
+      const group = trace.meta?.middle && plot.querySelector(`.trace${trace.uid}`);
+      if (group) {
+        const { pixels } = panelOf(plot, [trace.xaxis, trace.yaxis]);
+        const { x, y } = this.flat(trace, plot.data);
+        const places = x.map((one, n) => pixels([one, y[n]]));
+        const there = numbers(trace.x).flatMap((one, n) => (Number.isFinite(one) ? [n] : []));
+        lines(group, places);
+        marks(group, places, there, trace.text);
       }
-      const axes = [trace.xaxis, trace.yaxis].map((name) => layout[`${name[0]}axis${name.slice(1)}`]);
-      const flat = (point) => [right, up].map((ray) => ray.reduce((sum, share, d) => sum + share * (point[d] - middle[d]), 0));
-      const points = (of) => Array.from(traces[of].customdata, flat);
-      const pixels = ([x, y]) => [axes[0].c2p(x), axes[1].c2p(y)];
-      let seen = between ? [] : points(place);
-      if (between) {
-        const [from, to] = between.map(points);
-        seen = from.flatMap((point, n) => [point, to[n], [NaN, NaN]]);
-      }
-      lines(group, seen.map(pixels));
-      marks(group, seen.map(pixels));
-      // Where the labels of a hovering mouse look for points.
-      for (const point of calcdata[place]) {
-        if (point.i in seen) {
-          [point.x, point.y] = seen[point.i];
-        }
-      }
-    });
+    }
+    clearTimeout(this.resting);
+    this.resting = setTimeout(this.rest, REST);
   }
 
   turn(right, up) {
@@ -180,21 +184,15 @@ function lines(group, places) {
   }
 }
 
-// Moves the points and the words of a trace; plotly keeps with each which one it is.
-function marks(group, places) {
-  for (const point of group.querySelectorAll(".point")) {
-    point.setAttribute("transform", `translate(${places[point.__data__.i]})`);
-  }
-  for (const words of group.querySelectorAll(".textpoint text")) {
-    const [x, y] = places[words.__data__.i];
+// Moves the points and the words of a trace, which plotly draws in their order where there are any.
+function marks(group, places, there, text) {
+  group.querySelectorAll(".point").forEach((point, n) => {
+    point.setAttribute("transform", `translate(${places[there[n]]})`);
+  });
+  const said = there.filter((n) => (Array.isArray(text) ? text[n] : text));
+  group.querySelectorAll(".textpoint text").forEach((words, n) => {
+    const [x, y] = places[said[n]];
     words.setAttribute("x", x);
     words.setAttribute("y", y);
-  }
-}
-
-// Turners for all figures below a root that can be turned.
-function turning(root) {
-  dressed("turn-style", TURN_STYLE);
-  const turners = (window.figureTurners ??= new Map());
-  return withEach(root, turners, (plot) => new Turner(plot));
+  });
 }

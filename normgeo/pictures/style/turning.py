@@ -6,7 +6,6 @@ in `customdata`, so that `turning.js` can draw them as seen from another angle.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 
-SCRIPT = Path(__file__).with_name("turning.js").read_text("utf-8")
 AZIMUTH, ELEVATION = 115.0, 25.0
 """Degrees, at the start: the plane of equal coordinates is then seen at half its height."""
 

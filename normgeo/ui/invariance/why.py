@@ -43,8 +43,7 @@ def why(settings: Settings, picture: Any) -> None:
     with right:
         lines = [
             text(
-                "Neuron {h} of case {n}, before and after, where the slider starts ({name} = "
-                "{strength}):",
+                "Neuron {h} of case {n}, before and after ({name} = {strength}):",
                 h=h,
                 n=picture.case,
                 name="δ" if transform.rescales else "γ ×",

@@ -6,9 +6,9 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
-from normgeo.pictures.style.player import CONFIG
 from normgeo.ui import results
 from normgeo.ui.defects import Explained
+from normgeo.ui.figures import figure
 from normgeo.ui.teaching.pin import Place, difference
 
 
@@ -22,23 +22,25 @@ def draw(place: Place) -> None:
             return
         drawn = results.whole(pin.name, pin.settings, there.result)
         chart = there.chart(drawn, place.settings.theme)
-        st.plotly_chart(
+        figure.draw(
+            "figure_pinned",
             chart,
-            key="figure_pinned",
-            theme=None,
+            title=drawn.picture.title,
             alt=drawn.picture.description(drawn.result),
-            config=CONFIG,
+            place=drawn.place,
+            alone=True,
         )
         if pin.name == place.name:
-            _compare(place, chart)
+            _compare(place, chart, chart.scales[chart.place(drawn.place)])
 
 
-def _compare(place: Place, pinned: Chart) -> None:
+def _compare(place: Place, pinned: Chart, scales: str) -> None:
     """Say what differs, and whether lengths can be compared."""
     sentences = [difference(place.pin, place.settings, pinned.slider)]
     now = results.kept(place.name, place.settings)
     if now is not None:
         drawn = results.whole(place.name, place.settings, now.result)
-        if not pinned.has_scales_of(now.chart(drawn, place.settings.theme)):
+        chart = now.chart(drawn, place.settings.theme)
+        if not scales or scales != chart.scales[chart.place(drawn.place)]:
             sentences.append(text("Each picture has scales of its own."))
     place.above.markdown(" ".join(map(str, sentences)))

@@ -1,6 +1,6 @@
 """Presenting: a page as slides for a room, and one figure alone for slides and platforms.
 
-The address says which: `?present=1` and `?embed=1`.
+The address says which: `?present=1` and `?embed=true`.
 """
 
 from __future__ import annotations

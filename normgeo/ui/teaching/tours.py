@@ -87,7 +87,7 @@ def here(page: str, pages: Collection[str]) -> tuple[Place | None, tuple[str, ..
         return None, (text("{error} The page is shown without it.", error=error),)
     if place.stop.page != page:
         # With what the address says beside the tour: that page takes it, or says that it can't.
-        said = {name: word for name, word in st.query_params.items() if name != url.LEFT}
+        said = st.query_params.to_dict()
         st.switch_page(f"pages/{place.stop.page}.py", query_params={**said, **link(place)})
     if st.session_state.get(_SHOWN) != (name := link(place)):
         # A link to the page that is open reaches the script, but not the line of the address.

@@ -11,30 +11,31 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.chart import Chart
-from normgeo.pictures.style.export import STATIC, to_bytes
-from normgeo.pictures.style.player import CONFIG
+from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
-from normgeo.ui.export_row import download, why_no_browser
+from normgeo.ui.figures import export_row, figure
+from normgeo.ui.figures.export_row import download, why_no_browser
 
 
 def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
     """Draw a picture of a visitor's own, and beneath it its files to take, called <file>."""
     name, missing = picture.name, why_no_browser()
     with st.container(key=f"view_{name}"):
-        st.plotly_chart(
-            Chart(picture.figure(drawn, theme)),
-            key=f"figure_{name}",
-            theme=None,
+        figure.draw(
+            f"figure_{name}",
+            Chart.of(picture.figure(drawn, theme)),
+            title=picture.title,
             alt=picture.description(drawn),
-            config=CONFIG,
         )
         with st.container(horizontal=True, key=f"export_{name}"):
-            for format in ("html", *STATIC):
-                content = partial(figure_file, picture, drawn, theme, format)
-                why = missing if format in STATIC else None
-                download(name, format.upper(), format, content, file=file, help=why)
+            html = partial(figure_file, picture, drawn, theme, "html")
+            download(name, "HTML", "html", html, file=file)
+            for format in export_row.DRAWN_THERE:
+                export_row.drawn(name, format, file=file, title=picture.title)
+            pdf = partial(figure_file, picture, drawn, theme, "pdf")
+            download(name, "PDF", "pdf", pdf, file=file, help=missing)
             for format in ("csv", "json"):
                 content = partial(table_file, picture, drawn, format)
                 download(name, format.upper(), format, content, file=file)

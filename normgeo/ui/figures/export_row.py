@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -14,7 +15,8 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures import Picture
 from normgeo.pictures.style.browser import find_browser
-from normgeo.pictures.style.export import STATIC, to_bytes
+from normgeo.pictures.style.export import to_bytes
+from normgeo.pictures.style.static import HEIGHT, WIDTH, options
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.ui import url
@@ -28,6 +30,9 @@ MIME = {
     "csv": "text/csv",
     "json": "application/json",
 }
+DRAWN_THERE = ("png", "svg")
+"""The static formats that the visitor's browser makes."""
+_HERE = Path(__file__).parent
 
 
 def draw(picture: Picture, settings: Settings, result: Any) -> None:
@@ -35,15 +40,12 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
     name, missing, file = picture.name, why_no_browser(), picture.file_name(settings)
     link = url.link(settings)  # the click is answered where no session is
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
-        for format in ("html", *STATIC):
-            download(
-                name,
-                format.upper(),
-                format,
-                partial(_figure_file, picture, settings, result, link, format),
-                help=missing if format in STATIC else None,
-                file=file,
-            )
+        html = partial(_figure_file, picture, settings, result, link, "html")
+        download(name, "HTML", "html", html, file=file)
+        for format in DRAWN_THERE:
+            drawn(name, format, file=file, title=picture.title)
+        pdf = partial(_figure_file, picture, settings, result, link, "pdf")
+        download(name, "PDF", "pdf", pdf, file=file, help=missing)
         download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
         recipe = partial(_recipe_file, picture, settings)
         download(name, text("Recipe"), "json", recipe, file=file)
@@ -83,6 +85,27 @@ def download(
     )
 
 
+def drawn(name: str, format: str, *, file: str, title: str) -> None:
+    """Draw a button that saves the figure of a view, as it is on the page, as <file>.<format>.
+
+    The visitor's browser makes the file, in the page's font.
+    """
+    _image(
+        key=f"{name}_{format}",
+        data={
+            "figure": f"figure_{name}",
+            "alt": f"alt_figure_{name}",
+            "format": format,
+            "label": format.upper(),
+            "file": f"{file}.{format}",
+            "mime": MIME[format],
+            "size": {"width": WIDTH, "height": HEIGHT, "scale": options(format)["scale"]},
+            "title": title,
+        },
+        width="content",
+    )
+
+
 def _figure_file(
     picture: Picture, settings: Settings, result: Any, link: str, format: str
 ) -> bytes:
@@ -107,11 +130,19 @@ def _recipe_file(picture: Picture, settings: Settings) -> bytes:
 
 @cache
 def why_no_browser() -> str | None:
-    """Why there are no static exports, in a sentence; None where there are."""
+    """Why there is no PDF, in a sentence; None where there is."""
     try:
         found = find_browser()
     except Refusal as error:
         return text("{error}", error=error)
     if found is None:
-        return text("PNG, SVG and PDF are drawn by a browser on the server, and it has none.")
+        return text("PDF is drawn by a browser on the server, and it has none.")
     return None
+
+
+_image = st.components.v2.component(
+    "normgeo_image",
+    html='<button type="button"></button>',
+    css=(_HERE / "image.css").read_text("utf-8"),
+    js=(_HERE / "image.js").read_text("utf-8"),
+)

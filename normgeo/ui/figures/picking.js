@@ -1,3 +1,5 @@
+const PINNED = ".st-key-figure_pinned"; // a figure that a page keeps beside another one
+
 // A click on a small picture chooses its case or neuron: `picks` in the meta of a figure say where
 // the pictures stand, and which value of a setting each one is.
 
@@ -5,12 +7,10 @@
 function picked(event) {
   for (const part of document.elementsFromPoint(event.clientX, event.clientY)) {
     const plot = part.closest(PINNED) ? null : part.closest(".js-plotly-plot");
-    const frame = plot?.querySelector(".main-svg")?.getBoundingClientRect();
     for (const { setting, axes, boxes } of plot?.layout?.meta?.picks ?? []) {
-      const [x, y] = [event.clientX - frame.left, event.clientY - frame.top].map((at, i) => {
-        const axis = plot._fullLayout[axes[i]];
-        return axis.p2c(at - axis._offset);
-      });
+      const { cover, values } = panelOf(plot, axes.map((axis) => axis.replace("axis", "")));
+      const frame = cover.getBoundingClientRect();
+      const [x, y] = values([event.clientX - frame.left, event.clientY - frame.top]);
       const box = boxes.find(([x0, x1, y0, y1]) => x0 <= x && x <= x1 && y0 <= y && y <= y1);
       if (box) {
         return [setting, box[4]];

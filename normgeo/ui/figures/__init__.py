@@ -1,0 +1,1 @@
+"""Figures on a page, and the row that takes them away."""
