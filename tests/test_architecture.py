@@ -40,7 +40,7 @@ HOMES = {
     "plotly": PLOTLY,
     "kaleido": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
-    "pandas": re.compile(r"normgeo\.datasets\."),
+    "pandas": re.compile(r"normgeo\.(datasets|tables)\."),
     "safetensors": re.compile(r"normgeo\.datasets\."),
     "dask": re.compile(r"normgeo\.datasets\."),
     "distributed": re.compile(r"normgeo\.datasets\."),
