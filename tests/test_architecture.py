@@ -24,6 +24,7 @@ PACKAGES = (
     ("normgeo.depth", "normgeo.sequences"),
     ("normgeo.claims", "normgeo.recordings", "normgeo.layers"),
     ("normgeo.tables", "normgeo.settings"),
+    ("normgeo.measured",),
     ("normgeo.pictures",),
     ("normgeo.ui", "normgeo.cli"),
     ("normgeo.__main__", "pages", "app"),
