@@ -34,7 +34,7 @@ class Derivatives:
     def along(self, directions: Sequence[Direction]) -> Array:
         """Return the derivatives along some directions, (outputs, directions)."""
         running, step = self._judge.running, self._judge.rounding**0.5
-        needed = 3 * len(directions)
+        needed = 2 * len(directions)
         while len(self._chosen) * len(self._points) < needed and len(self._points) < POINTS:
             self._points.append(self._point(len(self._points)))
         columns = []

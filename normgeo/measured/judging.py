@@ -34,6 +34,9 @@ FEW, MANY = 8.0, 16.0
 CLEAR = 64.0
 """Parts of the influence: an ignored change moves less than one of them."""
 
+SLIGHT = 0.01
+"""Of the influence: what moves less can be nothing else than an ε."""
+
 GROWN = 2.0**8
 """The factor that weights grow by where the effect of an ε is looked for."""
 
@@ -134,15 +137,13 @@ class Judge:
         make: Make,
         grown: Mapping[str, int] | None = None,
         influence: float = 1.0,
-        *,
-        of_part: bool = False,
     ) -> Verdict:
         """Return the verdict on a change.
 
         Args:
             make: the change. grown: tensors that grow where an ε is looked for, by which power of
-                s; none where no ε is in the way. influence: the share that they move at most.
-            of_part: whether no ε is looked for where the change moves a tenth of that.
+                s; none where no ε is in the way. influence: the share that they move at most;
+                what moves a quarter of that is not looked at for an ε.
 
         """
         influence = min(influence, 1.0)
@@ -154,15 +155,16 @@ class Judge:
         if grown and 1024 * self.rounding < influence:
             if most <= self.few:
                 small = self.moved(make, 0, grown, 1 / GROWN)
-                if small > self.many and self._falls(make, grown, 1 / GROWN, small, influence):
+                if small > self.many and self._limit(make, grown, 1 / GROWN, small, influence):
                     return Verdict("≈", most)
-            elif not (of_part and most > 0.1 * influence):
+            elif most <= influence / 4:
                 large = self.moved(make, 0, grown, GROWN)
-                start = (GROWN, large) if large > self.many else (1.0, most)
-                if large <= max(4 * most / GROWN, self.few) and self._falls(
-                    make, grown, *start, influence
-                ):
-                    return Verdict("≈", most)
+                if large <= max(4 * most / GROWN, self.few):
+                    start = (GROWN, large) if large > self.many else (1.0, most)
+                    limit = self._limit(make, grown, *start, influence)
+                    small = most < SLIGHT * influence
+                    if limit and (small or self._from_here(make, grown, most, limit)):
+                        return Verdict("≈", most)
         return self.plain(most, influence)
 
     def plain(self, share: float, influence: float = inf) -> Verdict:
@@ -175,23 +177,34 @@ class Judge:
             return Verdict("✗", share)
         return Verdict("✓" if share <= min(self.few, influence / CLEAR) else "?", share)
 
-    def _falls(
+    def _from_here(self, make: Make, grown: Mapping[str, int], share: float, limit: float) -> bool:
+        """Whether a share follows limit/(s² + e) from s = 1 on, as where e is ε over a variance.
+
+        Else it falls later on, for another reason: an activation is saturated, or a sum has a
+        part that does not grow.
+        """
+        ratio = limit / share - 1
+        if not -0.2 < ratio < 1:
+            return False
+        return bool(abs(self.moved(make, 0, grown, 2.0) * (4 + ratio) / limit - 1) < 0.15)
+
+    def _limit(
         self, make: Make, grown: Mapping[str, int], s: float, share: float, influence: float
-    ) -> bool:
-        """Whether a share falls to a quarter each time that weights double, twice in a row.
+    ) -> float:
+        """Return the limit of s² × the share, or 0 where it does not fall by s².
 
         It is looked for where the share is small, so that the law of small ε holds, and yet far
-        from rounding.
+        from rounding; there it must fall to a quarter each time that weights double.
         """
         aim = sqrt(0.02 * influence * 32 * self.many)
         for _ in range(2):
             if not 0 < share < inf:
-                return False
+                return 0.0
             s = 2.0 ** round(log2(s * sqrt(share / aim)))
             shares = [self.moved(make, 0, grown, k * s) for k in (1, 2, 4)]
             if min(shares) > self.few and all(3.2 < a / b < 4.8 for a, b in pairwise(shares)):
-                return True
+                return 16 * s**2 * shares[-1]
             if shares[0] < 0.1 * influence:
-                return False
+                return 0.0
             share = shares[0]
-        return False
+        return 0.0

@@ -14,23 +14,28 @@ LARGEST = 4
 """The largest power that a relation may have."""
 
 
-def relations(derivatives: Array, tolerance: float) -> list[Powers]:
-    """Return a basis of the whole-number powers a with Σ aᵢ ∂f/∂log θᵢ = 0.
+def relations(derivatives: Array, tolerances: Iterable[float]) -> Iterator[list[Powers]]:
+    """Yield bases of the whole-number powers a with Σ aᵢ ∂f/∂log θᵢ = 0.
 
     Args:
         derivatives: (outputs, tensors) of the outputs by the logarithm of a factor of each tensor.
-        tolerance: of a sum, over the derivatives in it.
+        tolerances: of a sum over the derivatives in it; each basis is longer than the one before.
 
-    >>> relations(np.array([[1.0, 1.0, 0.0], [3.0, 3.0, 1.0]]), 1e-9)
+    >>> (basis,) = relations(np.array([[1.0, 1.0, 0.0], [3.0, 3.0, 1.0]]), [1e-9, 1e-3])
+    >>> sparsest(basis)
     [(1, -1, 0)]
 
     """
+    if derivatives.shape[1] < 2:
+        return
     lengths = np.linalg.norm(derivatives, axis=0)
-    if derivatives.shape[1] < 2 or not lengths.all():
-        return []
     _, sizes, right = np.linalg.svd(np.linalg.qr(derivatives / lengths, mode="r"))
-    rank = int((sizes > tolerance * sizes[0]).sum())
-    return _whole(_reduced(right[rank:]) / lengths)
+    last = 0
+    for tolerance in tolerances:
+        rank = int((sizes > tolerance * sizes[0]).sum())
+        if len(right) - rank > last:
+            last = len(right) - rank
+            yield _whole(_reduced(right[rank:]) / lengths)
 
 
 def _reduced(rows: Array) -> Array:
@@ -60,11 +65,11 @@ def _whole(rows: Array) -> list[Powers]:
 def sparsest(
     basis: Iterable[Powers], known: Iterable[Powers] = (), costs: Sequence[float] | None = None
 ) -> list[Powers]:
-    """Return the relations with as few entries as sums with others and known ones give them.
+    """Return the relations with as small powers as sums with others and known ones give them.
 
     Args:
-        basis: whole-number relations. known: others that may be added. costs: of an entry, each 1
-            where None.
+        basis: whole-number relations. known: others that may be added. costs: of a power, each
+            1 where None.
 
     >>> sparsest([(1, 1, 0, 1, -1), (0, 0, 1, 1, -1)])
     [(1, 1, -1, 0, 0), (0, 0, 1, 1, -1)]
@@ -78,26 +83,31 @@ def sparsest(
         going = False
         for i, row in enumerate(rows):
             others = [*rows[:i], *rows[i + 1 :], *added]
-            best = min(_sums(row, others), key=lambda one: float(price[one != 0].sum()))
-            if price[best != 0].sum() < price[row != 0].sum():
+            best = min(_sums(row, others), key=lambda one: float(price @ np.abs(one)))
+            if price @ np.abs(best) < price @ np.abs(row):
                 rows[i], going = best, True
     return list(dict.fromkeys(_signed(row) for row in rows if row.any()))
 
 
 def _sums(row: Array, others: Sequence[Array]) -> Iterator[Array]:
-    """The row, with one or two others added or taken off that share an entry with it."""
+    """The row, with one or two others added or taken off, without a common factor."""
     yield row
     for i, other in enumerate(others):
         for one in (row + other, row - other):
             if ((row != 0) & (other != 0)).any():
-                yield one
+                yield _primitive(one)
                 for another in others[i + 1 :]:
                     if ((one != 0) & (another != 0)).any():
-                        yield one + another
-                        yield one - another
+                        yield _primitive(one + another)
+                        yield _primitive(one - another)
+
+
+def _primitive(row: Array) -> Array:
+    """The row without a common factor."""
+    return np.asarray(row // max(1, np.gcd.reduce(row)))
 
 
 def _signed(row: Array) -> Powers:
     """The relation without a common factor, its first power positive."""
-    row = row // (np.gcd.reduce(row) * np.sign(row[np.flatnonzero(row)[0]]))
+    row = _primitive(row) * np.sign(row[np.flatnonzero(row)[0]])
     return tuple(int(value) for value in row)

@@ -26,6 +26,7 @@ PLACES = {
     "after": text("after"),
     "after_with_bias": text("after, with its bias"),
     "after_sum": text("after a sum"),
+    "centered": text("a mean comes off"),
     "before": text("before"),
     "unused": text("unused"),
 }
@@ -77,8 +78,9 @@ class MeasuredTable:
 
         "after" means that all of it, or each row, may be scaled; "after_with_bias" that it may
         with its bias only; "after_sum" that it may with other weights only, as what a residual
-        stream sums. "before" means that its inputs sum to 0, or that its columns trade with
-        a gain.
+        stream sums; "centered" that what all rows have in common comes off behind it, as by a
+        layer norm of another sum, or by a softmax. "before" means that its inputs sum to 0, or
+        that its columns trade with a gain.
         """
         measured = self.tensors[name]
         if measured.is_dead:
@@ -91,7 +93,11 @@ class MeasuredTable:
                 found.append("after_with_bias")
             elif any(trade.is_joint and name in trade.names for trade in self.trades):
                 found.append("after_sum")
-            if measured.ignores("own_plus") or self._reads_a_gain(name):
+            elif measured.ignores("all_plus"):
+                found.append("centered")
+            # Of an embedding, whose rows are no neurons, this would be a shift after it.
+            centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not found)
+            if centered or self._reads_a_gain(name):
                 found.append("before")
         return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.measured.changes import CHANGES, Maker
 from normgeo.measured.halving import sort_rows
-from normgeo.measured.judging import DRAWS, Verdict
+from normgeo.measured.judging import DRAWS, SLIGHT, Verdict
 from normgeo.normalizers.blocks import lengths
 
 SMALL = 1 / 16
@@ -67,6 +67,20 @@ class MeasuredTensor:
         """Whether it may be scaled by itself, all of it or each of its rows."""
         return self.blocks > 0
 
+    @property
+    def nearly(self) -> bool:
+        """Whether all × δ seems to be ignored but for an ε that is not small, and no row × δ is."""
+        whole = self.verdicts["all_times"]
+        if whole is None or whole.sign != "≈" or self.ignores("row_times"):
+            return False
+        return whole.moved >= SLIGHT * self.influence
+
+    def not_nearly(self) -> MeasuredTensor:
+        """The same where all × δ is not ignored after all."""
+        moved = one.moved if (one := self.verdicts["all_times"]) else 0.0
+        verdicts = {**self.verdicts, "all_times": Verdict("✗", moved)}
+        return replace(self, verdicts=verdicts, blocks=0)
+
     def ignores(self, change: str) -> bool:
         """Whether a change is ignored, or but for ε."""
         verdict = self.verdicts[change]
@@ -107,7 +121,6 @@ def measure_tensor(maker: Maker, tries: int) -> MeasuredTensor:
                     maker.times(tensor.rows, some),
                     grown,
                     influence * (len(some) / rows) ** 0.5,
-                    of_part=True,
                 ),
                 tries,
             )

@@ -21,6 +21,9 @@ from normgeo.measured.relations import relations, sparsest
 from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Part, Trade
 
+TOLERANCES = (1e-3, 3e-2)
+"""Of relations that an ε disturbs: what they propose is measured all the same."""
+
 
 @dataclass(frozen=True)
 class _Factor:
@@ -52,7 +55,13 @@ class _Factor:
 
 @final
 class Trades:
-    """Searches for trades between measured tensors."""
+    """Searches for trades between measured tensors.
+
+    Attributes:
+        grown: tensors that seemed to be ignored but for ε, and are not: they trade with a square,
+            so that what they make grows by s² against something else that is no ε.
+
+    """
 
     def __init__(
         self, judge: Judge, measured: Mapping[str, MeasuredTensor], roles: Mapping[str, str]
@@ -60,15 +69,30 @@ class Trades:
         self._judge, self._measured, self._roles = judge, measured, roles
         self._tensors = judge.running.tensors
         self._derivatives = Derivatives(judge)
+        self._nearly = {name for name, one in measured.items() if one.nearly}
+        self._least = 30 * judge.rounding**0.5
+        self._loose = [tolerance for tolerance in TOLERANCES if tolerance > self._least]
+        self.grown: set[str] = set()
 
     def find(self) -> tuple[Trade, ...]:
         """Return the trades of rows and columns, then those of whole tensors."""
         found: list[Trade] = []
         for length in self._lengths():
             self._judge.forget()
-            found += self._scalings(self._of_length(length), length, [])
+            factors, matrix = self._derived(self._of_length(length), length)
+            found += self._search(factors, matrix, length, [], self._loose)
         self._judge.forget()
-        found += self._scalings(self._whole(), 1, found)
+        if not (whole := self._whole()):
+            return tuple(found)
+        factors, matrix = self._derived(whole, 1)
+        certain = [place for place, f in enumerate(factors) if f.tensor.name not in self._nearly]
+        alone = [factors[place] for place in certain]
+        by_rows = tuple(found)
+        found += self._search(alone, matrix[:, certain], 1, by_rows, self._loose)
+        if len(certain) < len(factors):
+            squares = self._search(factors, matrix, 1, found, ())
+            self.grown = self._grown(squares, found)
+            found += [trade for trade in squares if self.grown & {*trade.names}]
         return tuple(found)
 
     def _lengths(self) -> list[int]:
@@ -95,7 +119,7 @@ class Trades:
         return [
             _Factor(tensor, None, self._offset(name))
             for name, tensor, measured in self._alive()
-            if not measured.ignores("all_times")
+            if not measured.ignores("all_times") or name in self._nearly
         ]
 
     def _alive(self) -> list[tuple[str, Tensor, MeasuredTensor]]:
@@ -110,28 +134,34 @@ class Trades:
     def _offset(self, name: str) -> float:
         return 1.0 if self._roles[name] == "gain_from_one" else 0.0
 
-    def _scalings(
+    def _derived(self, factors: Sequence[_Factor], length: int) -> tuple[list[_Factor], Array]:
+        """Return the factors that move the outputs, and the derivatives by their logarithms."""
+        by = self._judge.draw("factors", length).standard_normal(length)
+        if length == 1:
+            by = np.ones(1)
+        matrix = self._derivatives.along([factor.direction(by) for factor in factors])
+        moving = np.flatnonzero(np.linalg.norm(matrix, axis=0) > 0)
+        return [factors[int(place)] for place in moving], matrix[:, moving]
+
+    def _search(
         self,
         factors: Sequence[_Factor],
+        matrix: Array,
         length: int,
         known: Sequence[Trade],
+        tolerances: Sequence[float],
     ) -> list[Trade]:
-        if len(factors) < 2:
-            return []
-        directions = self._judge.draw("factors", length).standard_normal(length)
-        if length == 1:
-            directions = np.ones(1)
-        matrix = self._derivatives.along([factor.direction(directions) for factor in factors])
-        moving = np.linalg.norm(matrix, axis=0) > 0
-        factors = [factor for factor, moves in zip(factors, moving, strict=True) if moves]
-        matrix = matrix[:, moving]
+        """Return the relations that hold at factors of ½ to 2, beside sums of known trades."""
         tried: set[tuple[int, ...]] = set()
         found: list[Trade] = []
-        smaller = [self._whole_powers(trade, factors) for trade in known]
-        costs = [1 + 0.01 * self._upstream(factor, known) for factor in factors]
-        step = self._judge.rounding**0.5
-        for tolerance in sorted({max(step * 30, least) for least in (0.0, 1e-3, 3e-2)}):
-            for powers in sparsest(relations(matrix, tolerance), smaller, costs):
+        absent = self._nearly - {factor.tensor.name for factor in factors}
+        smaller = [self._whole_powers(t, factors) for t in known if not absent & {*t.names}]
+        costs = [
+            1 + 0.01 * self._upstream(factor, known) - 0.001 * place / len(factors)
+            for place, factor in enumerate(factors)
+        ]
+        for basis in relations(matrix, [self._least, *tolerances]):
+            for powers in sparsest(basis, smaller, costs):
                 if powers in tried or _within(powers, smaller):
                     continue
                 tried.add(powers)
@@ -142,11 +172,38 @@ class Trades:
                     smaller.append(powers)
         return found
 
-    @staticmethod
-    def _upstream(factor: _Factor, known: Sequence[Trade]) -> int:
-        """In how many trades others take a tensor's factor off, which is then not the last one."""
-        parts = [part for trade in known for part in trade.parts if not trade.shift]
-        return sum(part.name == factor.tensor.name and part.along != "columns" for part in parts)
+    def _grown(self, squares: Sequence[Trade], known: Sequence[Trade]) -> set[str]:
+        """Tensors in trades with a square, and those that trade one for one with what is moved."""
+        grown: set[str] = set()
+        for trade in squares:
+            powers = {part.name: abs(part.power) for part in trade.parts}
+            nearly = self._nearly & {*powers}
+            least = min((powers[name] for name in nearly), default=0)
+            if nearly and trade.verdict.sign == "✓" and max(powers.values()) >= 2 * least:
+                grown |= nearly
+        pairs = [
+            {*trade.names}
+            for trade in known
+            if [part.power for part in trade.parts] in ([1, -1], [-1, 1])
+        ]
+        moved = grown | {f.tensor.name for f in self._whole()} - self._nearly
+        while more := {n for pair in pairs if pair & moved for n in pair} & self._nearly - grown:
+            grown |= more
+            moved |= more
+        return grown
+
+    def _upstream(self, factor: _Factor, known: Sequence[Trade]) -> int:
+        """In how many trades a tensor is not the last one: others take its factor off, or a gain.
+
+        Of tensors that may stand for each other the last one is told.
+        """
+        count = 0
+        for trade in known:
+            of_gain = any(self._roles[name].startswith("gain") for name in trade.names)
+            for part in trade.parts:
+                if part.name == factor.tensor.name:
+                    count += of_gain or part.along != "columns"
+        return count
 
     def _whole_powers(self, trade: Trade, factors: Sequence[_Factor]) -> tuple[int, ...]:
         """A trade of rows and columns as one of whole tensors."""

@@ -415,7 +415,7 @@ def _(p: Arrays) -> Any:
 @known(
     "post_norm",
     draw=drawn(E=(6, 5), W=(8, 6), b=8, V=(6, 8), c=6, g=6, s=6, U=(3, 6), u=3),
-    # The inputs of W sum to 0. V and c are behind one another's sum with x, which is fixed.
+    # The inputs of W sum to 0. V and c are added to an x that is fixed: no scale, and a shift.
     signs={
         "E": "✓✗✓✗✗✗",
         "W": "✗✗✗✓✗✓",
@@ -427,7 +427,7 @@ def _(p: Arrays) -> Any:
         "U": "✗✗✗✗✗✗",
         "u": "✗✗✗",
     },
-    places={"E": ("after",), "W": ("before",), "U": ("before",)},
+    places={"E": ("after",), "W": ("before",), "V": ("centered",), "U": ("before",)},
     blocks={"E": 1},
     trades=frozenset(
         {
@@ -442,6 +442,37 @@ def _(p: Arrays) -> Any:
     x = layer_norm(X @ p["E"].T)
     x = layer_norm(x + relu(x @ p["W"].T + p["b"]) @ p["V"].T + p["c"])
     return (x * p["g"] + p["s"]) @ p["U"].T + p["u"]
+
+
+@known(
+    "gated_in_one_tensor",
+    draw=drawn(E=(6, 5), g=6, W=(16, 6), V=(6, 8), gf=6, H=(3, 6)),
+    # The product of two halves of W grows by s² against the stream, which is no ε.
+    signs={
+        "E": "✗✗✗✗✗✗",
+        "g": "✗✗✗",
+        "W": "✗✗✗✗✗✗",
+        "V": "✗✗✗✗✗✗",
+        "gf": "✗✗✗",
+        "H": "✗✗✗✗✗✗",
+    },
+    places={"E": ("after_sum",), "W": ("before",), "V": ("after_sum",), "H": ("before",)},
+    trades=frozenset(
+        {
+            "all of E, all of V × δ",
+            "g × δ, columns of W ÷ δ",
+            "gf × δ, columns of H ÷ δ",
+            "all of W × δ, all of V ÷ δ²",
+        }
+    ),
+    also=frozenset({"all of g × δ, all of V ÷ δ²"}),
+    roles={"g": "gain", "gf": "gain"},
+)
+def _(p: Arrays) -> Any:
+    x = X @ p["E"].T
+    gate, up = np.split(rms_norm(x) * p["g"] @ p["W"].T, 2, axis=-1)
+    x = x + (relu(gate) * up) @ p["V"].T
+    return rms_norm(x) * p["gf"] @ p["H"].T
 
 
 # Attention.
@@ -525,6 +556,61 @@ def _(p: Arrays) -> Any:
     return attend(*(heads(a, 2) for a in (q, k, v))) @ p["o"].T
 
 
+def turned(a: Any) -> Any:
+    """Rotary positions: pairs of numbers turn by an angle that grows with the position."""
+    half = a.shape[-1] // 2
+    angles = np.arange(a.shape[-2])[:, None] / 10.0 ** np.arange(half)
+    x, y = a[..., :half], a[..., half:]
+    c, s = (wave(angles).astype(a.dtype) for wave in (np.cos, np.sin))
+    return np.concatenate([x * c - y * s, x * s + y * c], axis=-1)
+
+
+DECODER = {"q": (16, 6), "k": (8, 6), "v": (8, 6), "gq": 4, "gk": 4, "o": (6, 16)}
+DECODER |= {"gm": 6, "gate": (8, 6), "up": (8, 6), "down": (6, 8), "gf": 6, "head": (5, 6)}
+
+
+@known(
+    "decoder",
+    draw=drawn(E=(6, 5), ga=6, **DECODER),
+    # Two heads of q share one of k and v: v and o trade as a whole. Positions turn pairs of q and
+    # k, so their gains trade as a whole. silu(gate x) is not homogeneous.
+    signs={
+        **dict.fromkeys(["E", "v", "o", "gate", "up", "down", "head"], "✗✗✗✗✗✗"),
+        **dict.fromkeys(["ga", "gq", "gk", "gm", "gf"], "✗✗✗"),
+        **dict.fromkeys("qk", "≈✗✗✗✗✗"),
+    },
+    places={
+        **dict.fromkeys(["E", "o", "down"], ("after_sum",)),
+        **dict.fromkeys("qk", ("after", "before")),
+        **dict.fromkeys(["v", "gate", "up", "head"], ("before",)),
+    },
+    blocks={"q": 4, "k": 2},
+    trades=frozenset(
+        {
+            "ga × δ, columns of q, columns of k, columns of v ÷ δ",
+            "gm × δ, columns of gate, columns of up ÷ δ",
+            "rows of up × δ, columns of down ÷ δ",
+            "gf × δ, columns of head ÷ δ",
+            "all of gq × δ, all of gk ÷ δ",
+            "all of v × δ, all of o ÷ δ",
+            "all of E, all of o, all of down × δ",
+        }
+    ),
+    roles=dict.fromkeys(["ga", "gq", "gk", "gm", "gf"], "gain"),
+)
+def _(p: Arrays) -> Any:
+    x = T @ p["E"].T
+    h = rms_norm(x, 1e-6) * p["ga"]
+    q, k, v = (heads(h @ p[n].T, count) for n, count in (("q", 4), ("k", 2), ("v", 2)))
+    q, k = rms_norm(q, 1e-6) * p["gq"], rms_norm(k, 1e-6) * p["gk"]
+    k, v = np.repeat(k, 2, axis=1), np.repeat(v, 2, axis=1)
+    x = x + attend(turned(q), turned(k), v) @ p["o"].T
+    h = rms_norm(x, 1e-6) * p["gm"]
+    a = h @ p["gate"].T
+    x = x + (a / (1 + np.exp(-a)) * (h @ p["up"].T)) @ p["down"].T
+    return rms_norm(x, 1e-6) * p["gf"] @ p["head"].T
+
+
 # Embeddings and convolutions.
 
 TOKENS = np.arange(28).reshape(4, 7) % 6
@@ -589,3 +675,28 @@ def _(p: Arrays) -> Any:
     h = relu(norm(convolve(IMAGES, p["K"])) * each(p["g"]) + each(p["s"]))
     h = relu(norm(convolve(h, p["L"])) * each(p["gl"]))
     return h.mean(axis=(2, 3)) @ p["V"].T
+
+
+@known(
+    "residual_convolution",
+    draw=drawn(K=(4, 2, 3, 3), g=4, s=4, L=(4, 4, 1, 1), gl=4, sl=4, V=(3, 4), v=3),
+    # What is added up is scaled with all that reads the sum: L on the way, and V at its end.
+    signs={
+        "K": "≈≈✗✗✗✗",
+        "L": "≈≈✗✗✗✗",
+        "V": "✗✗✗✗✗✗",
+        **dict.fromkeys(["g", "s", "gl", "sl", "v"], "✗✗✗"),
+    },
+    places={"K": ("after",), "L": ("after", "before"), "V": ("before",)},
+    blocks={"K": 4, "L": 4},
+    trades=frozenset({"g, s, gl, sl × δ, columns of L, columns of V ÷ δ"}),
+    roles={"g": "gain", "gl": "gain"},
+)
+def _(p: Arrays) -> Any:
+    def norm(a: Any, g: Any, s: Any) -> Any:
+        z = batch_norm(np.moveaxis(a, 1, -1), eps=1e-5)
+        return np.moveaxis(z * g + s, -1, 1)
+
+    x = relu(norm(convolve(IMAGES, p["K"]), p["g"], p["s"]))
+    h = norm(np.einsum("ncxy,oc->noxy", x, p["L"][:, :, 0, 0]), p["gl"], p["sl"])
+    return relu(x + h).mean(axis=(2, 3)) @ p["V"].T + p["v"]

@@ -48,7 +48,9 @@ def test_other_draws_have_the_same_verdicts(name, subtests):
             parameters = known.draw(np.random.default_rng(seed))
             table = normgeo.measure(known.f, parameters, tries=32, seed=seed)
             assert {n: signs(one) for n, one in table.tensors.items()} == known.signs
-            assert {str(trade) for trade in table.trades} == known.trades
+            found = {str(trade) for trade in table.trades}
+            assert found <= known.trades | known.also
+            assert len(found) == len(known.trades)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
