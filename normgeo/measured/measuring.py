@@ -81,10 +81,11 @@ def _cost(tensors: Mapping[str, Tensor], tries: int) -> MeasuringCost:
         if axis is not None
     ]
     passes = 5 + len(tensors) + sum(lengths.count(length) > 1 for length in lengths)
+    candidates = min(CANDIDATES, sum(not tensor.is_vector for tensor in tensors.values()))
     for tensor in tensors.values():
         passes += 10 + tries  # anything, rows, groups of them, all at once, a shift, a trade
         if tensor.is_vector:
-            passes += 4 + 2 * CANDIDATES + READERS  # with 0 and −1 in its place, as a shift
+            passes += 4 + 2 * candidates + READERS  # with 0 and −1 in its place, as a shift
         else:
             passes += 5 + (tensor.values.ndim > 2)  # by columns, a number for each row
     sizes = [tensor.values.size for tensor in tensors.values()]
@@ -193,10 +194,10 @@ def _measured(
                 maker = Maker(judge, tensor, options.negative)
                 measured[name] = measure_tensor(maker, options.tries)
         judge.forget()
-        asked = Roles(judge)
+        found = Roles(judge)
         for name in running.tensors:
             if name not in roles:
-                roles[name] = asked.of(name)
+                roles[name] = found.of(name)
         search = judge, measured, roles
         scalings = Trades(*search)
         trades = scalings.find() + Shifts(*search).find()

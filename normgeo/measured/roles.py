@@ -21,7 +21,7 @@ ROLES = {
 }
 """Keys → what a tensor is in the network, as measured."""
 
-CANDIDATES = 3
+CANDIDATES = 8
 """Matrices that are asked whether a vector multiplies what they read or write."""
 
 
@@ -75,7 +75,7 @@ class Roles:
         def rank(matrix: Tensor) -> tuple[bool, int]:
             return count not in matrix.values.shape, abs(self._order[matrix.name] - place)
 
-        matrices = [one for one in self._tensors.values() if not one.is_vector]
+        matrices = (one for one in self._tensors.values() if not one.is_vector)
         return sorted(matrices, key=rank)[:CANDIDATES]
 
     def _silences(

@@ -143,6 +143,19 @@ def _(p: Arrays) -> Any:
 
 
 @known(
+    "norm_of_inputs",
+    draw=drawn(g=5, s=5, V=(3, 5), v=3),
+    # Nothing is before the norm: only what V still reads without g tells a gain from a shift.
+    signs={"g": "✗✗✗", "s": "✗✗✗", "V": "✗✗✗✗✗✗", "v": "✗✗✗"},
+    places={"V": ("before",)},
+    trades=frozenset({"g, s × δ, columns of V ÷ δ", "s + c, and v take it off"}),
+    roles={"g": "gain"},
+)
+def _(p: Arrays) -> Any:
+    return (layer_norm(X) * p["g"] + p["s"]) @ p["V"].T + p["v"]
+
+
+@known(
     "rms_norm_after",
     draw=drawn(W=(6, 5), g=6, V=(3, 6)),
     signs={"W": "✓✗✗✗✗✗", "g": "✗✗✗", "V": "✗✗✗✗✗✗"},

@@ -158,6 +158,17 @@ def test_neurons_along_the_last_axis_are_measured_alike():
     assert {str(trade) for trade in table.trades} == known.trades
 
 
+@pytest.mark.parametrize("name", ["pre_norm", "decoder", "shared_norm", "post_norm"])
+def test_order_of_the_tensors_decides_nothing(name):
+    """Alphabetical, as in JAX: the weights before the stream are still told as those."""
+    known = NETWORKS[name]
+    parameters = known.draw(np.random.default_rng(SEED))
+    table = normgeo.measure(known.f, dict(sorted(parameters.items())))
+    assert {n: table.place(n) for n in parameters if table.place(n)} == known.places
+    assert {n: table.roles[n] for n in known.roles} == known.roles
+    assert len(table.trades) == len(known.trades)
+
+
 def test_several_inputs_are_one_network():
     known = NETWORKS["relu_pairs"]
     parameters = known.draw(np.random.default_rng(SEED))
