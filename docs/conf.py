@@ -51,6 +51,7 @@ PACKAGES = {
     "sequences": "Recurrent cells over sequences",
     "recordings": "Recordings",
     "layers": "Layers of one's own network",
+    "measured": "One's own network, measured",
 }
 
 

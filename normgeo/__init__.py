@@ -49,6 +49,8 @@ from normgeo.layers.loading import load_layer
 from normgeo.layers.place import PLACES
 from normgeo.layers.report import LayerReport, layer_report
 from normgeo.layers.trained_layer import TrainedLayer
+from normgeo.measured.measuring import MeasuringCost, measure, measuring_cost
+from normgeo.measured.table import MeasuredTable
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import Fit, fit
 from normgeo.models.glm import NormalizedGLM
@@ -183,6 +185,11 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "TrainedLayer",
     "layer_report",
     "load_layer",
+    # measured
+    "MeasuredTable",
+    "MeasuringCost",
+    "measure",
+    "measuring_cost",
 ]
 
 _RENAMED = {

@@ -39,6 +39,7 @@ PACKAGES = (
     "sequences",
     "recordings",
     "layers",
+    "measured",
 )
 
 

@@ -17,6 +17,12 @@ def page(*tables: Table) -> str:
         )
 
 
+def fragment(table: Table) -> str:
+    """Return a table as a piece of HTML, as a notebook shows it: its rows, then its notes."""
+    with marking(str):
+        return _TEMPLATES.get_template("fragment.html").render(table=table)
+
+
 def _written(value: object) -> str:
     if value is None:
         return ""

@@ -76,6 +76,17 @@ class Table:
         """The rows as dictionaries of plain values."""
         return [dict(zip(self.headings, map(plain, row), strict=True)) for row in self.rows]
 
+    def to_frame(self) -> Any:
+        """Return the records as a data frame of pandas.
+
+        >>> Table(("animal", "legs"), (("ant", 6),)).to_frame()["legs"].tolist()
+        [6]
+
+        """
+        import pandas
+
+        return pandas.DataFrame(self.records(), columns=list(self.headings))
+
     def with_words(self, change: Callable[[str], str]) -> Table:
         """The table with every heading, sentence and word changed, numbers as they are.
 

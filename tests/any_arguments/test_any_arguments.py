@@ -31,6 +31,7 @@ from . import (
     fisher,
     invariance,
     layers,
+    measured,
     models,
     normalizers,
     recordings,
@@ -52,6 +53,7 @@ PACKAGES = (
     sequences,
     recordings,
     layers,
+    measured,
 )
 """The files that state the calls of a package, by its name."""
 
@@ -103,6 +105,8 @@ ANSWERS = {
     ng.History: "train",
     ng.Ignored: "residual_ignored",
     ng.LayerReport: "layer_report",
+    ng.MeasuredTable: "measure",
+    ng.MeasuringCost: "measuring_cost",
     ng.Normalized: "Normalizer.normalize",
     ng.NullSpace: "null_space",
     ng.PlanePath: "plane_path",
@@ -260,7 +264,7 @@ def fitting(name: str) -> dict[str, Any]:
 
 def is_own(argument: str, value: Any) -> bool:
     """Whether an error is that of what is called back."""
-    return callable(value) and argument in {"progress", "source"}
+    return callable(value) and argument in {"f", "progress", "source"}
 
 
 def answer_or_refusal(name: str, arguments: dict[str, Any]) -> bool:

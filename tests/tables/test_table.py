@@ -17,6 +17,7 @@ from normgeo import TRANSFORMS, certify
 from normgeo.base.characters import SPELLED, width_of
 from normgeo.base.text import printable
 from normgeo.tables.formats import FORMATS, render
+from normgeo.tables.printed import fragment
 from normgeo.tables.table import Table
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
 
@@ -326,3 +327,16 @@ def test_numbers_that_are_words_are_not_quoted_for_spreadsheets() -> None:
     assert render(Table(("a",), (("-1.5",), ("+3e8",), (-2,), ("-",))), "csv") == (
         "a\r\n-1.5\r\n+3e8\r\n-2\r\n'-\r\n"
     )
+
+
+def test_table_is_a_data_frame_and_a_piece_of_html() -> None:
+    table = Table(("name", "value"), (("<a>", 0.25), ("b", float("nan"))), "T", notes=("<n>",))
+    frame = table.to_frame()
+    assert frame.columns.tolist() == ["name", "value"]
+    assert frame["value"].isna().tolist() == [False, True]
+    assert Table(("name",), ()).to_frame().columns.tolist() == ["name"]
+    piece = fragment(table)
+    assert piece.startswith("<table>")
+    assert "<a>" not in piece
+    assert "<td>&lt;a&gt;</td><td>0.25</td>" in piece
+    assert "<p>&lt;n&gt;</p>" in piece

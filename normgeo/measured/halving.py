@@ -1,0 +1,61 @@
+"""Rows tested in groups: a group that stands still is decided at once, one that moves is halved."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from normgeo.measured.judging import Verdict
+
+
+class Sorted(NamedTuple):
+    """Rows → the verdict on each, where one was found; `untried` has the others."""
+
+    verdicts: dict[int, Verdict]
+    untried: tuple[int, ...]
+
+
+def sort_rows(
+    rows: Sequence[int],
+    first: Verdict,
+    judge: Callable[[Sequence[int]], Verdict],
+    tries: int,
+) -> Sorted:
+    """Sort rows by the verdict on each.
+
+    Args:
+        rows: to sort. first: the verdict on all at once. judge: that on some of them at once.
+        tries: groups that may be judged.
+
+    >>> moves = lambda rows: Verdict("✗" if 3 in rows else "✓", 0.0)
+    >>> found = sort_rows(range(8), moves(range(8)), moves, 6)
+    >>> [row for row, verdict in found.verdicts.items() if verdict.sign == "✗"], found.untried
+    ([3], ())
+
+    """
+    verdicts: dict[int, Verdict] = {}
+    waiting = deque([(tuple(rows), first)])
+    left = tries
+    while waiting:
+        group, verdict = waiting.popleft()
+        if verdict.sign != "✗" or len(group) == 1:
+            verdicts.update(dict.fromkeys(group, verdict))
+            continue
+        if left < 2:
+            waiting.append((group, verdict))
+            break
+        half = (len(group) + 1) // 2
+        one = judge(group[:half])
+        left -= 1
+        other = verdict  # of the rest, where the first half is not what moves
+        if one.sign != "✓":
+            other = judge(group[half:])
+            left -= 1
+        waiting += [(group[:half], one), (group[half:], other)]
+    unsorted = {row for group, _ in waiting for row in group}
+    for group, verdict in waiting:
+        if verdict.sign != "✗" or len(group) == 1:
+            verdicts.update(dict.fromkeys(group, verdict))
+            unsorted -= {*group}
+    return Sorted(verdicts, tuple(sorted(unsorted)))

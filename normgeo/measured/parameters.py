@@ -1,0 +1,131 @@
+"""The arrays of a tree that can be measured, each with the axis of its neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, final
+
+import numpy as np
+
+from normgeo.base.arguments import shown
+from normgeo.base.arrays import Array, require_unmasked
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.measured.tree import is_array, leaves, viewed
+from normgeo.normalizers.blocks import lengths
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """One array of the parameters, seen along the axis of its neurons and that of its inputs.
+
+    Attributes:
+        name: its path. values: its numbers, not to be written to. rows: the axis of its neurons,
+            or of its entries. columns: the axis of its inputs, None for a vector.
+        tied: names of others that are the same memory, with whether transposed.
+
+    """
+
+    name: str
+    values: Array
+    rows: int
+    columns: int | None
+    tied: tuple[tuple[str, bool], ...] = ()
+
+    @classmethod
+    def of(
+        cls, name: str, values: Array, neurons: int, tied: Sequence[tuple[str, bool]] = ()
+    ) -> Tensor:
+        """See an array with its neurons along the first axis, or along the last one (−1).
+
+        >>> Tensor.of("k", np.ones((3, 3, 4, 8)), -1).columns
+        2
+        >>> Tensor.of("g", np.ones((8, 1)), 0).columns is None
+        True
+
+        """
+        last = values.ndim - 1
+        rows, columns = (0, 1) if neurons == 0 else (last, last - 1)
+        long = [axis for axis, length in enumerate(values.shape) if length > 1]
+        if values.ndim < 2 or (len(long) < 2 and (values.ndim > 2 or long in ([], [rows]))):
+            return cls(name, values, long[0] if long else 0, None, tuple(tied))
+        return cls(name, values, rows, columns, tuple(tied))
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it has one number a neuron: a gain, a bias or their like."""
+        return self.columns is None
+
+    def along(self, axis: int) -> int:
+        """How many rows or columns there are along an axis; 1 of a single number."""
+        return self.values.shape[axis] if self.values.ndim else 1
+
+    @property
+    def size(self) -> float:
+        """The root mean square of its entries."""
+        flat = self.values.astype(np.float64, copy=False).reshape(1, -1)
+        return float(lengths(flat)[0] / sqrt(flat.size))
+
+
+def measurable(parameters: Any) -> dict[str, Any]:
+    """Return the arrays of floats of a tree, by name; refuse a tree without any."""
+    found = {}
+    for name, leaf in leaves(parameters).items():
+        if not is_array(leaf):
+            continue
+        require_unmasked(name, leaf)
+        values = viewed(name, leaf)
+        if values.dtype.kind == "c":
+            raise Refusal(text("{name!r} must hold real numbers; got complex ones.", name=name))
+        if values.dtype.kind != "f" or not values.size:
+            continue
+        found[name] = leaf
+    if not found:
+        raise Refusal(
+            text(
+                "`parameters` must hold at least one array of floats, in dictionaries, lists or "
+                "tuples; got {parameters}.",
+                parameters=shown(parameters),
+            )
+        )
+    return found
+
+
+def tensors_of(arrays: Mapping[str, Any], neurons: int) -> dict[str, Tensor]:
+    """See arrays as tensors; those that are the same memory as one."""
+    seen: dict[str, tuple[Array, list[tuple[str, bool]]]] = {}
+    for name, leaf in arrays.items():
+        values = viewed(name, leaf)
+        for first, (other, tied) in seen.items():
+            if leaf is arrays[first] or _same(values, other):
+                tied.append((name, False))
+            elif _same(values.T, other):
+                tied.append((name, True))
+            elif isinstance(leaf, np.ndarray) and np.shares_memory(values, other):
+                raise Refusal(
+                    text(
+                        "{name!r} and {first!r} share some of their memory, so neither is changed "
+                        "alone. Give the whole array once, and take its parts in the function.",
+                        name=name,
+                        first=first,
+                    )
+                )
+            else:
+                continue
+            break
+        else:
+            seen[name] = values, []
+    return {name: Tensor.of(name, values, neurons, tied) for name, (values, tied) in seen.items()}
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether two arrays are the same memory, seen alike."""
+    address = one.__array_interface__["data"][0]
+    return (
+        one.size > 0
+        and address == other.__array_interface__["data"][0]
+        and (one.shape, one.strides) == (other.shape, other.strides)
+    )
