@@ -6,6 +6,7 @@ const EDGE = 8; // pixels beneath a figure
 const LINE_HEIGHT = 1.3; // of a line of words, as plotly has it
 const SLIDER = 88; // pixels for the slider at the foot, in a room
 const SYMBOL = 3.2; // of the size of type, what a legend draws before a name
+const NAMES = 1.5; // of the size of type, a line of a legend
 const MOST_BETWEEN = 0.6; // of a width or a height, at most, that is not panels
 const CLOSE = 1e-6;
 
@@ -127,6 +128,27 @@ function legendLine({ legend, showlegend }, data, words, { width, margin, size, 
   return margin.l + Math.max(0, ...beside) + needed > width ? 1.5 * own : 0;
 }
 
+// A legend between the words above all panels and the panels, in lines: where it begins and how high
+// it is, as made and in a room.
+function legendBlock({ legend, showlegend }, data, top, { made, wide, size, family }) {
+  if (legend?.yanchor !== "bottom" || legend.yref === "container" || !(legend.y >= top) || showlegend === false) {
+    return [];
+  }
+  const own = legend.font?.size ?? size;
+  const named = data.filter((one) => one.name && one.showlegend !== false);
+  const names = [...new Map(named.map((one) => [one.legendgroup ?? one.name, one.name])).values()];
+  const lines = (room) => {
+    let [count, across] = [0, Infinity];
+    for (const name of names) {
+      const needed = inLines(name, own, family).widest + SYMBOL * own;
+      [count, across] = across + needed > room ? [count + 1, needed] : [count, across + needed];
+    }
+    return NAMES * own * count;
+  };
+  const block = { left: 0, right: wide, widest: wide, bottom: (legend.y - top) * made.high, legend: true };
+  return [{ ...block, old: lines(made.wide), height: lines(wide) }];
+}
+
 // Numbers as plotly's Python writes them: a list, or bytes.
 function numbers(found) {
   if (!found.bdata) {
@@ -238,7 +260,8 @@ function roomy(data, layout, drawn, { scale, larger }) {
 
   // Above all panels, what has more lines pushes up what stands over it.
   let highest = 0, pushed = 0;
-  const stack = notes.filter((one) => one.above).sort((one, other) => one.bottom - other.bottom);
+  const [block] = legendBlock(layout, data, top, { made, wide, size: usual, family });
+  const stack = [...notes.filter((one) => one.above), ...(block ? [block] : [])].sort((one, other) => one.bottom - other.bottom);
   stack.forEach((one, place) => {
     one.up = Math.max(0, ...stack.slice(0, place)
       .filter((under) => under.bottom + under.old <= one.bottom + 0.5 * usual && under.left < one.right && one.left < under.right)
@@ -324,6 +347,8 @@ function roomy(data, layout, drawn, { scale, larger }) {
   }
   if (own) {
     roomyLayout.legend = { ...layout.legend, x: 0, xanchor: "left" };
+  } else if (block) {
+    roomyLayout.legend = { ...layout.legend, y: 1 + (block.bottom + block.up) / high };
   } else if (layout.legend && layout.legend.yref !== "container" && layout.legend.y !== undefined) {
     roomyLayout.legend = { ...layout.legend, y: up(layout.legend.y, 0) };
   }
