@@ -191,7 +191,6 @@ def test_panels_show_all_activations_beside_the_radius_one(radii, subtests):
         with subtests.test(theme=theme):
             figure = RADIUS.figure(radii, theme)
             titles = " ".join(note.text for note in figure.layout.annotations)
-            titles = titles.replace("\N{NO-BREAK SPACE}", " ")
             for title in ("f = identity", "f = tanh", "f = ReLU"):
                 assert title in titles
             assert [shape.x0 for shape in figure.layout.shapes if shape.type == "line"] == [1, 1, 1]

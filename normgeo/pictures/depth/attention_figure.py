@@ -12,6 +12,7 @@ from normgeo.pictures.depth.attention import Attention
 from normgeo.pictures.style.annotations import subscripted
 from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.sheet import Sheet, answer
 from normgeo.pictures.style.template import MEASURED, PREDICTED, log_ticks
 
@@ -68,7 +69,7 @@ def _lines(result: Attention, key: str) -> Iterator[go.Scatter]:
     for axis, values in (("", at.largest), ("2", at.sharpest)):
         yield go.Scatter(
             x=result.factors,
-            y=[float(f"{value:.5g}") for value in values],
+            y=rounded(values),
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 3, "dash": MEASURED},

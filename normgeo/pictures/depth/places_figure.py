@@ -13,6 +13,7 @@ from normgeo.base.text import text
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.colors import CLASSES, OTHER
+from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.sheet import Sheet, answer, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks
 
@@ -75,7 +76,7 @@ def _lines(at: AtPlace) -> Iterator[go.Scatter]:
         if expected is not None:
             yield go.Scatter(
                 x=layers,
-                y=_short(expected),
+                y=rounded(expected),
                 mode="lines",
                 line={"color": color, "width": 2, "dash": PREDICTED},
                 showlegend=False,
@@ -84,7 +85,7 @@ def _lines(at: AtPlace) -> Iterator[go.Scatter]:
             )
         yield go.Scatter(
             x=layers,
-            y=_short(measured),
+            y=rounded(measured),
             mode="lines+markers",
             name=title,
             marker={"size": 7, "symbol": SYMBOLS[at.place.key]},
@@ -98,10 +99,6 @@ def _lines(at: AtPlace) -> Iterator[go.Scatter]:
             ),
             **where,
         )
-
-
-def _short(values: Array) -> list[float]:
-    return [float(f"{value:.5g}") for value in values]
 
 
 def _range(result: Depth, values: Any) -> tuple[float, float]:

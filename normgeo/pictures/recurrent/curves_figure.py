@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from normgeo.pictures.style.cells import Panel as Axes
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.shapes import level, upright
 from normgeo.pictures.style.sheet import Sheet, answer, told
-from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES
+from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, powers
 
 
 class Curve(NamedTuple):
@@ -77,7 +76,7 @@ def _axes(panel: Panel, low: float, high: float, theme: str) -> Axes:
         shapes.append(upright(panel.mark, line))
     if panel.stays:
         shapes.append(level(-panel.stays, panel.stays, THEMES[theme].grid))
-        ticks = _powers(low, high)
+        ticks = powers(low, high)
         y |= {"tickvals": ticks, "ticktext": [power(tick) if tick else "1" for tick in ticks]}
     head = [f"<b>{panel.title}</b>"] if panel.title else []
     return Axes({"title": panel.across, "zeroline": False}, y, head, shapes=shapes, high=(340, 250))
@@ -138,9 +137,3 @@ def _range(panels: Sequence[Panel]) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     room = 0.05 * (high - low) + 1e-3
     return low - room, high + room
-
-
-def _powers(low: float, high: float) -> list[int]:
-    """Powers of ten in equal steps, 1 among them: seven at most."""
-    step = -int(-(high - low) // 6)
-    return [n for n in range(ceil(low), floor(high) + 1) if n % step == 0]

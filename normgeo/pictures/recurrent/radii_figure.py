@@ -15,6 +15,7 @@ from normgeo.pictures.recurrent.radii import Radii
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.shapes import level, upright
 from normgeo.pictures.style.sheet import Sheet, answer, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SMALL, THEMES
@@ -116,7 +117,7 @@ def _law(result: Radii, ink: str) -> Iterator[go.Scatter]:
 
 
 def _factors(logs: Array) -> list[float | None]:
-    return [float(f"{10**log:.4g}") if np.isfinite(log) else None for log in logs]
+    return rounded(np.where(np.isfinite(logs), 10.0**logs, np.nan))
 
 
 def _range(result: Radii) -> list[float]:

@@ -15,10 +15,11 @@ from normgeo.pictures.recurrent.recurrence import Recurrences
 from normgeo.pictures.recurrent.recurrences import STAYS
 from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.shapes import stretch
 from normgeo.pictures.style.sheet import Sheet, answer, told
-from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES
+from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, powers
 
 AXES = ("", "2", "3")  # of the panels, as plotly numbers them
 
@@ -100,15 +101,11 @@ def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], lis
         for curves in methods.values():
             times = curves.times[1:] if panel == 0 else curves.times
             values = (curves.summed_inputs, curves.hidden, curves.log10_norms)[panel]
-            yield times.tolist(), _rounded(values)
+            yield times.tolist(), rounded(values)
     for curves in methods.values():
         if curves.predicted is not None:
             ends = curves.times[[0, -1]]
-            yield ends.tolist(), _rounded((ends[-1] - ends) * curves.predicted)
-
-
-def _rounded(values: Array) -> list[float | None]:
-    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
+            yield ends.tolist(), rounded((ends[-1] - ends) * curves.predicted)
 
 
 def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
@@ -180,18 +177,16 @@ def _log_axis(values: Array) -> dict[str, Any]:
     if high - low < 2:
         ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
         return {**axis, "tickvals": ticks, "ticktext": [number(tick) for tick in ticks]}
-    powers = _powers(low, high)
-    return {**axis, **powers, "tickvals": [10.0**power for power in powers["tickvals"]]}
+    powers_of_ten = _powers(low, high)
+    places = [10.0**power for power in powers_of_ten["tickvals"]]
+    return {**axis, **powers_of_ten, "tickvals": places}
 
 
 def _powers(low: float, high: float) -> dict[str, list[Any]]:
     """Ticks at powers of ten between two logarithms, written out: exponents stay large."""
-    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if 6 * step >= high - low)
-    powers = [step * k for k in range(int(low / step) - 1, int(high / step) + 2)]
-    return {
-        "tickvals": powers,
-        "ticktext": [f"1e{power}".replace("-", "−") if power else "1" for power in powers],
-    }
+    ticks = powers(low, high)
+    words = [f"1e{power}".replace("-", "−") if power else "1" for power in ticks]
+    return {"tickvals": ticks, "ticktext": words}
 
 
 def _verdict(logs: Sequence[float], names: Sequence[str]) -> str:

@@ -7,15 +7,16 @@ from math import log10
 from typing import Any, NamedTuple
 
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.measure import in_lines, width
+from normgeo.pictures.style.measure import in_lines, tallest, width
 from normgeo.pictures.style.template import SIZE, SMALL
 from normgeo.tables.marks import color
 
 LINE = 1.3  # of a line of type, as plotly has it
 EDGE = 8  # pixels between things that stand below each other
 TICK = 7  # pixels of a tick, with what is between it and its label
-SLANT, SHARE = 60, 0.9  # degrees of labels that have no room, and what of their length is down
+SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their length is down
 LABEL = 40  # pixels of a label that plotly chooses
+WIDEST = "0.000", "0.0000"  # such labels, plain and logarithmic
 
 Layout = dict[str, Any]
 REFERENCES = "xref", "yref"
@@ -45,6 +46,7 @@ class Panel(NamedTuple):
         x, y: the properties of its axes. head: sentences above it.
         notes, shapes: in it; their references "paper", "x", "y" and the like are its own.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
+        left: pixels at its left, as for a bar of colors.
 
     """
 
@@ -55,16 +57,17 @@ class Panel(NamedTuple):
     shapes: Sequence[Layout] = ()
     high: tuple[int, int] = (250, 230)
     share: float = 1.0
+    left: int = 0
 
     def beside(self) -> float:
         labels = _labels(self.y)
         title = LINE * SIZE + EDGE if self.y.get("title") and labels else 0
-        return TICK + max((width(label, SMALL) for label in labels), default=0) + title
+        return self.left + TICK + max((width(label, SMALL) for label in labels), default=0) + title
 
     def above(self, wide: float) -> float:
         over = [one for one in self.notes if (one["yref"], one["y"], one["yanchor"]) == TOP]
-        lines = [len(self._head(wide)), *(one["text"].count("<br>") + 1 for one in over)]
-        return 1.15 * LINE * SIZE * float(max(lines)) + EDGE
+        notes = [self._head(wide), *(str(one["text"]).split("<br>") for one in over)]
+        return 1.15 * LINE * max(_type(lines) * len(lines) for lines in notes) + EDGE
 
     def height(self, wide: float, narrow: bool) -> float:
         return self.high[narrow]
@@ -89,7 +92,7 @@ class Panel(NamedTuple):
         if labels := self.x.get("ticktext"):
             each = wide / self._shown()
             broken = [_broken(label, SMALL, each) for label in labels]
-            upright = max(width(label, SMALL) for label in broken) <= each
+            upright = max(width(label, SMALL) for label in broken) <= each + EDGE
             drawn["ticktext"] = broken if upright else [*labels]
             drawn["tickangle"] = 0 if upright else SLANT
         return drawn
@@ -111,8 +114,8 @@ class Panel(NamedTuple):
     def words(self, number: int, wide: float) -> Iterator[Layout]:
         """Yield the words above it and those in it."""
         if self.head:
-            above = note(self._head(wide), xref="paper", yref="paper", yshift=4)
-            yield from self.own(number, [above])
+            lines = self._head(wide)
+            yield from self.own(number, [note(lines, yshift=4, font={"size": _type(lines)})])
         for one in self.own(number, self.notes):
             # From its place in the panel a note has room up to the end, or to both ends.
             x = one["x"]
@@ -198,6 +201,11 @@ def marks(
     return Marks(title, [colored(f"<b>{words}</b>", ink) for words, ink in heads], drawn, share)
 
 
+def _type(lines: Sequence[str]) -> float:
+    """The type of words over a panel: plotly keeps lines apart by it, also where parts differ."""
+    return max((tallest(line, SIZE) for line in lines), default=0)
+
+
 def _broken(words: str, size: int, room: float) -> str:
     return "<br>".join(in_lines(str(words), size, room))
 
@@ -208,7 +216,9 @@ def _labels(axis: Layout) -> list[str]:
         return []
     if "ticktext" in axis:
         return [str(label) for label in axis["ticktext"]]
-    return [f"{value:g}" for value in axis.get("tickvals", ())] or ["0.0000"]
+    return [f"{value:g}".replace("e", "×10") for value in axis.get("tickvals", ())] or [
+        WIDEST[axis.get("type") == "log"]
+    ]
 
 
 def _reference(own: str, letter: str, number: int) -> str:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+KEPT = "\ue001"  # stands for a space at which no line ends
+
 # Letters of the pages' font by their width, in hundredths of the size of type.
 ADVANCES = {
-    20: " ",
+    20: f" {KEPT}",
     26: "',.:;Iijl|",
     31: "!()[]f{}-",
     35: "/\\rt",
@@ -28,6 +30,9 @@ BOLD = 1.08  # a bold letter, beside another one
 RAISED = 0.7  # the size of an index or an exponent, beside that of its line
 
 
+SIZED = r"font-size:\s*([\d.]+)px"
+
+
 def _parts(words: str, size: float) -> Iterator[tuple[str, float]]:
     """The tags and the letters of words, each with its width in pixels."""
     sizes = [size]
@@ -35,7 +40,7 @@ def _parts(words: str, size: float) -> Iterator[tuple[str, float]]:
         if part.startswith("</"):
             sizes = sizes[: max(1, len(sizes) - 1)]
         elif part.startswith("<") and not part.startswith("<br"):
-            own = re.search(r"font-size:\s*([\d.]+)px", part)
+            own = re.search(SIZED, part)
             bold = BOLD if part.startswith("<b") else 1
             raised = RAISED if part.startswith("<su") else 1
             sizes.append((float(own[1]) if own else sizes[-1]) * bold * raised)
@@ -52,7 +57,7 @@ def in_lines(words: str, size: float, room: float) -> tuple[str, ...]:
     ('three', 'words', 'here')
 
     """
-    words = re.sub(r" ([=+−×÷]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", words)
+    words = re.sub(r" ([=+−×÷]) ", rf"{KEPT}\1{KEPT}", words)
     lines, line, across = [], "", 0.0
     space: tuple[int, float] | None = None
     for part, wide in _parts(words, size):
@@ -67,7 +72,12 @@ def in_lines(words: str, size: float, room: float) -> tuple[str, ...]:
         line += part
         if part == " ":
             space = len(line) - 1, across
-    return (*lines, line)
+    return tuple(each.replace(KEPT, " ") for each in (*lines, line))
+
+
+def tallest(words: str, size: float) -> float:
+    """The largest type of a line of words."""
+    return max(float(own) for own in [size, *re.findall(SIZED, words)])
 
 
 def width(words: str, size: float) -> float:

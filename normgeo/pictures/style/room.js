@@ -66,7 +66,8 @@ function inLines(words, size, family, room = Infinity) {
       line += part;
     } else {
       const { bold, size: own } = fonts.at(-1);
-      for (const word of part.split(/(?<=[ ])/)) {
+      // What stands beside a sign of a formula stays there.
+      for (const word of part.split(/(?<=(?<! [=+−×÷]) )(?![=+−×÷] )/)) {
         if (space && across + measured(word.trimEnd(), own, family, bold) > room) {
           end(space, space);
           done += "<br>";
@@ -114,24 +115,10 @@ function spread(domains, last, made, side, more = () => 0) {
   };
 }
 
-// The height of a line for a legend in the upper right corner, where words at its left leave it too
-// little room; otherwise 0.
-function legendLine({ legend, showlegend }, data, words, { width, margin, size, family }) {
-  if (legend?.yref !== "container" || legend.xanchor !== "right" || showlegend === false) {
-    return 0;
-  }
-  const own = legend.font?.size ?? size;
-  const names = data.filter((one) => one.name && one.showlegend !== false && one.visible !== false);
-  const needed = names.reduce((sum, { name }) => sum + inLines(name, own, family).widest + SYMBOL * own, 0);
-  const highest = Math.max(0, ...words.map((one) => one.bottom + one.old));
-  const beside = words.filter((one) => one.bottom + one.old > highest - own).map((one) => one.left + one.widest);
-  return margin.l + Math.max(0, ...beside) + needed > width ? 1.5 * own : 0;
-}
-
 // A legend between the words above all panels and the panels, in lines: where it begins and how high
 // it is, as made and in a room.
 function legendBlock({ legend, showlegend }, data, top, { made, wide, size, family }) {
-  if (legend?.yanchor !== "bottom" || legend.yref === "container" || !(legend.y >= top) || showlegend === false) {
+  if (legend?.yanchor !== "bottom" || !(legend.y >= top) || showlegend === false) {
     return [];
   }
   const own = legend.font?.size ?? size;
@@ -145,8 +132,8 @@ function legendBlock({ legend, showlegend }, data, top, { made, wide, size, fami
     }
     return NAMES * own * count;
   };
-  const block = { left: 0, right: wide, widest: wide, bottom: (legend.y - top) * made.high, legend: true };
-  return [{ ...block, old: lines(made.wide), height: lines(wide) }];
+  const bottom = (legend.y - top) * made.high;
+  return [{ left: 0, right: wide, bottom, old: lines(made.wide), height: lines(wide) }];
 }
 
 // Numbers as plotly's Python writes them: a list, or bytes.
@@ -281,9 +268,7 @@ function roomy(data, layout, drawn, { scale, larger }) {
     const pad = { ...template.layout.title.pad, ...title.pad };
     title = { ...title, text: after.text, pad: { ...pad, t: pad.t + titleExtra } };
   }
-  // A legend in the corner that words would run into has a line of its own.
-  const own = legendLine(layout, data, stack, { width, margin, size: usual, family });
-  margin.t += (1 - top) * made.high + extra + titleExtra + own;
+  margin.t += (1 - top) * made.high + extra + titleExtra;
   const high = height - margin.t - margin.b;
   const more = (edge) => Math.max(0, ...notes
     .filter((one) => !one.above && one.rowTop !== null && Math.abs(one.rowTop - edge) < CLOSE)
@@ -345,11 +330,9 @@ function roomy(data, layout, drawn, { scale, larger }) {
       ...bar, x: across(bar.x ?? 1.02), y: within(middle), len: within(middle + half) - within(middle - half),
     } };
   }
-  if (own) {
-    roomyLayout.legend = { ...layout.legend, x: 0, xanchor: "left" };
-  } else if (block) {
+  if (block) {
     roomyLayout.legend = { ...layout.legend, y: 1 + (block.bottom + block.up) / high };
-  } else if (layout.legend && layout.legend.yref !== "container" && layout.legend.y !== undefined) {
+  } else if (layout.legend?.y !== undefined) {
     roomyLayout.legend = { ...layout.legend, y: up(layout.legend.y, 0) };
   }
   if (layout.updatemenus) {

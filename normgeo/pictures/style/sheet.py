@@ -142,21 +142,17 @@ def _placed(sheet: Sheet, form: Form, names: Sequence[str], among: Sequence[Shee
     foot = _heights([one.foot for one in among], room, narrow)
     top, bottom = EDGE + sum(bands) + keys, below + sum(foot) + EDGE * bool(foot)
     strip = sheet.strip * narrow
-    tops = [*accumulate(bands, lambda up, each: up - each, initial=top - EDGE)][:-1] + [
-        *accumulate(foot, lambda up, each: up - each, initial=-below)
-    ][:-1]
-    annotations = [
-        note(
-            band.lines(room, narrow),
-            y=1 if place < len(bands) else 0,
-            yanchor="top",
-            yshift=up,
-            xshift=shift,
-            font=band.font(narrow),
-        )
-        for place, (band, up) in enumerate(zip([*sheet.bands, *sheet.foot], tops, strict=True))
-        if band.sentences
-    ]
+
+    def notes(bands: Sequence[Band], heights: Sequence[float], y: int, top: float) -> list[Layout]:
+        tops = accumulate(heights, lambda up, high: up - high, initial=top)
+        place: Layout = {"y": y, "yanchor": "top", "xshift": shift}
+        return [
+            note(band.lines(room, narrow), yshift=up, font=band.font(narrow), **place)
+            for band, up in zip(bands, tops, strict=False)
+            if band.sentences
+        ]
+
+    annotations = notes(sheet.bands, bands, 1, top - EDGE)
     axes: Layout = {}
     for place, box in boxes.items():
         cell = sheet.cells[place]
@@ -183,7 +179,7 @@ def _placed(sheet: Sheet, form: Form, names: Sequence[str], among: Sequence[Shee
     return axes | {
         "height": round(top + high + bottom) + strip,
         "margin": {"l": left, "r": sheet.right, "t": round(top), "b": round(bottom) + strip},
-        "annotations": annotations,
+        "annotations": annotations + notes(sheet.foot, foot, 0, -below),
         "showlegend": len(names) > 1,
         "legend": {
             "orientation": "h",
