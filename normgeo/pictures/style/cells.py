@@ -46,7 +46,7 @@ class Panel(NamedTuple):
         x, y: the properties of its axes. head: sentences above it.
         notes, shapes: in it; their references "paper", "x", "y" and the like are its own.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
-        left: pixels at its left, as for a bar of colors.
+        left: pixels between it and what is at its left, as for a bar of colors.
 
     """
 
@@ -59,10 +59,15 @@ class Panel(NamedTuple):
     share: float = 1.0
     left: int = 0
 
-    def beside(self) -> float:
+    def beside(self, first: bool) -> float:
         labels = _labels(self.y)
         title = LINE * SIZE + EDGE if self.y.get("title") and labels else 0
-        return self.left + TICK + max((width(label, SMALL) for label in labels), default=0) + title
+        return (
+            self.left * (not first)
+            + TICK
+            + max((width(label, SMALL) for label in labels), default=0)
+            + title
+        )
 
     def above(self, wide: float) -> float:
         over = [one for one in self.notes if (one["yref"], one["y"], one["yanchor"]) == TOP]
@@ -144,8 +149,8 @@ class Marks(NamedTuple):
     rows: Sequence[tuple[str, Sequence[str]]]
     share: float = 1.0
 
-    def beside(self) -> float:
-        return 3 * EDGE
+    def beside(self, first: bool) -> float:
+        return 0.0 if first else 3.0 * EDGE
 
     def above(self, wide: float) -> float:
         return 0.0

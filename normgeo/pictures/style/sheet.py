@@ -123,15 +123,15 @@ class Sheet:
 
     def _forms(self, drawn: go.Figure, among: Sequence[Sheet]) -> list[Layout]:
         lines = [one for one in drawn.data if one.type != "heatmap" and one.showlegend is not False]
-        names = [str(one.name) for one in lines if one.name and self.legend]
-        return [_placed(self, form, names, among or [self]) for form in FORMS]
+        names = dict.fromkeys(str(one.name) for one in lines if one.name and self.legend)
+        return [_placed(self, form, [*names], among or [self]) for form in FORMS]
 
 
 def _placed(sheet: Sheet, form: Form, names: Sequence[str], among: Sequence[Sheet]) -> Layout:
     """Where everything is on a width, with words in lines."""
     narrow = form.narrow
     rows = _rows(sheet, narrow)
-    left = EDGE + round(max(sheet.cells[row[0]].beside() for row in rows))
+    left = EDGE + round(max(sheet.cells[row[0]].beside(first=True) for row in rows))
     wide = form.width - left - sheet.right
     boxes, high, below = _boxes(rows, wide, form, among)
     paper = wide, high
@@ -208,7 +208,7 @@ def _boxes(
     gaps = [0.0] * max(map(len, rows))
     for row in rows:
         for k, place in enumerate(row[1:], start=1):
-            gaps[k] = max(gaps[k], EDGE + (EDGE if shared else cells[place].beside()))
+            gaps[k] = max(gaps[k], EDGE + (EDGE if shared else cells[place].beside(first=False)))
     boxes: dict[int, Box] = {}
     down = below = 0.0
     for row in rows:
