@@ -40,7 +40,7 @@ def captions() -> Callable[..., str]:
 
     def captions(name: str, result: Any, theme: str = "light") -> str:
         notes = PICTURES[name].figure(result, theme).layout.annotations
-        return "\n".join(note.text for note in notes)
+        return "\n".join(note.text.replace("<br>", " ") for note in notes)
 
     return captions
 

@@ -75,7 +75,7 @@ def test_batch_of_one_has_a_reason_where_it_has_no_curve(captions):
     lacking = {one.normalizer.title: one.reason for one in result.methods}
     assert lacking["batch norm"].startswith("A batch mean is taken over the cases")
     assert lacking["standard"] == lacking["layer norm"] == ""
-    words = captions("learning", result).replace("<br>", " ")
+    words = captions("learning", result)
     assert "batch norm: A batch mean is taken over the cases" in words
 
 
@@ -240,7 +240,7 @@ def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, 
     halfway = longer.go_on(QUICK, whole, stop_after(0.6))
     assert [one.after for one in halfway.compared] == [60, 60]
     assert [one.seeds for one in halfway.compared] == [(3, 4), (3,)], "one seed is on its way"
-    words = captions("longer", halfway).replace("<br>", " ")
+    words = captions("longer", halfway)
     assert "Trained with 60 batches. Not yet as far: batch norm." in words
     more = longer.go_on(QUICK, halfway, Progress())
     monkeypatch.setitem(sequence_runs.STEPS, "rows", 60)

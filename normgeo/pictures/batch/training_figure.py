@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,77 +11,42 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.dynamics.training import History
 from normgeo.pictures.batch.training import Smoothed, Training, TrainingRun
-from normgeo.pictures.style.annotations import colored, note, wrapped
+from normgeo.pictures.style.annotations import colored
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import (
-    LEGEND_ABOVE,
-    MEASURED,
-    SIZE,
-    SMALL,
-    THEMES,
-    dress,
-    log_ticks,
-)
-
-COLUMNS = ((0.0, 0.455), (0.545, 1.0))
-LOSS, ACCURACY = (0.56, 1.0), (0.0, 0.44)
-LOSS_PHONE, ACCURACY_PHONE = (0.0, 0.35), (0.42, 0.77)  # from the top of a column
+from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.template import MEASURED, SIZE, log_ticks
 
 
 def figure(result: Training, theme: str) -> go.Figure:
     """Draw a column for each batch size: training loss above test accuracy, against the steps."""
-    drawn = go.Figure()
-    for run in result.runs:
-        if run.history is not None and run.loss is not None:
-            column = 1 if run.batch_size == result.sizes[0] else 2
-            drawn.add_traces(_traces(run, run.history, run.loss, column))
-    columns = list(dict.fromkeys(result.sizes))
-    lines = _remarks(result.runs)
+    sizes = list(dict.fromkeys(result.sizes))
+    traces = [
+        trace
+        for run in result.runs
+        if run.history is not None and run.loss is not None
+        for trace in _traces(run, run.history, run.loss, sizes)
+    ]
     about = text(
-        "{data!s}, {network};<br>momentum 0.9, η = {rate} for all",
+        "{data!s}, {network}; momentum 0.9, η = {rate} for all",
         data=result.data,
         network=result.network,
         rate=result.rate,
     )
-    dress(drawn, theme, height=560 + 18 * len(lines))
-    muted = {"color": THEMES[theme].muted, "size": SMALL}
-    drawn.update_layout(
-        margin={"t": 124, "b": 64 + 18 * len(lines)},
-        legend=LEGEND_ABOVE,
-        annotations=[
-            *(
-                note(_heading(result, m), yshift=4, **_on(column))
-                for column, m in enumerate(columns, start=1)
-            ),
-            note(about, yshift=82, font=muted),
-        ],
-        meta={"narrow": _phone(len(columns), len(lines))},
-    )
-    if lines:
-        drawn.add_annotation(note(lines, 0, 0, yanchor="top", yshift=-60, font=muted))
-    _axes(drawn, result, columns)
-    return drawn
+    losses, accuracies = zip(*_panels(result, sizes), strict=True)
+    return Sheet(
+        [told(theme, about)],
+        rows=[losses, accuracies],
+        foot=[told(theme, *_remarks(result.runs))],
+        phone=[[row * len(sizes) + column] for column in range(len(sizes)) for row in (0, 1)],
+    ).on(traces, theme)
 
 
-def _on(axis: int) -> dict[str, Any]:
-    """The references of an annotation to the area of a pair of axes."""
-    name = "" if axis == 1 else axis
-    return {"xref": f"x{name} domain", "yref": f"y{name} domain"}
-
-
-def _phone(columns: int, lines: int) -> dict[str, Any]:
-    """The columns below each other."""
-    patch: dict[str, Any] = {"height": 120 + 640 * columns + 40 * lines, "margin": {"t": 170}}
-    for column in range(columns):
-        top = 1 - column / columns
-        for row, (low, high) in enumerate((LOSS_PHONE, ACCURACY_PHONE)):
-            axis = column + 1 + 2 * row if row or column else ""
-            patch[f"xaxis{axis}"] = {"domain": [0, 1]}
-            patch[f"yaxis{axis}"] = {"domain": [top - high / columns, top - low / columns]}
-    return patch
-
-
-def _traces(run: TrainingRun, history: History, loss: Smoothed, column: int) -> list[go.Scatter]:
+def _traces(
+    run: TrainingRun, history: History, loss: Smoothed, sizes: Sequence[int]
+) -> list[go.Scatter]:
+    column = sizes.index(run.batch_size) + 1
+    below = column + len(sizes)
     color = method_color(run.normalizer)
     style: dict[str, Any] = {
         "line": {"color": color, "width": 3, "dash": MEASURED},
@@ -114,8 +79,8 @@ def _traces(run: TrainingRun, history: History, loss: Smoothed, column: int) -> 
                 x=history.epoch_ends,
                 y=history.test_accuracy,
                 showlegend=False,
-                xaxis=f"x{column + 2}",
-                yaxis=f"y{column + 2}",
+                xaxis=f"x{below}",
+                yaxis=f"y{below}",
                 marker={"size": 9, "symbol": symbol},
                 **style,
                 hovertemplate=text(
@@ -129,40 +94,32 @@ def _traces(run: TrainingRun, history: History, loss: Smoothed, column: int) -> 
     return traces
 
 
-def _axes(figure: go.Figure, result: Training, sizes: Sequence[int]) -> None:
+def _panels(result: Training, sizes: Sequence[int]) -> Iterator[tuple[Panel, Panel]]:
+    """Yield loss and accuracy for each size."""
     losses = np.concatenate([run.loss.losses for run in result.runs if run.loss] or [np.ones(1)])
     losses = losses[np.isfinite(losses) & (losses > 0)]
     low, high = (losses.min(), losses.max()) if len(losses) else (0.1, 1.0)
     tested = [r.history.test_accuracy for r in result.runs if r.history is not None]
     shares = np.concatenate([t for t in tested if t is not None] or [np.zeros(1)])
     least = max(0.0, np.floor(10 * shares.min()) / 10 - 0.02) if len(shares) else 0.0
-    for column, m in enumerate(sizes, start=1):
+    for m in sizes:
+        first = m == sizes[0]
         last = max((run.planned for run in result.of_size(m)), default=1)
-        across = {"domain": COLUMNS[column - 1], "range": [-0.02 * last, 1.03 * last]}
-        figure.update_layout(
-            {
-                f"xaxis{column}": {**across, "anchor": f"y{column}", "showticklabels": False},
-                f"xaxis{column + 2}": {
-                    **across,
-                    "anchor": f"y{column + 2}",
-                    "title": _across(result, m),
-                },
-                f"yaxis{column}": {
-                    "domain": LOSS,
-                    "anchor": f"x{column}",
-                    "type": "log",
-                    "range": np.log10([low / 1.3, high * 1.3]),
-                    "tickvals": log_ticks(low, high),
-                    "title": text("training loss, nats") if column == 1 else "",
-                },
-                f"yaxis{column + 2}": {
-                    "domain": ACCURACY,
-                    "anchor": f"x{column + 2}",
-                    "tickformat": ".0%",
-                    "range": [least, 1.015],
-                    "title": text("test accuracy") if column == 1 else "",
-                },
-            }
+        across = {"range": [-0.02 * last, 1.03 * last]}
+        loss = {
+            "type": "log",
+            "range": np.log10([low / 1.3, high * 1.3]),
+            "tickvals": log_ticks(low, high),
+            "title": text("training loss, nats") if first else "",
+        }
+        accuracy = {
+            "tickformat": ".0%",
+            "range": [least, 1.015],
+            "title": text("test accuracy") if first else "",
+        }
+        yield (
+            Panel(across | {"showticklabels": False}, loss, _heading(result, m), high=(165, 220)),
+            Panel(across | {"title": _across(result, m)}, accuracy, high=(165, 220)),
         )
 
 
@@ -189,16 +146,16 @@ def _heading(result: Training, m: int) -> list[str]:
 
 
 def _remarks(runs: Sequence[TrainingRun]) -> list[str]:
-    """Why a run is missing, has ended or was stopped, in lines."""
+    """Why a run is missing, has ended or was stopped."""
     lines = []
     for run in runs:
         name = text("{method} at m = {m}", method=run.normalizer.title, m=run.batch_size)
         if run.history is None:
-            lines += wrapped(f"{name}: {run.reason}")
+            lines.append(f"{name}: {run.reason}")
         elif run.history.ended is not None:
             step = run.history.ended.step
             sentence = "{name} ended at step {step}: {reason}"
-            lines += wrapped(text(sentence, name=name, step=step, reason=run.reason))
+            lines.append(text(sentence, name=name, step=step, reason=run.reason))
         elif run.taken < run.planned:
             sentence = "{name} was stopped after step {taken:,} of {planned:,}."
             lines.append(text(sentence, name=name, taken=run.taken, planned=run.planned))

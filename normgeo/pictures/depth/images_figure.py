@@ -2,86 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.depth.images import Learned, OnImages
-from normgeo.pictures.style.annotations import colored, note, wrapped
+from normgeo.pictures.style.annotations import colored
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import GRAY, name_color
-from normgeo.pictures.style.panels import head
-from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES, dress
+from normgeo.pictures.style.sheet import Band, Sheet, answer, told
+from normgeo.pictures.style.template import SIZE, THEMES
 
-WIDE, NARROW = 574, 1110  # heights: maps in a row, and three beside each other
-ABOVE, BELOW, LEFT, RIGHT = 8, 40, 70, 18  # margins
-MAPS = 150  # pixels of a row of maps in the wide figure
-HEAD = 46  # above a map
+HIDDEN = {"showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
 
 
 def figure(result: OnImages, theme: str) -> go.Figure:
     """Draw a map of each norm, and the accuracies beneath."""
-    count = len(result.learned)
-    drawn = go.Figure()
-    for axis, one in enumerate(result.learned.values(), start=1):
-        drawn.add_trace(_map(one, axis, theme))
-    for place, one in enumerate(result.learned.values()):
-        drawn.add_traces(list(_accuracies(one, place, count + 1)))
-    dress(drawn, theme, height=WIDE)
-    drawn.update_layout(
-        _placed(result, theme, narrow=False),
-        margin={"l": LEFT, "r": RIGHT, "t": ABOVE, "b": BELOW},
-        showlegend=False,
-        meta={
-            "narrow": _placed(result, theme, narrow=True)
-            | {
-                "height": NARROW,
-                "margin": {"l": 52, "r": 60, "t": ABOVE, "b": 84},
-            }
-        },
-        coloraxis={
-            **dict(zip(("cmin", "cmax"), result.range, strict=True)),
-            "colorscale": [[0, THEMES[theme].panel], [1, THEMES[theme].ink]],
-            "showscale": False,
-        },
-    )
-    for axis in range(1, count + 1):
-        hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
-        drawn.update_layout(
+    learned = list(result.learned.values())
+    count, muted = len(learned), THEMES[theme].muted
+    maps = [_map(one, axis) for axis, one in enumerate(learned, start=1)]
+    points = [
+        trace for place, one in enumerate(learned) for trace in _accuracies(one, place, count + 1)
+    ]
+    rows = [
+        Panel(
+            {**HIDDEN, "constrain": "domain", "constraintoward": "left"},
             {
-                f"xaxis{axis}": {**hidden, "anchor": f"y{axis}"},
-                f"yaxis{axis}": {**hidden, "anchor": f"x{axis}", "autorange": "reversed"},
-            }
+                **HIDDEN,
+                "autorange": "reversed",
+                "scaleanchor": f"x{axis}",
+                "constrain": "domain",
+                "constraintoward": "top",
+            },
+            [
+                colored(f"<b>{one.norm.title}</b>", _color(one), SIZE),
+                colored(_shares(one), muted),
+            ],
+            high=(150, 120),
         )
-    shares = np.concatenate([one.accuracies for one in result.learned.values()] or [np.ones(1)])
+        for axis, one in enumerate(learned, start=1)
+    ]
+    headline, *others = result.answers or ("",)
+    drawn = Sheet(
+        [answer(headline), Band(others), told(theme, result.about)],
+        rows=[*([rows] if rows else []), [_axes(learned)]],
+        phone=[*(range(first, min(first + 2, count)) for first in range(0, count, 2)), [count]],
+    ).on([*maps, *points], theme)
+    scale = [[0, THEMES[theme].panel], [1, THEMES[theme].ink]]
+    ends = dict(zip(("cmin", "cmax"), result.range, strict=True))
+    return drawn.update_layout(coloraxis={**ends, "colorscale": scale, "showscale": False})
+
+
+def _axes(learned: Sequence[Learned]) -> Panel:
+    """The accuracies, with a place for each norm."""
+    count = len(learned)
+    shares = np.concatenate([one.accuracies for one in learned] or [np.ones(1)])
     low = float(np.floor(100 * shares.min() - 0.5) / 100)
-    drawn.update_layout(
+    return Panel(
         {
-            f"xaxis{count + 1}": {
-                "anchor": f"y{count + 1}",
-                "range": [-0.5, max(count, 1) - 0.5],
-                "tickvals": list(range(count)),
-                "showgrid": False,
-                "zeroline": False,
-            },
-            f"yaxis{count + 1}": {
-                "anchor": f"x{count + 1}",
-                "range": [low, 1.002],
-                "tickformat": ".0%",
-                "nticks": 4,
-            },
-        }
+            "range": [-0.5, max(count, 1) - 0.5],
+            "tickvals": list(range(count)),
+            "ticktext": [str(one.norm.title) for one in learned],
+            "tickangle": 0,
+            "showgrid": False,
+            "zeroline": False,
+        },
+        {"range": [low, 1.002], "tickformat": ".0%", "nticks": 4, "title": text("accuracy")},
+        high=(180, 200),
     )
-    return drawn
 
 
 def _color(one: Learned) -> str:
     return GRAY if one.norm.sharing is None else name_color(one.norm.sharing.title)
 
 
-def _map(one: Learned, axis: int, theme: str) -> go.Heatmap:
+def _map(one: Learned, axis: int) -> go.Heatmap:
     return go.Heatmap(
         z=np.round(one.on, 4),
         customdata=np.round(one.distances, 3),
@@ -123,72 +120,6 @@ def _accuracies(one: Learned, place: int, axis: int) -> Iterator[go.Scatter]:
         hoverinfo="skip",
         **where,
     )
-
-
-def _placed(result: OnImages, theme: str, *, narrow: bool) -> dict[str, Any]:
-    """Where everything is."""
-    room = (NARROW - 84 if narrow else WIDE - BELOW) - ABOVE
-    size, across_said, small = (20, 28, 34) if narrow else (LARGE, 84, 120)
-    headline, *others = result.answers or ("",)
-    said = wrapped(headline, across_said)
-    answers = [line for words in others for line in wrapped(words, small)]
-    count, across = len(result.learned), 2 if narrow else max(len(result.learned), 1)
-    told = wrapped(result.about, 42 if narrow else 140)
-    large = 1.3 * size * len(said)
-    words = large + 1.3 * SIZE * len(answers)
-    top = room - words - 1.3 * SMALL * len(told) - 8
-    layout: dict[str, Any] = {}
-    maps = 120 if narrow else MAPS
-    for place in range(count):
-        row, column = divmod(place, across)
-        high = top - HEAD - row * (maps + HEAD + 8)
-        layout[_axis("x", place + 1)] = {
-            "domain": [(column + 0.06) / across, (column + 0.94) / across]
-        }
-        layout[_axis("y", place + 1)] = {
-            "domain": [max(0.0, (high - maps) / room), max(0.01, high / room)]
-        }
-    rows = -(-count // across)
-    foot = top - rows * (maps + HEAD + 8) - 8
-    titles = [str(one.norm.title) for one in result.learned.values()]
-    layout[_axis("x", count + 1)] = {
-        "domain": [0.0, 1.0],
-        "ticktext": [title.replace(" ", "<br>") for title in titles] if narrow else titles,
-        "tickangle": 0,
-    }
-    layout[_axis("y", count + 1)] = {
-        "domain": [0.0, max(0.05, foot / room)],
-        "title": {"text": "" if narrow else text("accuracy")},
-    }
-    muted = THEMES[theme].muted
-    return layout | {
-        "annotations": [
-            note([f"<b>{line}</b>" for line in said], 0, 1, yanchor="top", font={"size": size}),
-            note(answers, 0, 1 - large / room, yanchor="top"),
-            note(
-                told,
-                0,
-                1 - words / room,
-                yanchor="top",
-                font={"size": SMALL, "color": muted},
-            ),
-            *(
-                head(
-                    axis,
-                    [
-                        colored(f"<b>{one.norm.title}</b>", _color(one), SIZE),
-                        colored(_shares(one), muted),
-                    ],
-                )
-                for axis, one in enumerate(result.learned.values(), start=1)
-            ),
-        ]
-    }
-
-
-def _axis(letter: str, number: int) -> str:
-    """The name of an axis in a layout."""
-    return f"{letter}axis{number if number > 1 else ''}"
 
 
 def _shares(one: Learned) -> str:

@@ -16,7 +16,7 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import SMALL, THEMES, dress, ink_scale
+from normgeo.pictures.style.template import SMALL, THEMES, dress, ink_scale, powers
 
 COLUMNS = ((0.0, 0.27), (0.295, 0.565), (0.685, 0.955))
 BARS = (0.572, 0.962)  # beside the second column, and beside the third
@@ -163,9 +163,8 @@ def _scale(maps: Sequence[Array], entries: str, row: int, bar: float, theme: str
 
 
 def _powers(low: float, high: float) -> dict[str, Any]:
-    powers = np.arange(np.ceil(low), np.floor(high) + 1).astype(int)
-    powers = powers[:: 1 + len(powers) // 5]
-    return {"tickvals": UNITS["log"] * powers, "ticktext": [power(int(k)) for k in powers]}
+    ticks = powers(low, high)
+    return {"tickvals": UNITS["log"] * np.array(ticks), "ticktext": [*map(power, ticks)]}
 
 
 def _details(result: FisherBlocks) -> list[int]:

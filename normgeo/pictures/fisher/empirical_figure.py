@@ -12,79 +12,50 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.base_point import DIRECTIONS
 from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
 from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.panels import lines_of
-from normgeo.pictures.style.template import LEGEND_ABOVE, PREDICTED, SMALL, THEMES, Theme, dress
+from normgeo.pictures.style.shapes import across
+from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.template import PREDICTED, THEMES, Theme
 
-TOP, NARROW_TOP = 96, 228
 BETWEEN = 1.7  # places from the last direction of a model to the first of the next
 
 
 def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
     """Draw sampled and observed curvatures over the expected ones, a place for each direction."""
-    look, drawn = THEMES[theme], go.Figure()
-    heads: list[dict[str, Any]] = []
+    look, base = THEMES[theme], result.base
+    traces: list[go.Scatter] = []
+    notes: list[dict[str, Any]] = []
     places: dict[float, str] = {}
     for each in result.models:
         start = max(places) + BETWEEN if places else 0.0
         for k, ratio in enumerate(each.ratios):
             places[start + k] = str(DIRECTIONS[k])
             if ratio is None:
-                heads.append(_nothing(start + k, look.muted))
+                notes.append(_nothing(start + k, look.muted))
             else:
                 color = method_color(each.normalizer)
-                drawn.add_traces(_marks(ratio, start + k, each.curvatures.draws, color))
+                traces += _marks(ratio, start + k, each.curvatures.draws, color)
         title = method_title(each.normalizer, variant(each.normalizer))
-        heads.append(note(title, start - 0.3, xref="x", yshift=4))
-    drawn.add_traces(_legend(look))
-    dress(drawn, theme, height=380)
+        notes.append(note(title, start - 0.3, xref="x", yshift=4))
     ratios = [ratio for each in result.models for ratio in each.ratios if ratio is not None]
     top = max([1.0, *(value for r in ratios for value in (r.sampled, r.observed))])
-    drawn.update_layout(
-        margin={"t": TOP, "b": 30},
-        legend=LEGEND_ABOVE,
-        annotations=[_about(result, look.muted, narrow=False), *heads],
-        meta={"narrow": _narrow(result, heads, theme)},
-        shapes=[
-            {
-                "type": "line",
-                "xref": "x domain",
-                "x0": 0,
-                "x1": 1,
-                "y0": 1,
-                "y1": 1,
-                "line": {"color": look.ink, "width": 1.5, "dash": PREDICTED},
-            }
-        ],
-        xaxis={
-            "tickvals": list(places),
-            "ticktext": list(places.values()),
-            "range": [-0.6, max(places, default=0.0) + BETWEEN - 0.3],
-            "showgrid": False,
-            "zeroline": False,
-        },
-        yaxis={"range": [0, 1.15 * top], "title": text("curvature over vᵀFv"), "zeroline": False},
-    )
-    return drawn
-
-
-def _about(result: EmpiricalFisher, muted: str, *, narrow: bool) -> dict[str, Any]:
-    base = result.base
-    about = lines_of((base.name, f"{base.caption}; {base.which}"), narrow)
-    lines = [colored(line, muted, SMALL) for line in about]
-    return note(lines, yanchor="top", yshift=NARROW_TOP - 76 if narrow else TOP - 2)
-
-
-def _narrow(result: EmpiricalFisher, heads: list[dict[str, Any]], theme: str) -> dict[str, Any]:
-    """Return the layout on a phone: the same panel, with its words above each other."""
-    about = _about(result, THEMES[theme].muted, narrow=True)
-    return {
-        "height": NARROW_TOP + 300 + 90,
-        "margin": {"t": NARROW_TOP, "b": 90},
-        "legend": {"x": 0, "xanchor": "left"},
-        "xaxis": {"tickangle": 60},
-        "annotations": [about, *heads],
+    directions = {
+        "tickvals": list(places),
+        "ticktext": list(places.values()),
+        "range": [-0.6, max(places, default=0.0) + BETWEEN - 0.3],
+        "showgrid": False,
+        "zeroline": False,
     }
+    curvatures = {
+        "range": [0, 1.15 * top],
+        "title": text("curvature over vᵀFv"),
+        "zeroline": False,
+    }
+    expected = across(1, {"color": look.ink, "width": 1.5, "dash": PREDICTED})
+    panel = Panel(directions, curvatures, notes=notes, shapes=[expected], high=(254, 300))
+    about = base.name, f"{base.caption}; {base.which}"
+    return Sheet([told(theme, *about)], rows=[[panel]]).on([*traces, *_legend(look)], theme)
 
 
 def _marks(ratio: Ratio, place: float, draws: int, color: str) -> Sequence[go.Scatter]:

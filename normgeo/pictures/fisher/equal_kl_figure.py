@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import plotly.graph_objects as go
 
@@ -13,23 +11,13 @@ from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
-from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.annotations import colored, method_title, note, sized
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import (
-    LARGE,
-    MEASURED,
-    PREDICTED,
-    SIZE,
-    SMALL,
-    THEMES,
-    Theme,
-    dress,
-)
+from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
-BETWEEN = 0.06
 FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest
-HEIGHT, TOP, NARROW_TOP = 436, 116, 216
 OPEN = 0.6  # of ‖w‖: the height up to which a panel follows a wedge
 SHAPE = 0.54  # height of a panel over its width, about
 FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
@@ -37,28 +25,24 @@ FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
 
 def figure(result: EqualKL, theme: str) -> go.Figure:
     """Draw KL = c solid and filled, and ½ δᵀFδ = c dashed, for three levels."""
-    look, drawn = THEMES[theme], go.Figure()
-    for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
-        if plane.contours is not None:
-            color = method_color(point.normalizer)
-            drawn.add_traces(_panel(plane.contours, n, color, look))
-            drawn.add_trace(_points(result.with_weights, n, look))
-    drawn.add_traces(_legend(look))
-    dress(drawn, theme, height=HEIGHT)
-    drawn.update_layout(
-        _axes(result),
-        margin={"t": TOP},
-        legend={"x": 1, "xanchor": "right", "y": 1, "yref": "container", "yanchor": "top"},
-        annotations=_words(result, look, narrow=False),
-        meta={
-            "narrow": {
-                **_stacked(result),
-                "legend": {"x": 0, "xanchor": "left"},
-                "annotations": _words(result, look, narrow=True),
-            }
-        },
+    look, base = THEMES[theme], result.base
+    traces = [
+        trace
+        for n, (point, plane) in enumerate(zip(base.points, result.planes, strict=True), 1)
+        if plane.contours is not None
+        for trace in (
+            *_panel(plane.contours, n, method_color(point.normalizer), look),
+            _points(result.with_weights, n, look),
+        )
+    ]
+    levels = listed([number(level) for level in result.levels.tolist()])
+    about = (
+        text("{name}; c = {levels} nats per case", name=base.name, levels=levels),
+        text("{about}; {which}", about=base.caption, which=base.which),
     )
-    return drawn
+    return Sheet([told(theme, *about)], rows=[_axes(result, look)]).on(
+        [*traces, *_legend(look)], theme
+    )
 
 
 def _panel(contours: Contours, panel: int, color: str, look: Theme) -> list[go.Scatter]:
@@ -151,37 +135,36 @@ def _legend(look: Theme) -> list[go.Scatter]:
     ]
 
 
-def _axes(result: EqualKL) -> dict[str, dict[str, Any]]:
+def _axes(result: EqualKL, look: Theme) -> list[Panel]:
     """Return axes on one scale, the same up as sideways, in units of ‖w‖."""
-    layout: dict[str, dict[str, Any]] = {}
-    count = len(result.planes)
-    width = (1 - BETWEEN) / 2
     x, y = _extent(result)
     along = {"title": text("a direction at random across ŵ"), "nticks": 6}
     if result.with_weights:
         ticks = [-1, -0.5, 0, 0.5, 1]
         names = ["0", "½ ‖w‖", "‖w‖", "1½ ‖w‖", "2 ‖w‖"]
         along = {"title": text("along the weights ŵ"), "tickvals": ticks, "ticktext": names}
-    for place in range(count):
-        n, start = place + 1, place * (width + BETWEEN)
-        layout[f"xaxis{n}"] = {
-            "domain": (start, start + width) if count > 1 else (0.2, 0.8),
-            "anchor": f"y{n}",
-            "range": [-x, x],
-            "zeroline": False,
-            "constrain": "range",
-            **along,
-        }
-        layout[f"yaxis{n}"] = {
-            "anchor": f"x{n}",
+    plain = {"zeroline": False, "constrain": "range"}
+    panels = []
+    for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
+        up = {
             "range": [-y, y],
-            "zeroline": False,
-            "constrain": "range",
             "scaleanchor": f"x{n}",
             "nticks": 5,
-            "title": "" if place else text("steepest across ŵ, in ‖w‖"),
+            "title": "" if n > 1 else text("steepest across ŵ, in ‖w‖"),
         }
-    return layout
+        title = method_title(point.normalizer, variant(point.normalizer))
+        inside = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
+        known = plane.contours is not None
+        panels.append(
+            Panel(
+                {**plain, **along, "range": [-x, x]},
+                plain | up,
+                [title, _verdict(plane)],
+                [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
+                high=(268, 200),
+            )
+        )
+    return panels
 
 
 def _extent(result: EqualKL) -> tuple[float, float]:
@@ -199,42 +182,10 @@ def _extent(result: EqualKL) -> tuple[float, float]:
     return x, float(np.clip(1.08 * y, SHAPE * x, x))
 
 
-def _stacked(result: EqualKL) -> dict[str, Any]:
-    """Place the panels on a phone, with the names along the weights that have room there."""
-    panels = [[n] for n in range(1, len(result.planes) + 1)]
-    layout = stacked(panels, each=200, between=138, top=NARROW_TOP)
-    few = {"tickangle": 0, "tickvals": [-1, 0, 1], "ticktext": ["0", "‖w‖", "2 ‖w‖"]}
-    for name, axis in layout.items():
-        if name.startswith("xaxis") and result.with_weights:
-            axis.update(few)
-    return layout
-
-
-def _words(result: EqualKL, look: Theme, *, narrow: bool) -> list[dict[str, Any]]:
-    """Return what stands above the figure and in its panels."""
-    base = result.base
-    levels = listed([number(level) for level in result.levels.tolist()])
-    about = (
-        text("{name}; c = {levels} nats per case", name=base.name, levels=levels),
-        text("{about}; {which}", about=base.caption, which=base.which),
-    )
-    lines = [colored(line, look.muted, SMALL) for line in lines_of(about, narrow)]
-    words = [note(lines, yanchor="top", yshift=NARROW_TOP - 34 if narrow else TOP - 2)]
-    for n, (point, plane) in enumerate(zip(base.points, result.planes, strict=True), 1):
-        title = method_title(point.normalizer, variant(point.normalizer))
-        lines_above = [title, _verdict(plane, narrow)]
-        words.append(head(n, lines_above, font={"size": LARGE - 4}))
-        if plane.contours is not None:
-            words.append(head(n, _numbers(plane, look), yanchor="top", x=0.02, yshift=-2))
-    return words
-
-
-def _verdict(plane: Plane, narrow: bool) -> str:
+def _verdict(plane: Plane) -> str:
     """Say in large letters what is seen, and after a colon in smaller ones what that means."""
     name, colon, meaning = str(plane.shape).partition(": ")
-    large = f'<span style="font-size:{LARGE}px"><b>{name}{colon}</b></span>'
-    smaller = f'<span style="font-size:{SIZE + 4}px">{meaning}</span>'
-    return f"{large}<br>{smaller}" if narrow and colon else f"{large}{smaller}"
+    return sized(f"<b>{name}{colon}</b>", LARGE) + sized(meaning, SIZE + 4)
 
 
 def _numbers(plane: Plane, look: Theme) -> list[str]:
@@ -244,6 +195,6 @@ def _numbers(plane: Plane, look: Theme) -> list[str]:
         return [text("curvatures {a} : {b}", a=a, b=b)]
     kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
     return [
-        f'<span style="font-size:{SIZE + 4}px">{text("w → 2w: KL = <b>{kl}</b>", kl=kl)}</span>',
+        sized(text("w → 2w: KL = <b>{kl}</b>", kl=kl), SIZE + 4),
         colored(text("½ δᵀFδ = {value}", value=quadratic), look.muted, SIZE),
     ]

@@ -11,47 +11,60 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
-from normgeo.pictures.style.annotations import colored, method_title, note
+from normgeo.pictures.style.annotations import method_title, note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import LEFT_MARGIN, MEASURED, SMALL, THEMES, dress
-
-LEFT, RIGHT = (0.0, 0.56), (0.63, 1.0)
-TOP, NARROW_TOP = 108, 296
+from normgeo.pictures.style.shapes import across
+from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES
 
 
 def figure(result: Spectra, theme: str) -> go.Figure:
     """Draw the eigenvalues, largest first, and the share of the trace that they add up to."""
-    look, drawn = THEMES[theme], go.Figure()
-    for each in result.models:
-        if each.spectrum is not None:
-            drawn.add_traces(_lines(each, result.rounding))
-    dress(drawn, theme, height=428)
-    drawn.update_layout(
-        _axes(result),
-        showlegend=False,
-        margin={"t": TOP},
-        annotations=_heads(result, look.muted, narrow=False),
-        meta={
-            "narrow": {
-                **stacked([[1], [2]], each=260, between=84, top=NARROW_TOP, left=LEFT_MARGIN),
-                "annotations": _heads(result, look.muted, narrow=True),
-            }
-        },
-        shapes=[
-            {
-                "type": "line",
-                "xref": "x2 domain",
-                "x0": 0,
-                "x1": 1,
-                "yref": "y2",
-                "y0": MOST_OF,
-                "y1": MOST_OF,
-                "line": {"color": look.muted, "width": 1},
-            }
-        ],
+    muted = THEMES[theme].muted
+    values = np.concatenate([np.array([result.largest]), *(each.values for each in result.models)])
+    low = float(values[values > result.rounding].min())
+    count = max(1, *(len(each.values) for each in result.models))
+    x, y = values_axes(count, low, result.largest)
+    ninety = note(
+        f"{MOST_OF:.0%}",
+        0.99,
+        MOST_OF,
+        yref="y",
+        xanchor="right",
+        yanchor="top",
+        font={"color": muted, "size": SMALL},
     )
-    return drawn
+    return Sheet(
+        [told(theme, result.caption, str(result.which))],
+        rows=[
+            [
+                Panel(
+                    x,
+                    y,
+                    [in_a_sentence(each, result.rounding) for each in result.models],
+                    high=(268, 260),
+                    share=1.5,
+                ),
+                Panel(
+                    {"range": x["range"], "title": text("number of eigenvalues taken")},
+                    {"range": [0, 1.03], "tickformat": ".0%", "title": text("share of the trace")},
+                    notes=[ninety],
+                    shapes=[across(MOST_OF, {"color": muted, "width": 1})],
+                    high=(268, 260),
+                ),
+            ]
+        ],
+        legend=False,
+    ).on(
+        [
+            line
+            for each in result.models
+            if each.spectrum is not None
+            for line in _lines(each, result.rounding)
+        ],
+        theme,
+    )
 
 
 def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatter]:
@@ -98,66 +111,17 @@ def _line(model: ModelSpectrum) -> dict[str, Any]:
     return {"color": method_color(model.normalizer), "width": 3, "dash": MEASURED}
 
 
-def values_axes(count: int, low: float, high: float) -> dict[str, dict[str, Any]]:
+def values_axes(count: int, low: float, high: float) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the axes of this many eigenvalues from `low` to `high`."""
-    return {
-        "xaxis": {
-            "title": text("eigenvalue, the largest first"),
-            "range": [0, 1.01 * count + 1],
-        },
-        "yaxis": {
-            "type": "log",
-            "title": text("eigenvalue λ of F"),
-            "exponentformat": "power",
-            "range": [np.log10(low / 3), np.log10(high * 3)],
-            "nticks": 8,
-        },
+    x = {"title": text("eigenvalue, the largest first"), "range": [0, 1.01 * count + 1]}
+    y = {
+        "type": "log",
+        "title": text("eigenvalue λ of F"),
+        "exponentformat": "power",
+        "range": [np.log10(low / 3), np.log10(high * 3)],
+        "nticks": 8,
     }
-
-
-def _axes(result: Spectra) -> dict[str, dict[str, Any]]:
-    values = np.concatenate([np.array([result.largest]), *(each.values for each in result.models)])
-    low = float(values[values > result.rounding].min())
-    count = max(1, *(len(each.values) for each in result.models))
-    axes = values_axes(count, low, result.largest)
-    return {
-        "xaxis": axes["xaxis"] | {"domain": LEFT},
-        "yaxis": axes["yaxis"],
-        "xaxis2": {
-            "domain": RIGHT,
-            "anchor": "y2",
-            "range": axes["xaxis"]["range"],
-            "title": text("number of eigenvalues taken"),
-        },
-        "yaxis2": {
-            "anchor": "x2",
-            "range": [0, 1.03],
-            "tickformat": ".0%",
-            "title": text("share of the trace"),
-        },
-    }
-
-
-def _heads(result: Spectra, muted: str, *, narrow: bool) -> list[dict[str, Any]]:
-    about = lines_of((result.caption, str(result.which)), narrow)
-    lines = [colored(line, muted, SMALL) for line in about]
-    sentences = [in_a_sentence(each, result.rounding) for each in result.models]
-    if narrow:
-        sentences = [
-            sentence.replace(": ", ":<br>").replace(", ", "<br>") for sentence in sentences
-        ]
-    ninety = note(
-        f"{MOST_OF:.0%}",
-        0.99,
-        MOST_OF,
-        xref="x2 domain",
-        yref="y2",
-        xanchor="right",
-        yanchor="top",
-        font={"color": muted, "size": SMALL},
-    )
-    above = note(lines, yanchor="top", yshift=(NARROW_TOP if narrow else TOP) - 2)
-    return [above, head(1, sentences), ninety]
+    return x, y
 
 
 def in_a_sentence(model: ModelSpectrum, rounding: float) -> str:

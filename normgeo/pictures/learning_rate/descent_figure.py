@@ -10,51 +10,27 @@ import plotly.graph_objects as go
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.descent import Descents
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.panels import ABOVE, head, stacked
 from normgeo.pictures.style.player import BUTTONS, STRIP, Frame, add_player
-from normgeo.pictures.style.template import SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import THEMES, log_ticks
 
 FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of more
-LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
-DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
 
 
 def figure(result: Descents, theme: str) -> go.Figure:
     """Draw three runs side by side: loss, ‖w‖ and angle per step against the step."""
     look, color = THEMES[theme], method_color(result.runs[0].start.normalizer)
-    drawn = go.Figure()
-    drawn.add_traces(_measured(result, color, theme))
-    drawn.add_traces(_predicted(result, theme))
-    moving = [len(drawn.data) + panel for panel in range(3)]
-    drawn.add_traces(_dots(result, 0, look.ink, color))
-
-    lines, narrow = (_lines(result, letters) for letters in ABOVE)
-    dress(drawn, theme, height=430 + LINE * (len(lines) - 1))
-    drawn.update_layout(
-        margin={"t": 34 + LINE * len(lines), "b": 40},
-        legend={"x": 1, "xanchor": "right", "font": {"size": SMALL}, "traceorder": "reversed"},
-        annotations=[note(lines, yshift=30), *_missing(result, look.muted)],
-        meta={
-            "narrow": {
-                **stacked(
-                    [[1], [2], [3]],
-                    each=200,
-                    between=76,
-                    top=LEGEND + 20 + LINE * len(narrow),
-                    bottom=44 + STRIP + BUTTONS,
-                ),
-                "legend": {"x": 0, "xanchor": "left", "orientation": "v"},
-                "annotations": [
-                    note(narrow, yshift=LEGEND + 12),
-                    *_missing(result, look.muted),
-                ],
-            }
-        },
-    )
-    _axes(drawn, result)
+    lines = [*_measured(result, color, theme), *_predicted(result, theme)]
+    drawn = Sheet(
+        [Band(_sentences(result))],
+        rows=[_panels(result, look.muted)],
+        strip=STRIP + BUTTONS,
+    ).on([*lines, *_dots(result, 0, look.ink, color)], theme)
+    moving = [len(lines) + panel for panel in range(3)]
     last = max(1, result.steps)
     frames: list[Frame] = [
         {
@@ -124,55 +100,37 @@ def _dots(result: Descents, step: int, ink: str, color: str) -> list[go.Scatter]
     ]
 
 
-def _axes(drawn: go.Figure, result: Descents) -> None:
+def _panels(result: Descents, muted: str) -> list[Panel]:
     last = max(1, result.steps)
-    titles = (
-        text("loss, nats per case"),
-        text("norm {symbol}", symbol=result.symbol),
-        text("angle θ of the step, degrees"),
-    )
-    for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
-        across = {
-            "domain": domain,
-            "anchor": f"y{panel}",
-            "title": text("step"),
-            "range": [-0.02 * last, 1.02 * last],
-        }
-        up = {"anchor": f"x{panel}", "title": title, "exponentformat": "power"}
-        drawn.update_layout({f"xaxis{panel}": across, f"yaxis{panel}": up})
+    x = {"title": text("step"), "range": [-0.02 * last, 1.02 * last]}
     losses, norms, angles = (
         np.concatenate([result.measured(run)[panel].values for run in result.runs])
         for panel in range(3)
     )
-    if losses.min() > 0 and losses.max() > 50 * losses[0]:
-        drawn.update_layout({"yaxis.type": "log"})
-    else:
-        drawn.update_layout({"yaxis.rangemode": "tozero"})
-    drawn.update_layout({"yaxis2.type": "log", "yaxis3.type": "log"})
-    if norms.max() < 100 * norms.min():
-        drawn.update_layout({"yaxis2.tickvals": 2.0 ** np.arange(-3, 10)})
+    many = losses.min() > 0 and losses.max() > 50 * losses[0]
+    loss = {"type": "log"} if many else {"rangemode": "tozero"}
+    few = norms.max() < 100 * norms.min()
+    norm = {"type": "log"} | ({"tickvals": 2.0 ** np.arange(-3, 10)} if few else {})
     seen = angles[angles > 0]
-    if len(seen):
-        drawn.update_layout({"yaxis3.tickvals": log_ticks(seen.min(), seen.max())})
-    else:
-        drawn.update_layout({"yaxis3.showticklabels": False})
+    angle = {"type": "log"} | (
+        {"tickvals": log_ticks(seen.min(), seen.max())} if len(seen) else {"showticklabels": False}
+    )
+    no_law = [] if result.has_norm_law else [colored(text("no law for the norm"), muted)]
+    middle = {"xanchor": "center", "yanchor": "middle", "font": {"color": muted}}
+    no_run = [] if result.steps else [note(text("no run completed a step"), 0.5, 0.5, **middle)]
+    own: tuple[tuple[str, dict[str, Any], list[str], list[dict[str, Any]]], ...] = (
+        (text("loss, nats per case"), loss, [], []),
+        (text("norm {symbol}", symbol=result.symbol), norm, no_law, []),
+        (text("angle θ of the step, degrees"), angle, [], no_run),
+    )
+    return [
+        Panel(x, {"title": title, "exponentformat": "power"} | axis, head, notes, high=(290, 200))
+        for title, axis, head, notes in own
+    ]
 
 
-def _missing(result: Descents, muted: str) -> list[dict[str, Any]]:
-    """Return what stands in place of a predicted norm and of angles, where there are none."""
-    notes = []
-    if not result.has_norm_law:
-        font = {"size": SMALL, "color": muted}
-        notes.append(head(2, [text("no law for the norm")], font=font))
-    if not result.steps:
-        middle = {"xref": "x3 domain", "yref": "y3 domain", "x": 0.5, "y": 0.5}
-        font = {"color": muted}
-        notes.append({"text": text("no run completed a step"), **middle, "font": font})
-    return notes
-
-
-def _lines(result: Descents, width: int) -> list[str]:
-    """Return the lines above the panels: what runs, the first angles, the law, early ends."""
+def _sentences(result: Descents) -> list[str]:
+    """Return the sentences above the panels: what runs, the first angles, the law, early ends."""
     run = result.runs[0]
     lines = [
         text(
@@ -209,4 +167,4 @@ def _lines(result: Descents, width: int) -> list[str]:
         )
         sentence = text("Runs that ended early: {places}.", places=places)
         lines.append(f"{sentence} {ended[0][1].reason}")
-    return [line for sentence in lines for line in wrapped(sentence, width)]
+    return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,12 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm
 from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.panels import head, stacked
-from normgeo.pictures.style.template import LEGEND_FIRST, MEASURED, PREDICTED, SIZE, THEMES, dress
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, THEMES
 
-LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
-LEFT, RIGHT = (0.0, 0.4), (0.5, 1.0)
-POINT: dict[str, Any] = {"xref": "x2", "yref": "y2", "yanchor": "middle"}
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
 
 
@@ -27,18 +26,18 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
     """Draw where the KL is c before and after doubling, in a tangent plane and in one with ŵ."""
     look, color = THEMES[theme], method_color(result.normalizer)
     measured, symbol = result.measured, result.symbol
-    drawn = go.Figure()
+    traces = []
     farthest = 1.25 * measured.at[-1].norm
     for at, share, width in reversed(list(zip(measured.at, SHARES, WIDTHS, strict=True))):
         shade = blend(look.paper, color, share)
         kl = text("KL = c at {symbol} = {norm}", symbol=symbol, norm=number(at.norm))
-        drawn.add_trace(_outline(at.contour, kl, {"color": shade, "width": width}, 1, True))
-        drawn.add_trace(_wedge(at, farthest, kl, {"color": shade, "width": width}, look.paper))
+        traces.append(_outline(at.contour, kl, {"color": shade, "width": width}, 1, True))
+        traces.append(_wedge(at, farthest, kl, {"color": shade, "width": width}, look.paper))
     for place, at in enumerate(measured.at):
         words, style = text("½ dwᵀF dw = c"), {"color": look.ink, "width": 1.5, "dash": PREDICTED}
-        drawn.add_trace(_outline(at.ellipse, words, style, 1, place == 0))
-        drawn.add_trace(_outline(_strip(at), words, style, 2))
-    drawn.add_trace(
+        traces.append(_outline(at.ellipse, words, style, 1, place == 0))
+        traces.append(_outline(_strip(at), words, style, 2))
+    traces.append(
         go.Scatter(
             x=[at.norm for at in measured.at],
             y=[0] * len(measured.at),
@@ -51,7 +50,7 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    drawn.add_trace(
+    traces.append(
         go.Scatter(
             x=[0],
             y=[0],
@@ -61,8 +60,6 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    dress(drawn, theme, height=500)
-    _axes(drawn, measured, farthest, symbol)
     title = text(
         "<b>{method}</b>, {name}: {which}; c = {level} nats",
         method=result.normalizer.title,
@@ -75,44 +72,22 @@ def figure(result: Ellipse, theme: str) -> go.Figure:
         factor=number(result.growth**-2),
         growth=number(result.growth),
     )
-    names = [f"{symbol} = {number(at.norm)}" for at in measured.at]
-    places = [(name, at.norm) for name, at in zip(names, measured.at, strict=True)]
-    small: dict[str, Any] = {"yshift": 8, "font": {"size": SIZE, "color": look.muted}}
-    drawn.update_layout(
-        margin={"t": 92},
-        legend=LEGEND_FIRST,
-        annotations=[
-            note(title, LEFT[0], yshift=34),
-            head(1, [across], **small),
-            head(2, [_along(result)], **small),
-            *(note(name, norm, 0, xshift=8, **POINT) for name, norm in places),
+    heads = [[colored(words, look.muted, SIZE)] for words in (across, _along(result))]
+    left, right = _axes(measured, farthest)
+    beside: dict[str, Any] = {"xref": "x", "yref": "y", "yanchor": "middle", "xshift": 8}
+    names = [
+        note(f"{symbol} = {number(at.norm)}", at.norm, 0, font={"size": SMALL}, **beside)
+        for at in measured.at
+    ]
+    return Sheet(
+        [Band([title])],
+        rows=[
+            [
+                Panel(*left, heads[0], high=(356, 280)),
+                Panel(*right, heads[1], names, share=1.25, high=(356, 280)),
+            ]
         ],
-        meta={"narrow": _narrow(title, across, _along(result), small, places)},
-    )
-    return drawn
-
-
-def _narrow(
-    title: str, across: str, along: str, small: dict[str, Any], places: list[tuple[str, float]]
-) -> dict[str, Any]:
-    """Return the layout of a narrow figure: the tangent plane above the one with ŵ."""
-    lines, heads = wrapped(title, 38), (wrapped(across, 38), wrapped(along, 38))
-    between = 64 + LINE * max(map(len, heads))
-    top = LINE * (len(heads[0]) + len(lines)) + LEGEND + 24
-    layout = stacked([[1], [2]], each=280, between=between, top=top)
-    return layout | {
-        "legend": {"orientation": "v"},
-        "annotations": [
-            note(lines, yshift=LINE * len(heads[0]) + 16),
-            head(1, heads[0], **small),
-            head(2, heads[1], **small),
-            # Beside their points they would lie on each other: one above the wedge, one below.
-            *(
-                note(name, norm, 0, yshift=shift, **POINT | {"xanchor": "center"})
-                for (name, norm), shift in zip(places, (-52, 52), strict=True)
-            ),
-        ],
-    }
+    ).on(traces, theme)
 
 
 def _along(result: Ellipse) -> str:
@@ -165,38 +140,31 @@ def _strip(at: EqualKL) -> Array:
     return np.array([[left, half], [right, half], gap, [left, -half], [right, -half]])
 
 
-def _axes(drawn: go.Figure, measured: EqualKLByNorm, farthest: float, symbol: str) -> None:
+def _axes(
+    measured: EqualKLByNorm, farthest: float
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield those of the tangent plane, and of the plane with ŵ."""
     points = np.concatenate([part for at in measured.at for part in (at.ellipse, at.contour)])
     reach = 1.08 * float(np.nanmax(np.abs(points)))
-    plain = {"zeroline": False}
-    drawn.update_layout(
-        xaxis={
-            "domain": LEFT,
-            "range": [-reach, reach],
-            "constrain": "domain",
+    square = {"zeroline": False, "range": [-reach, reach], "constrain": "domain"}
+    yield (
+        {
+            **square,
             "constraintoward": "left",
             "title": text("step dw against the gradient, −Ĝ"),
-            **plain,
         },
-        yaxis={
-            "range": [-reach, reach],
-            "scaleanchor": "x",
-            "constrain": "domain",
-            "title": text("step dw across it, at random"),
-            **plain,
-        },
-        xaxis2={
-            "domain": RIGHT,
-            "anchor": "y2",
+        {**square, "scaleanchor": "x", "title": text("step dw across it, at random")},
+    )
+    yield (
+        {
+            "zeroline": False,
             "range": [-0.06 * farthest, farthest],
             "title": text("along the weights ŵ"),
-            **plain,
         },
-        yaxis2={
-            "anchor": "x2",
+        {
+            "zeroline": False,
             "range": [-0.4 * farthest, 0.4 * farthest],
             "scaleanchor": "x2",
             "title": text("against the gradient, −Ĝ"),
-            **plain,
         },
     )

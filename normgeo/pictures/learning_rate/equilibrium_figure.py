@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.equilibrium import BlockRun, Equilibria
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import sized
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.panels import ABOVE, head, stacked
-from normgeo.pictures.style.template import LEGEND_FIRST, SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import SMALL, THEMES, log_ticks
 
-LINE, LEGEND = 21, 92  # pixels: a line of words; the names of the lines below each other
-LEFT, RIGHT = (0.0, 0.47), (0.53, 1.0)
-UPPER, LOWER = (0.55, 1.0), (0.0, 0.45)
 MOST = 60.0  # a run may leave the picture by this factor
 
 
@@ -28,23 +26,27 @@ def figure(result: Equilibria, theme: str) -> go.Figure:
     """Draw norm above angle, a simulation at the left and real data at the right."""
     sides = (result.simulated_runs, result.real_runs)
     last = max(len(run.angles) for runs in sides for run in runs)
-    drawn = go.Figure()
-    for column, runs in enumerate(sides):
-        drawn.add_traces(_runs(result, runs, column, theme))
-        drawn.add_traces(_levels(result, last, column, theme))
-    lines, narrow = (_lines(result, letters) for letters in ABOVE)
-    dress(drawn, theme, height=470 + LINE * (len(lines) - 1))
-    _axes(drawn, result, (*sides[0], *sides[1]), last)
-    drawn.update_layout(
-        margin={"t": 78 + LINE * len(lines)},
-        legend={**LEGEND_FIRST, "traceorder": "reversed"},
-        annotations=[*_captions(result, 200), note(lines, yshift=48)],
-        meta={"narrow": _narrow(result, narrow)},
-    )
-    return drawn
+    traces = [
+        trace
+        for column, runs in enumerate(sides)
+        for trace in (*_runs(result, runs, column, theme), *_levels(result, last, column, theme))
+    ]
+    x = {"range": [-0.01 * last, 1.01 * last]}
+    steps = {"title": text("step")}
+    norms, angles = _upward(result, [*sides[0], *sides[1]])
+    heads = _heads(result)
+    return Sheet(
+        [Band(_sentences(result))],
+        rows=[
+            [Panel(x | {"showticklabels": False}, norms, head, high=(188, 190)) for head in heads],
+            [Panel(x | steps, angles, high=(188, 190)) for _ in heads],
+        ],
+        phone=[[0], [2], [1], [3]],
+        one_scale=True,
+    ).on(traces, theme)
 
 
-def _captions(result: Equilibria, width: int) -> list[dict[str, Any]]:
+def _heads(result: Equilibria) -> list[list[str]]:
     """Return what runs in each column, and where it has come to."""
     titles = (
         text("<b>simulation</b>: a gradient of constant √Γ, in random directions"),
@@ -52,24 +54,9 @@ def _captions(result: Equilibria, width: int) -> list[dict[str, Any]]:
     )
     sides = (result.simulated_runs, result.real_runs)
     return [
-        head(panel, lines_of((title, _settled(result, runs)), width), font={"size": SMALL})
-        for panel, (title, runs) in enumerate(zip(titles, sides, strict=True), start=1)
+        [sized(words, SMALL) for words in (title, _settled(result, runs))]
+        for title, runs in zip(titles, sides, strict=True)
     ]
-
-
-def _narrow(result: Equilibria, lines: list[str]) -> dict[str, Any]:
-    """Return a narrow layout: norm above angle, the simulation above the real runs."""
-    captions = _captions(result, 42)
-    between = 40 + 18 * max(caption["text"].count("<br>") + 1 for caption in captions)
-    top = between + LEGEND + LINE * len(lines)
-    layout = stacked([[1], [3], [2], [4]], each=190, between=between, top=top)
-    shown = {"showticklabels": True}
-    layout["yaxis2"] |= shown
-    layout["yaxis4"] |= shown
-    return layout | {
-        "legend": {"orientation": "v"},
-        "annotations": [*captions, note(lines, yshift=between - 32)],
-    }
 
 
 def _runs(
@@ -103,8 +90,8 @@ def _levels(result: Equilibria, last: int, column: int, theme: str) -> list[go.S
     ]
 
 
-def _lines(result: Equilibria, width: int) -> list[str]:
-    """Return the lines above the panels: what runs, and what the law assumes."""
+def _sentences(result: Equilibria) -> list[str]:
+    """Return the sentences above the panels: what runs, and what the law assumes."""
     run = result.real[0]
     about = text(
         "<b>{method}</b>, {name}: {optimizer}, η = {rate}, λ = {decay}, ηλ = {share}",
@@ -115,12 +102,7 @@ def _lines(result: Equilibria, width: int) -> list[str]:
         decay=number(run.decay),
         share=number(run.rate * run.decay),
     )
-    return lines_of((about, run.optimizer.equilibrium_assumes), width)
-
-
-def lines_of(sentences: Sequence[str], width: int) -> list[str]:
-    """Return sentences in lines of a width, each beginning a new one."""
-    return [line for sentence in sentences for line in wrapped(sentence, width)]
+    return [about, run.optimizer.equilibrium_assumes]
 
 
 def _settled(result: Equilibria, runs: Sequence[BlockRun]) -> str:
@@ -141,41 +123,23 @@ def _settled(result: Equilibria, runs: Sequence[BlockRun]) -> str:
     )
 
 
-def _axes(drawn: go.Figure, result: Equilibria, runs: Sequence[BlockRun], last: int) -> None:
+def _upward(result: Equilibria, runs: Sequence[BlockRun]) -> Iterator[dict[str, Any]]:
+    """Yield the axes of norms and of angles."""
     norms = np.concatenate([run.norms for run in runs])
     angles = np.degrees(np.concatenate([run.angles for run in runs]))
     middle = (float(np.median(norms)), float(np.median(angles)))
     if result.predicted is not None:
         middle = (float(result.predicted.norm), float(np.degrees(result.predicted.angle)))
-    ranges = [
-        _log_range(values, level) for values, level in zip((norms, angles), middle, strict=True)
-    ]
-    names = (
-        text("norm {symbol}", symbol=result.symbol),
-        text("angle θ, degrees"),
-    )
-    for panel, (domain, row, kind) in enumerate(
-        ((LEFT, UPPER, 0), (RIGHT, UPPER, 0), (LEFT, LOWER, 1), (RIGHT, LOWER, 1)), start=1
-    ):
-        low, high = ranges[kind]
-        across = {
-            "range": [-0.01 * last, 1.01 * last],
-            "domain": domain,
-            "anchor": f"y{panel}",
-            "showticklabels": kind == 1,
-            "title": text("step") if kind else None,
-        }
-        up = {
-            "domain": row,
-            "anchor": f"x{panel}",
+    titles = text("norm {symbol}", symbol=result.symbol), text("angle θ, degrees")
+    for values, level, title in zip((norms, angles), middle, titles, strict=True):
+        low, high = _log_range(values, level)
+        yield {
             "type": "log",
             "range": [np.log10(low), np.log10(high)],
             "tickvals": log_ticks(low, high),
             "exponentformat": "power",
-            "title": names[kind] if domain is LEFT else None,
-            "showticklabels": domain is LEFT,
+            "title": title,
         }
-        drawn.update_layout({f"xaxis{panel}": across, f"yaxis{panel}": up})
 
 
 def _log_range(values: Array, level: float) -> tuple[float, float]:

@@ -2,88 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import line, predicted_style
-from normgeo.pictures.style.panels import ABOVE, head, stacked
-from normgeo.pictures.style.template import (
-    CLAIM,
-    LEFT_MARGIN,
-    LEGEND_FIRST,
-    MEASURED,
-    SMALL,
-    THEMES,
-    dress,
-    log_ticks,
-)
+from normgeo.pictures.style.shapes import across
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, log_ticks
 
-LINE, LEGEND = 21, 72  # pixels: a line of words; the names of the lines below each other
-DOMAINS = ((0.0, 0.28), (0.36, 0.64), (0.72, 1.0))
 LEAST = 1e-17  # radians: where an angle of 0 is drawn
 
 
 def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
     """Draw the two learning rates, the two norms, and the angle between the two runs."""
     look, twin = THEMES[theme], result.twin
-    drawn = go.Figure()
-    drawn.add_traces(_runs(result, theme))
-    drawn.add_trace(
-        line(
-            twin.kept,
-            result.predicted_norms,
-            2,
-            text("predicted"),
-            predicted_style(theme),
-            in_legend=True,
-        )
-    )
+    predicted = predicted_style(theme)
     angles = np.maximum(result.angles, LEAST)
     between = {"color": look.ink, "width": 2, "dash": MEASURED}
-    drawn.add_trace(line(twin.kept, angles, 3, text("angle between the two"), between))
-    drawn.add_shape(
-        type="line",
-        xref="x3",
-        yref="y3",
-        x0=0,
-        x1=max(1, int(twin.kept[-1])),
-        y0=twin.tolerance,
-        y1=twin.tolerance,
-        line={"color": look.muted, "dash": CLAIM, "width": 1.5},
+    return Sheet(
+        [Band(_sentences(result))],
+        rows=[_panels(result, look.muted)],
+    ).on(
+        [
+            *_runs(result, theme),
+            line(
+                twin.kept,
+                result.predicted_norms,
+                2,
+                text("predicted"),
+                predicted,
+                in_legend=True,
+            ),
+            line(twin.kept, angles, 3, text("angle between the two"), between),
+        ],
+        theme,
     )
-
-    lines, narrow = (_lines(result, letters) for letters in ABOVE)
-    dress(drawn, theme, height=420 + LINE * (len(lines) - 1))
-    drawn.update_layout(
-        margin={"t": 62 + LINE * len(lines)},
-        legend={**LEGEND_FIRST, "traceorder": "reversed"},
-        annotations=[note(lines, yshift=28), *_captions(result, look.muted)],
-        meta={
-            "narrow": {
-                **stacked(
-                    [[1], [2], [3]],
-                    each=200,
-                    between=100,
-                    top=LEGEND + 36 + LINE * len(narrow),
-                    left=LEFT_MARGIN,
-                ),
-                "legend": {"orientation": "v"},
-                "annotations": [
-                    note(narrow, yshift=28),
-                    *_captions(result, look.muted),
-                ],
-            }
-        },
-    )
-    _axes(drawn, result)
-    return drawn
 
 
 def _runs(result: ExponentialSchedule, theme: str) -> list[go.Scatter]:
@@ -105,8 +64,8 @@ def _runs(result: ExponentialSchedule, theme: str) -> list[go.Scatter]:
     ]
 
 
-def _lines(result: ExponentialSchedule, width: int) -> list[str]:
-    """Return the lines above the panels: what runs, and whether the two part."""
+def _sentences(result: ExponentialSchedule) -> list[str]:
+    """Return the sentences above the panels: what runs, and whether the two part."""
     decayed = result.twin.decayed
     about = text(
         "<b>{method}</b>, {name}: gradient descent, η = {rate}, λ = {decay}, "
@@ -117,55 +76,46 @@ def _lines(result: ExponentialSchedule, width: int) -> list[str]:
         decay=number(decayed.decay),
         batches=result.batches,
     )
-    return [*wrapped(about, width), *wrapped(result.verdict, width)]
+    return [about, result.verdict]
 
 
-def _captions(result: ExponentialSchedule, muted: str) -> list[dict[str, Any]]:
-    """Return a line above each panel, and the name of the tolerance."""
-    sentences = (
-        text("<b>learning rate</b>: × {growth} in the end", growth=number(result.rate_growth)),
-        text("<b>norm</b>: × {growth} apart", growth=number(result.norm_growth)),
-        text("<b>direction</b>: at most {angle} apart", angle=number(result.apart, 1)),
-    )
-    return [
-        *(head(panel, [sentence]) for panel, sentence in enumerate(sentences, start=1)),
-        {
-            "xref": "x3 domain",
-            "x": 1,
-            "yref": "y3",
-            "y": np.log10(result.twin.tolerance),
-            "text": text("parted"),
-            "xanchor": "right",
-            "yanchor": "bottom",
-            "font": {"size": SMALL, "color": muted},
-        },
-    ]
-
-
-def _axes(drawn: go.Figure, result: ExponentialSchedule) -> None:
+def _panels(result: ExponentialSchedule, muted: str) -> list[Panel]:
     twin, steps, block = result.twin, result.steps, result.block
     last = max(1, int(twin.kept[-1]))
-    titles = (
-        text("learning rate η"),
-        text("norm {symbol}", symbol=result.symbol),
-        text("angle, radians"),
-    )
-    for panel, (title, domain) in enumerate(zip(titles, DOMAINS, strict=True), start=1):
-        across = {
-            "domain": domain,
-            "anchor": f"y{panel}",
-            "title": text("step"),
-            "range": [-0.02 * last, 1.02 * last],
-        }
-        up = {"anchor": f"x{panel}", "title": title, "type": "log", "exponentformat": "power"}
-        drawn.update_layout({f"xaxis{panel}": across, f"yaxis{panel}": up})
+    x = {"title": text("step"), "range": [-0.02 * last, 1.02 * last]}
     runs = (twin.decayed, twin.scheduled)
-    for panel, values in (
-        (1, np.concatenate([run.rates[steps] for run in runs])),
-        (2, np.concatenate([run.norms[steps, block] for run in runs])),
-    ):
-        drawn.update_layout({f"yaxis{panel}.tickvals": log_ticks(values.min(), values.max())})
+    rates = np.concatenate([run.rates[steps] for run in runs])
+    norms = np.concatenate([run.norms[steps, block] for run in runs])
     top = max(np.log10(max(result.apart, LEAST)), np.log10(twin.tolerance)) + 1
-    drawn.update_layout(
-        {"yaxis3.range": [np.log10(LEAST) - 0.3, top], "yaxis3.dtick": 3, "yaxis3.nticks": 8}
+    parted = note(
+        text("parted"),
+        1,
+        np.log10(twin.tolerance),
+        yref="y",
+        xanchor="right",
+        font={"size": SMALL, "color": muted},
     )
+    dotted = across(twin.tolerance, {"color": muted, "dash": CLAIM, "width": 1.5})
+    own = (
+        (
+            text("learning rate η"),
+            {"tickvals": log_ticks(rates.min(), rates.max())},
+            text("<b>learning rate</b>: × {growth} in the end", growth=number(result.rate_growth)),
+        ),
+        (
+            text("norm {symbol}", symbol=result.symbol),
+            {"tickvals": log_ticks(norms.min(), norms.max())},
+            text("<b>norm</b>: × {growth} apart", growth=number(result.norm_growth)),
+        ),
+        (
+            text("angle, radians"),
+            {"range": [np.log10(LEAST) - 0.3, top], "dtick": 3, "nticks": 8},
+            text("<b>direction</b>: at most {angle} apart", angle=number(result.apart, 1)),
+        ),
+    )
+    log = {"type": "log", "exponentformat": "power"}
+    first, second, third = (
+        Panel(x, {**log, "title": title, **axis}, [head], high=(280, 200))
+        for title, axis, head in own
+    )
+    return [first, second, third._replace(notes=[parted], shapes=[dotted])]

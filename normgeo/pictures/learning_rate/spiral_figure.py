@@ -10,43 +10,37 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.runs import endings
 from normgeo.pictures.learning_rate.spiral import Spiral
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import POINTS, compact, line, predicted_style
-from normgeo.pictures.style.panels import ABOVE, stacked
-from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import MEASURED, THEMES
 
-LINE, LEGEND = 21, 140  # pixels: a line of words; the names of the lines below each other
-LEFT, RIGHT = (0.0, 0.45), (0.56, 1.0)
 TRIANGLES = 3  # of the first steps, drawn with their right angle
 
 
 def figure(result: Spiral, theme: str) -> go.Figure:
     """Draw the path, unrolled and in one plane, and the radius against the step."""
-    drawn = go.Figure()
-    drawn.add_traces(_paths(result, theme))
-    drawn.add_traces(_radii(result, theme))
-    lines, narrow = (_lines(result, letters) for letters in ABOVE)
-    dress(drawn, theme, height=500 + LINE * (len(lines) - 1))
-    drawn.update_layout(
-        margin={"t": 56 + LINE * len(lines)},
-        legend={"orientation": "h", "x": 0, "y": 1.005, "font": {"size": SMALL}},
-        annotations=[note(lines, yshift=30)],
-        meta={
-            "narrow": {
-                **stacked(
-                    [[1], [2]],
-                    each=290,
-                    between=72,
-                    top=LEGEND + 24 + LINE * len(narrow),
-                ),
-                "legend": {"orientation": "v"},
-                "annotations": [note(narrow, yshift=LEGEND + 14)],
-            }
-        },
+    reach = 1.06 * float(max(np.abs(result.unrolled).max(), result.radii[0]))
+    last = result.run.steps
+    square = {"range": [-reach, reach], "constrain": "domain"}
+    path = Panel(
+        {"title": text("along the start ŵ"), **square},
+        {"title": text("along the first step −Ĝ"), "scaleanchor": "x", **square},
+        high=(392, 290),
     )
-    _axes(drawn, result)
-    return drawn
+    radius = Panel(
+        {"title": text("step"), "range": [-0.02 * last, 1.02 * last]},
+        {
+            "title": text("norm of the weights {symbol}", symbol=result.symbol),
+            "rangemode": "tozero",
+            "exponentformat": "power",
+        },
+        high=(392, 290),
+    )
+    return Sheet([Band(_sentences(result))], rows=[[path, radius]]).on(
+        [*_paths(result, theme), *_radii(result, theme)], theme
+    )
 
 
 def _shadow_name() -> str:
@@ -122,35 +116,8 @@ def _radii(result: Spiral, theme: str) -> list[go.Scatter]:
     return traces
 
 
-def _axes(drawn: go.Figure, result: Spiral) -> None:
-    reach = 1.06 * float(max(np.abs(result.unrolled).max(), result.radii[0]))
-    last = result.run.steps
-    square = {"range": [-reach, reach], "constrain": "domain"}
-    drawn.update_layout(
-        xaxis={"domain": LEFT, "anchor": "y", "title": text("along the start ŵ"), **square},
-        yaxis={
-            "anchor": "x",
-            "title": text("along the first step −Ĝ"),
-            "scaleanchor": "x",
-            **square,
-        },
-        xaxis2={
-            "domain": RIGHT,
-            "anchor": "y2",
-            "title": text("step"),
-            "range": [-0.02 * last, 1.02 * last],
-        },
-        yaxis2={
-            "anchor": "x2",
-            "title": text("norm of the weights {symbol}", symbol=result.symbol),
-            "rangemode": "tozero",
-            "exponentformat": "power",
-        },
-    )
-
-
-def _lines(result: Spiral, width: int) -> list[str]:
-    """Return the lines above the panels: what runs, why it ended early, its numbers."""
+def _sentences(result: Spiral) -> list[str]:
+    """Return the sentences above the panels: what runs, why it ended early, its numbers."""
     run = result.run
     about = text(
         "<b>{method}</b>, {name}: gradient descent without decay, η = {rate}, {batches}",
@@ -169,5 +136,4 @@ def _lines(result: Spiral, width: int) -> list[str]:
         steps=run.steps,
         share=number(100 * float(result.plane.share[-1]), 2),
     )
-    sentences = (about, *endings((run,), result.block), numbers)
-    return [each for sentence in sentences for each in wrapped(sentence, width)]
+    return [about, *endings((run,), result.block), numbers]

@@ -15,6 +15,7 @@ from normgeo.base.text import text
 from normgeo.dynamics.loss_plane import LossPlane
 from normgeo.pictures.learning_rate.angular_update import SHOWN, AngularUpdate
 from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.png import data_uri, indexed
 from normgeo.pictures.style.template import THEMES
 
@@ -191,16 +192,16 @@ def _arrows(
     return (
         {
             **plain,
-            "x": _rounded(rays[:, 0]),
-            "y": _rounded(rays[:, 1]),
+            "x": rounded(rays[:, 0]),
+            "y": rounded(rays[:, 1]),
             "mode": "lines",
             "line": {**line, "width": line["width"] / 2},
             "hoverinfo": "skip",
         },
         {
             **plain,
-            "x": _rounded(points[:, 0]),
-            "y": _rounded(points[:, 1]),
+            "x": rounded(points[:, 0]),
+            "y": rounded(points[:, 1]),
             "mode": "lines+markers",
             "marker": {
                 "symbol": [("circle", "arrow", "circle")[i % 3] for i in range(len(points))],
@@ -225,8 +226,3 @@ def _hover(result: AngularUpdate, step: int) -> str:
         gradient=number(float(curve.gradient_norms[step]), 4),
         angle=number(float(np.degrees(curve.angles[step])), 4),
     )
-
-
-def _rounded(values: Array) -> list[float | None]:
-    """Four digits of each number, as JSON: None for a gap."""
-    return [None if np.isnan(value) else float(f"{value:.4g}") for value in values]

@@ -64,6 +64,11 @@ def colored(words: str, color: str, size: int = SMALL) -> str:
     return f'<span style="color:{color};font-size:{size}px">{words}</span>'
 
 
+def sized(words: str, size: int) -> str:
+    """Words of a caption in a size."""
+    return f'<span style="font-size:{size}px">{words}</span>'
+
+
 def method_title(normalizer: Normalizer, more: str = "") -> str:
     """The title of a method in its color, with what is particular about it."""
     return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)

@@ -57,6 +57,11 @@ def line(
     )
 
 
+def rounded(values: Array, digits: int = 4) -> list[float | None]:
+    """Return numbers with so many digits, as JSON has them: None for a gap."""
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
+
+
 def compact(values: Array) -> Array:
     """Return numbers in half the bytes, if they are in range."""
     fits = np.abs(values).max(initial=0.0) < np.finfo(np.float32).max

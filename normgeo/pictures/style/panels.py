@@ -9,7 +9,6 @@ from normgeo.pictures.style.annotations import wrapped
 from normgeo.pictures.style.template import FOOT_MARGIN, NARROW_LEFT_MARGIN, RIGHT_MARGIN
 
 WIDE, NARROW = 120, 40  # letters of the size SMALL in a line
-ABOVE = 165, 38  # letters in a line above all panels, of a wide and of a narrow figure
 
 
 def stacked(

@@ -6,6 +6,7 @@ const EDGE = 8; // pixels beneath a figure
 const LINE_HEIGHT = 1.3; // of a line of words, as plotly has it
 const SLIDER = 88; // pixels for the slider at the foot, in a room
 const SYMBOL = 3.2; // of the size of type, what a legend draws before a name
+const NAMES = 1.5; // of the size of type, a line of a legend
 const MOST_BETWEEN = 0.6; // of a width or a height, at most, that is not panels
 const CLOSE = 1e-6;
 
@@ -65,7 +66,8 @@ function inLines(words, size, family, room = Infinity) {
       line += part;
     } else {
       const { bold, size: own } = fonts.at(-1);
-      for (const word of part.split(/(?<=[ ])/)) {
+      // What stands beside a sign of a formula stays there.
+      for (const word of part.split(/(?<=(?<! [=+−×÷]) )(?![=+−×÷] )/)) {
         if (space && across + measured(word.trimEnd(), own, family, bold) > room) {
           end(space, space);
           done += "<br>";
@@ -113,18 +115,25 @@ function spread(domains, last, made, side, more = () => 0) {
   };
 }
 
-// The height of a line for a legend in the upper right corner, where words at its left leave it too
-// little room; otherwise 0.
-function legendLine({ legend, showlegend }, data, words, { width, margin, size, family }) {
-  if (legend?.yref !== "container" || legend.xanchor !== "right" || showlegend === false) {
-    return 0;
+// A legend between the words above all panels and the panels, in lines: where it begins and how high
+// it is, as made and in a room.
+function legendBlock({ legend, showlegend }, data, top, { made, wide, size, family }) {
+  if (legend?.yanchor !== "bottom" || !(legend.y >= top) || showlegend === false) {
+    return [];
   }
   const own = legend.font?.size ?? size;
-  const names = data.filter((one) => one.name && one.showlegend !== false && one.visible !== false);
-  const needed = names.reduce((sum, { name }) => sum + inLines(name, own, family).widest + SYMBOL * own, 0);
-  const highest = Math.max(0, ...words.map((one) => one.bottom + one.old));
-  const beside = words.filter((one) => one.bottom + one.old > highest - own).map((one) => one.left + one.widest);
-  return margin.l + Math.max(0, ...beside) + needed > width ? 1.5 * own : 0;
+  const named = data.filter((one) => one.name && one.showlegend !== false);
+  const names = [...new Map(named.map((one) => [one.legendgroup ?? one.name, one.name])).values()];
+  const lines = (room) => {
+    let [count, across] = [0, Infinity];
+    for (const name of names) {
+      const needed = inLines(name, own, family).widest + SYMBOL * own;
+      [count, across] = across + needed > room ? [count + 1, needed] : [count, across + needed];
+    }
+    return NAMES * own * count;
+  };
+  const bottom = (legend.y - top) * made.high;
+  return [{ left: 0, right: wide, bottom, old: lines(made.wide), height: lines(wide) }];
 }
 
 // Numbers as plotly's Python writes them: a list, or bytes.
@@ -238,7 +247,8 @@ function roomy(data, layout, drawn, { scale, larger }) {
 
   // Above all panels, what has more lines pushes up what stands over it.
   let highest = 0, pushed = 0;
-  const stack = notes.filter((one) => one.above).sort((one, other) => one.bottom - other.bottom);
+  const [block] = legendBlock(layout, data, top, { made, wide, size: usual, family });
+  const stack = [...notes.filter((one) => one.above), ...(block ? [block] : [])].sort((one, other) => one.bottom - other.bottom);
   stack.forEach((one, place) => {
     one.up = Math.max(0, ...stack.slice(0, place)
       .filter((under) => under.bottom + under.old <= one.bottom + 0.5 * usual && under.left < one.right && one.left < under.right)
@@ -258,9 +268,7 @@ function roomy(data, layout, drawn, { scale, larger }) {
     const pad = { ...template.layout.title.pad, ...title.pad };
     title = { ...title, text: after.text, pad: { ...pad, t: pad.t + titleExtra } };
   }
-  // A legend in the corner that words would run into has a line of its own.
-  const own = legendLine(layout, data, stack, { width, margin, size: usual, family });
-  margin.t += (1 - top) * made.high + extra + titleExtra + own;
+  margin.t += (1 - top) * made.high + extra + titleExtra;
   const high = height - margin.t - margin.b;
   const more = (edge) => Math.max(0, ...notes
     .filter((one) => !one.above && one.rowTop !== null && Math.abs(one.rowTop - edge) < CLOSE)
@@ -322,9 +330,9 @@ function roomy(data, layout, drawn, { scale, larger }) {
       ...bar, x: across(bar.x ?? 1.02), y: within(middle), len: within(middle + half) - within(middle - half),
     } };
   }
-  if (own) {
-    roomyLayout.legend = { ...layout.legend, x: 0, xanchor: "left" };
-  } else if (layout.legend && layout.legend.yref !== "container" && layout.legend.y !== undefined) {
+  if (block) {
+    roomyLayout.legend = { ...layout.legend, y: 1 + (block.bottom + block.up) / high };
+  } else if (layout.legend?.y !== undefined) {
     roomyLayout.legend = { ...layout.legend, y: up(layout.legend.y, 0) };
   }
   if (layout.updatemenus) {

@@ -42,18 +42,6 @@ LEFT_MARGIN, RIGHT_MARGIN, FOOT_MARGIN = 84, 18, 52
 NARROW_LEFT_MARGIN = 66
 """On a phone, where no number is a power of ten."""
 
-LEGEND_ABOVE = {
-    "x": 1,
-    "xanchor": "right",
-    "y": 1,
-    "yref": "container",
-    "yanchor": "top",
-    "font": {"size": SMALL},
-}
-"""The legend in the upper right corner, where the captions are at the left."""
-LEGEND_FIRST = {**LEGEND_ABOVE, "x": 0, "xanchor": "left"}
-"""The legend above all words, where these are long."""
-
 
 def log_ticks(low: float, high: float) -> list[float]:
     """Return numbers from `low` to `high`: 1, 2, 5 times powers of ten, some powers over 4 decades.
@@ -75,6 +63,18 @@ def log_ticks(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     powers = range(first, last + 1, 1 + (last - first) // 10)
     return [digit * 10.0**power for power in powers for digit in digits]
+
+
+def powers(low: float, high: float) -> list[int]:
+    """Return whole numbers from `low` to `high` in round steps, 0 among them: seven at most.
+
+    >>> powers(-12.5, 21)
+    [-10, 0, 10, 20]
+
+    """
+    rounds = (digit * 10**k for k in range(19) for digit in (1, 2, 5))
+    step = next(step for step in rounds if 6 * step >= high - low)
+    return [n for n in range(math.ceil(low), math.floor(high) + 1) if n % step == 0]
 
 
 def ink_scale(theme: str) -> list[list[Any]]:

@@ -42,20 +42,17 @@ def values_trace(
     )
 
 
-def values_axes(
-    values: Array, *, domain: tuple[float, float], count: str, title: str
-) -> dict[str, Any]:
-    """Return the layout of the axes: index, and singular values from the floor up."""
+def values_axes(values: Array, *, count: str, title: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the axes: index, and singular values from the floor up."""
     top = float(values.max()) or 1.0
     low = float(values.min()) / top
     low = max(FLOOR, low) if low < 1e-6 else low
-    return {
-        "xaxis": {"domain": domain, "title": count, "range": [0, 1.01 * len(values) + 1]},
-        "yaxis": {
-            "type": "log",
-            "title": title,
-            "exponentformat": "power",
-            "range": [np.log10(low * top / 4), np.log10(top * 6)],
-            "nticks": 8,
-        },
+    x = {"title": count, "range": [0, 1.01 * len(values) + 1]}
+    y = {
+        "type": "log",
+        "title": title,
+        "exponentformat": "power",
+        "range": [np.log10(low * top / 4), np.log10(top * 6)],
+        "nticks": 8,
     }
+    return x, y

@@ -12,16 +12,15 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.layers.epsilon import MUCH
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import VERMILION, method_color
-from normgeo.pictures.style.template import LARGE, PREDICTED, SIZE, SMALL, THEMES, dress, log_ticks
+from normgeo.pictures.style.shapes import across as level
+from normgeo.pictures.style.sheet import Band, Sheet, answer
+from normgeo.pictures.style.template import CLAIM, PREDICTED, SIZE, SMALL, THEMES, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.tables.layer import COLUMNS
 
-WIDE, NARROW = 460, 860  # heights: panels beside each other, and one beneath the other
-ABOVE, BELOW = 8, 56  # margins
-COLUMNS_WIDE = ((0.0, 0.62), (0.73, 1.0))
-LEGEND, UNDER = 30, 92  # pixels: of the legend, and of an axis with what is beneath it
 MOST = 2000  # marks: a screen shows no more
 FAR = 4  # decades from the marks, where what is beside them would push them into a corner
 LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
@@ -41,42 +40,46 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     color = method_color(result.normalizer)
     norms, heights = (_drawable(result.values[key]) for key in ("norm", result.height))
     shown = _thinned(result, heights)
-    drawn = go.Figure(
+    placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
+    frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
+    across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
+    upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
+    turning = Panel(across, upward, high=(280, 240), share=2.3)
+    if result.height == "angle":
+        turning = turning._replace(
+            notes=[_frozen(result, look.muted, upward["range"][1])],
+            shapes=[level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})],
+        )
+    first, *others = result.headline
+    return Sheet(
+        [answer(first), Band([" ".join(map(str, others))], color=look.muted)],
+        rows=[[turning, _shorter(result, look.muted)]],
+    ).on(
         [
             *_balances(result, norms, heights, look.muted),
             *_marks(result, norms, heights, shown, color),
             *_selected(result, norms, heights, look.ink),
             *_epsilon(result, color),
-        ]
+        ],
+        theme,
     )
-    dress(drawn, theme, height=WIDE)
-    placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
-    frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
-    across = _axis(norms, placed[:1], tight=True)
-    upward = _axis(heights, [*placed[1:], *frozen])
-    top = upward["range"][1]
-    drawn.update_layout(
-        _placed(result, look.muted, top, narrow=False),
-        margin={"t": ABOVE, "b": BELOW},
-        shapes=[*_lines(result, look.muted)],
-        meta={"narrow": _placed(result, look.muted, top, narrow=True) | {"height": NARROW}},
-    )
-    drawn.update_layout(
-        xaxis=across | {"title": text("norm of the weight vector"), "anchor": "y"},
-        yaxis=upward | {"title": text(HEIGHTS[result.height]), "anchor": "x"},
-        xaxis2={
-            "title": text("{what}, largest first", what=result.shorter_of),
-            "anchor": "y2",
-            "rangemode": "tozero",
-            "zeroline": False,
-            "nticks": 5,
-        },
-        yaxis2=_shares(result) | {"anchor": "x2"},
-    )
-    drawn.update_layout(  # there is a sentence where there is nothing to show
-        {axis: {"visible": result.shorter is not None} for axis in ("xaxis2", "yaxis2")}
-    )
-    return drawn
+
+
+def _shorter(result: Neurons, muted: str) -> Panel:
+    """By how much ε makes z shorter, or a sentence where there is nothing to show."""
+    head = [f"<b>{text(COLUMNS['shorter_by_eps'])}</b>"]
+    if result.shorter is None:
+        middle = {"xanchor": "center", "yanchor": "middle", "align": "center"}
+        words = note(result.without_epsilon, 0.5, 0.5, **middle)
+        return Panel({"visible": False}, {"visible": False}, head, [words], high=(280, 240))
+    across = {
+        "title": text("{what}, largest first", what=result.shorter_of),
+        "rangemode": "tozero",
+        "zeroline": False,
+        "nticks": 5,
+    }
+    counts = level(MUCH, {"color": muted, "width": 2, "dash": CLAIM})
+    return Panel(across, _shares(result), head, shapes=[counts], high=(280, 240))
 
 
 def _drawable(values: Iterable[Any]) -> Array:
@@ -227,87 +230,16 @@ def _shares(result: Neurons) -> dict[str, Any]:
     }
 
 
-def _lines(result: Neurons, ink: str) -> Iterator[dict[str, Any]]:
-    """Below which angle a neuron is frozen, and from which share on ε counts."""
-    for axis, value in (("", result.frozen_below), ("2", MUCH)):
-        if result.shorter is not None if axis else result.height == "angle":
-            yield {
-                "type": "line",
-                "xref": f"x{axis} domain",
-                "yref": f"y{axis}",
-                "x0": 0,
-                "x1": 1,
-                "y0": value,
-                "y1": value,
-                "line": {"color": ink, "width": 2, "dash": "dot"},
-            }
-
-
-def _placed(result: Neurons, muted: str, highest: float, *, narrow: bool) -> dict[str, Any]:
-    """Where everything is: the answers above the panels, which stand in a row or a column."""
-    room = (NARROW if narrow else WIDE) - ABOVE - BELOW
-    first, *others = result.headline
-    size, across, small = (20, 25, 36) if narrow else (LARGE, 92, 150)
-    answer = [f"<b>{line}</b>" for line in wrapped(first, across)]
-    rest = (
-        [line for other in others for line in wrapped(other, small)]
-        if narrow
-        else wrapped(" ".join(map(str, others)), small)
+def _frozen(result: Neurons, muted: str, highest: float) -> dict[str, Any]:
+    """What the dotted line is, also of one above the axis."""
+    line = np.log10(result.frozen_below)
+    above = line > highest  # then the ways to the balance are at the left
+    return note(
+        text("frozen: below {angle}°", angle=number(result.frozen_below)),
+        0.99 if above else 0.01,
+        min(line, highest),
+        yref="y",
+        xanchor="right" if above else "left",
+        yanchor="top",
+        font={"size": SMALL, "color": muted},
     )
-    head, told = 1.35 * size * len(answer), 1.35 * SIZE * len(rest)
-    entries = 1 + narrow * (bool(result.frozen) + (result.balance is not None))
-    top = 1 - (head + told + entries * LEGEND + 14) / room
-    if narrow:
-        each = (top - UNDER / room) / 2
-        columns, rows = [(0.0, 1.0)] * 2, [(top - each, top), (0.0, each)]
-    else:
-        columns, rows = [*COLUMNS_WIDE], [(0.0, top)] * 2
-    axes = {
-        f"{letter}axis{axis}": {"domain": domain}
-        for letter, domains in (("x", columns), ("y", rows))
-        for axis, domain in zip(("", "2"), domains, strict=True)
-    }
-    return axes | {
-        "legend": {
-            "x": 0,
-            "xanchor": "left",
-            "y": 1 - (head + told + 4) / room,
-            "yanchor": "top",
-            "orientation": "v" if narrow else "h",
-            "font": {"size": SMALL},
-        },
-        "annotations": [
-            note(answer, 0, 1, yanchor="top", font={"size": size}),
-            note(rest, 0, 1 - head / room, yanchor="top", font={"color": muted}),
-            *_captions(result, muted, highest),
-        ],
-    }
-
-
-def _captions(result: Neurons, muted: str, highest: float) -> Iterator[dict[str, Any]]:
-    """What the dotted lines are, also of one above the axis, and the name of the right panel."""
-    font = {"size": SMALL, "color": muted}
-    if result.height == "angle":
-        line = np.log10(result.frozen_below)
-        above = line > highest  # then the ways to the balance are at the left
-        yield note(
-            text("frozen: below {angle}°", angle=number(result.frozen_below)),
-            0.99 if above else 0.01,
-            min(line, highest),
-            xanchor="right" if above else "left",
-            xref="x domain",
-            yref="y",
-            yanchor="top",
-            font=font,
-        )
-    right = {"xref": "x2 domain", "yref": "y2 domain"}
-    yield note(f"<b>{text(COLUMNS['shorter_by_eps'])}</b>", 0, 1, yshift=2, **right)
-    if result.shorter is None:
-        yield note(
-            wrapped(result.without_epsilon, 24),
-            0.5,
-            0.5,
-            xanchor="center",
-            yanchor="middle",
-            **right,
-        )

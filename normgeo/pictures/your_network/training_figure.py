@@ -10,56 +10,43 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import VERMILION, blend, method_color
 from normgeo.pictures.style.lines import line
-from normgeo.pictures.style.panels import stacked
-from normgeo.pictures.style.template import (
-    LEGEND_FIRST,
-    MEASURED,
-    PREDICTED,
-    SIZE,
-    THEMES,
-    dress,
-    log_ticks,
-)
+from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, log_ticks
 from normgeo.pictures.your_network.training import Run
 from normgeo.recordings.findings import BlockFinding
 
-HEIGHT = 470
-UPPER, LOWER = (0.53, 1.0), (0.0, 0.45)
 MOST = 24  # blocks: more lines cannot be told apart
-WIDE, NARROW = (22, 88), (18, 34)  # pixels of a letter, and letters in a line
-LINE, NAME = 1.3, 32  # a line of words in their size, and pixels of a name in the legend
-LEFT = 86  # pixels: angles of frozen blocks are powers of ten
 
 
 def figure(result: Run, theme: str) -> go.Figure:
     """Draw the norms above the angles, what is measured solid and what is predicted dashed."""
-    drawn = go.Figure([*_blocks(result, theme)])
-    dress(drawn, theme, height=HEIGHT)
-    (wide, high), (narrow, higher) = _headline(result, *WIDE), _headline(result, *NARROW)
-    names = sum(each.showlegend for each in drawn.data)
-    drawn.update_layout(
-        _axes(result),
-        margin={"t": 56 + high},
-        legend=LEGEND_FIRST,
-        annotations=[wide, *_name(result, theme)],
-        meta={
-            "narrow": stacked(
-                [[1], [2]],
-                each=230,
-                between=46,
-                top=30 + NAME * names + higher,
-                left=LEFT,
-            )
-            | {
-                "legend": {"orientation": "v"},
-                "annotations": [narrow, *_name(result, theme)],
-            }
-        },
-    )
-    return drawn
+    last = int(result.steps[-1])
+    x = {"range": [-0.01 * last, 1.01 * last]}
+    norms, angles = np.transpose([balance(found) for found in result.findings])
+    return Sheet(
+        [Band([f"<b>{_words(result)}</b>"], size=22)],
+        rows=[
+            [
+                Panel(
+                    x,
+                    _upward(np.append(result.norms, norms), text("norm ‖w‖")),
+                    notes=list(_name(result, theme)),
+                    high=(184, 230),
+                )
+            ],
+            [
+                Panel(
+                    x | {"title": text("step")},
+                    _upward(np.append(result.angles, angles), text("angle, degrees")),
+                    high=(176, 230),
+                )
+            ],
+        ],
+    ).on([*_blocks(result, theme)], theme)
 
 
 def _name(result: Run, theme: str) -> Iterator[dict[str, Any]]:
@@ -79,13 +66,6 @@ def _name(result: Run, theme: str) -> Iterator[dict[str, Any]]:
             yshift=10,
             font={"size": SIZE, "color": THEMES[theme].ink},
         )
-
-
-def _headline(result: Run, size: int, letters: int) -> tuple[dict[str, Any], int]:
-    """The answer above the panels, and the pixels that it takes."""
-    lines = wrapped(_words(result), letters)
-    bold = [f"<b>{line}</b>" for line in lines]
-    return note(bold, yshift=20, font={"size": size}), round(LINE * size * len(lines))
 
 
 def _words(result: Run) -> str:
@@ -154,33 +134,15 @@ def balance(found: BlockFinding) -> tuple[float, float]:
     return norm, float(np.degrees(found.balanced_angle))
 
 
-def _axes(result: Run) -> dict[str, Any]:
-    last = int(result.steps[-1])
-    norms, angles = np.transpose([balance(found) for found in result.findings])
-    layout: dict[str, Any] = {}
-    for panel, (domain, values, title) in enumerate(
-        (
-            (UPPER, np.append(result.norms, norms), text("norm ‖w‖")),
-            (LOWER, np.append(result.angles, angles), text("angle, degrees")),
-        ),
-        start=1,
-    ):
-        low, high = _range(values)
-        layout[f"xaxis{panel}"] = {
-            "range": [-0.01 * last, 1.01 * last],
-            "anchor": f"y{panel}",
-            "title": text("step") if panel == 2 else None,
-        }
-        layout[f"yaxis{panel}"] = {
-            "domain": domain,
-            "anchor": f"x{panel}",
-            "type": "log",
-            "range": [np.log10(low), np.log10(high)],
-            "tickvals": _ticks(low, high),
-            "exponentformat": "power",
-            "title": title,
-        }
-    return layout
+def _upward(values: Array, title: str) -> dict[str, Any]:
+    low, high = _range(values)
+    return {
+        "type": "log",
+        "range": [np.log10(low), np.log10(high)],
+        "tickvals": _ticks(low, high),
+        "exponentformat": "power",
+        "title": title,
+    }
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -54,17 +54,6 @@ def test_every_named_method_is_in_it_and_a_new_one_too(monkeypatch):
     assert len({trace.line.color for trace in traces}) == len(titles)
 
 
-def test_legend_stays_above_the_words():
-    """Three methods to a line of a thousand pixels, as the widest title allows."""
-    layout = MAGNITUDE.figure(MAGNITUDE.compute(SMALL), "light").layout
-    lines = -(-(len(NORMALIZERS) + 1) // 3)
-    tops = [
-        note.yshift + (note.yanchor != "top") * 20 * (1 + note.text.count("<br>"))
-        for note in layout.annotations
-    ]
-    assert 20 * lines + max(tops) <= layout.margin.t
-
-
 def test_a_method_that_has_no_model_here_is_named_and_left_out():
     result = MAGNITUDE.compute(Settings(dataset="wine", neurons=1))
     assert [each.normalizer.title for each in result.methods] == [

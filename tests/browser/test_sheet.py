@@ -1,0 +1,149 @@
+"""What a sheet places has room, measured by a browser in the font of the pages."""
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import product
+from typing import Any
+
+import orjson
+import plotly.graph_objects as go
+import pytest
+from playwright.sync_api import Browser, Page
+
+from normgeo.pictures import PICTURES
+from normgeo.pictures.style.cells import Panel, marks
+from normgeo.pictures.style.export import write
+from normgeo.pictures.style.measure import in_lines, width
+from normgeo.pictures.style.player import for_script
+from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.settings import Settings
+
+SHORT = "Layer norm keeps its size."
+LONG = (
+    "Without a norm the largest logit grows × 66,000 as W<sub>q</sub> and W<sub>k</sub> grow, and "
+    "with <b>batch norm</b> of q and k it stays at 3.3; its bound is 28 = √784 (Eq. 3)."
+)
+MEDIA = files("streamlit").joinpath("static/static/media")
+(FONT,) = (file for file in MEDIA.iterdir() if file.name.startswith("SourceSansVF-Upright"))
+SCREENS = ((1280, 720), (1000, 700), (1440, 900), (390, 844), (360, 640))
+
+# Draws a figure and lists words that touch other words, or that leave the figure.
+LOOK = """async ({figure, wide}) => {
+    const host = document.createElement('div');
+    host.style.width = `${wide}px`;
+    const plot = document.createElement('div');
+    host.append(plot);
+    document.body.replaceChildren(host);
+    await document.fonts.load("16px 'Source Sans'");
+    await document.fonts.load("bold 16px 'Source Sans'");
+    Plotly.newPlot(plot, {...figure, config: {displayModeBar: false}});
+    let changed = true;
+    new MutationObserver(() => { changed = true; })
+        .observe(host, {subtree: true, childList: true, attributes: true});
+    for (let still = 0; still < 5; still += 1) { // the player fits it to the screen
+        await new Promise(requestAnimationFrame);
+        still = changed ? -1 : still;
+        changed = false;
+    }
+    const edge = plot.querySelector('.main-svg').getBoundingClientRect();
+    const kinds = '.annotation-text, .legendtext, [class*=tick] text, text[class*=title]';
+    const words = [...plot.querySelectorAll(kinds)]
+        .map(one => [one.textContent, one.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0);
+    const found = words
+        .filter(([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1
+            || box.top < edge.top - 1 || box.bottom > edge.bottom + 1)
+        .map(([one]) => `${one} leaves the figure`);
+    words.forEach(([one, box], place) => words.slice(place + 1).forEach(([other, near]) => {
+        const across = Math.min(box.right, near.right) - Math.max(box.left, near.left);
+        const down = Math.min(box.bottom, near.bottom) - Math.max(box.top, near.top);
+        if (across > 2 && down > 4) {
+            found.push(`${one} over ${other}`);
+        }
+    }));
+    return [words.length, found];
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page with plotly, the player and the font."""
+    view, file = PICTURES["effect"], tmp_path_factory.mktemp("sheet") / "any.html"
+    write(view.figure(view.compute(Settings()), "light"), file)
+    font = file.with_name("font.woff2")
+    font.write_bytes(FONT.read_bytes())
+    page = browser.new_page(offline=True)
+    page.goto(file.as_uri())
+    page.locator(".frames input").wait_for()
+    page.add_style_tag(
+        content=f"@font-face {{ font-family: 'Source Sans'; font-weight: 200 900; "
+        f"src: url({font.as_uri()}); }}"
+    )
+    yield page
+    page.close()
+
+
+def sheet(said: str, head: str, panels: int, named: int) -> go.Figure:
+    x = {"title": "step of the run", "tickvals": [0, 1, 2], "ticktext": ["0", "one half", "1"]}
+    x["range"] = [-0.1, 2.1]
+    y = {"title": "norm of the weights", "range": [0, 1]}
+    table = marks("light", "What it ignores", [("pre", "#000000")], [(SHORT, "✓"), (head, "✗")])
+    axes = [{"xaxis": f"x{n}", "yaxis": f"y{n}"} for n in range(1, panels + 1)]
+    traces = [
+        *(go.Scatter(x=[0, 1], y=[0, 1], showlegend=False, **own) for own in axes),
+        *(go.Scatter(x=[0, 1], y=[1, 0], name=f"the line of method {n}") for n in range(named)),
+    ]
+    return Sheet(
+        [answer(said), told("light", said, SHORT)],
+        rows=[[Panel(x, y, [head])] * panels + [table]],
+        foot=[told("light", said)],
+    ).on(traces, "light")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_words_touch_on_any_screen(
+    screen: tuple[int, int], page: Page, subtests: pytest.Subtests
+) -> None:
+    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    for said, head, panels, named in product((SHORT, LONG), (SHORT, LONG), (1, 3), (0, 5)):
+        with subtests.test(said=said, head=head, panels=panels, named=named):
+            drawn: dict[str, Any] = json.loads(
+                orjson.dumps(
+                    for_script(sheet(said, head, panels, named), f"{said} {head} {panels} {named}"),
+                    option=orjson.OPT_SERIALIZE_NUMPY,
+                )
+            )
+            many, found = page.evaluate(LOOK, {"figure": drawn, "wide": screen[0] - 32})
+            assert many > 5
+            assert found == []
+
+
+def test_words_are_as_wide_as_a_browser_draws_them(page: Page) -> None:
+    """Never narrower by more than a hundredth, nor wider by more than a tenth."""
+    sentences = [SHORT, LONG, *(str(view.alt) for view in PICTURES.values())]
+    drawn = page.evaluate(
+        """async sentences => {
+            await document.fonts.load("16px 'Source Sans'");
+            return sentences.map(words => {
+                const line = document.createElement('span');
+                line.style.cssText = "font: 16px 'Source Sans'; white-space: pre";
+                line.innerHTML = words.replaceAll('<su', '<small style="font-size: 70%"><su');
+                document.body.append(line);
+                const {width} = line.getBoundingClientRect();
+                line.remove();
+                return width;
+            });
+        }""",
+        [words.replace("<sub>", "").replace("</sub>", "") for words in sentences],
+    )
+    for words, wide in zip(sentences, drawn, strict=True):
+        plain = words.replace("<sub>", "").replace("</sub>", "")
+        assert 0.99 * wide < width(plain, 16) < 1.1 * wide, words
+
+
+def test_lines_hold_all_words_and_no_more_than_their_room() -> None:
+    for size, room in product((14, 26), (240, 320, 1100)):
+        lines = in_lines(LONG, size, room)
+        assert " ".join(lines).replace("\N{NO-BREAK SPACE}", " ") == LONG
+        assert max(width(line, size) for line in lines) <= room
