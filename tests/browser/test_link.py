@@ -84,6 +84,8 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
     left = query(page)["growth"]
     assert left != ["16"]
     drag("End", page.get_by_role("link", name="Fisher", exact=True))
+    page.wait_for_url("**/fisher?*")
+    wait_settled(page)
     assert query(page) == {"method": ["layer"], "growth": ["16"]}
     page.get_by_role("link", name="Learning rate", exact=True).click()
     wait_settled(page)

@@ -119,7 +119,7 @@ class Player {
     this.stop();
     this.cancel();
     const { frames = [], ...base } = figure;
-    Object.assign(this, { base, frames, place, opening: place, copies: new Map() });
+    Object.assign(this, { base, frames, place, copies: new Map() });
     this.steps = base.layout.meta.steps;
     this.drawn = this.measured = null;
     this.panel?.remove();
@@ -157,8 +157,8 @@ class Player {
   // The copies of frames as the figure looks now: on this screen, from this angle.
   kept() {
     const look = JSON.stringify([this.fit(), this.width(), this.turner?.angle]);
-    if (look !== this.lookKept) {
-      this.lookKept = look;
+    if (look !== this.lookCopied) {
+      this.lookCopied = look;
       this.copies = new Map();
     }
     return this.copies;

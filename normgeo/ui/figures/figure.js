@@ -26,6 +26,19 @@ function address(setting, value) {
 
 const shown = new Map(); // by the id of the words for those who do not see a figure
 let told = 0; // how often: Python hears of what differs from the last
+let last = -Infinity; // when it was told
+
+// Streamlit gathers for a moment what it tells Python, and would tell of another page first: a link
+// that is followed at once waits.
+const MOMENT = 100; // milliseconds
+window.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  if (link && event.timeStamp - last < MOMENT && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setTimeout(() => link.click(), MOMENT);
+  }
+}, true);
 
 export default async function ({ data, parentElement, setStateValue }) {
   const box = parentElement.querySelector(".figure");
@@ -38,6 +51,7 @@ export default async function ({ data, parentElement, setStateValue }) {
   player.rest = data.alone ? null : (value, setting) => {
     address(setting, value);
     setStateValue("rest", [value, ++told]);
+    last = performance.now();
   };
   if (before?.box !== box || before.text !== data.figure) {
     player.open(JSON.parse(data.figure), place);
