@@ -14,9 +14,17 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES, pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
-from normgeo.pictures.style.annotations import colored, method_title, note
-from normgeo.pictures.style.panels import head, lines_of, stacked
-from normgeo.pictures.style.template import SMALL, THEMES, dress, ink_scale, powers
+from normgeo.pictures.style.annotations import NARROW, colored, method_title, note, wrapped
+from normgeo.pictures.style.template import (
+    FOOT_MARGIN,
+    NARROW_LEFT_MARGIN,
+    RIGHT_MARGIN,
+    SMALL,
+    THEMES,
+    dress,
+    ink_scale,
+    powers,
+)
 
 COLUMNS = ((0.0, 0.27), (0.295, 0.565), (0.685, 0.955))
 BARS = (0.572, 0.962)  # beside the second column, and beside the third
@@ -313,4 +321,59 @@ def _narrow(result: FisherBlocks, theme: str) -> dict[str, Any]:
         **layout,
         "annotations": _heads(result, theme, narrow=True),
         "updatemenus": [_buttons(result, narrow=True)],
+    }
+
+
+def stacked(
+    panels: Sequence[Sequence[int]],
+    *,
+    each: int,
+    between: int,
+    top: int,
+    bottom: int = FOOT_MARGIN,
+    left: int = NARROW_LEFT_MARGIN,
+    right: int = RIGHT_MARGIN,
+) -> dict[str, Any]:
+    """Return the layout in which panels stand below each other, for `meta["narrow"]`.
+
+    Args:
+        panels: rows of the numbers of axes, from the top; those of a row stand beside each other.
+        each: the height of a panel in pixels. between: what their titles and heads take.
+        top, bottom, left, right: the margins.
+
+    """
+    rows = len(panels)
+    paper = rows * each + (rows - 1) * between
+    layout: dict[str, Any] = {
+        "height": top + paper + bottom,
+        "margin": {"l": left, "r": right, "t": top, "b": bottom},
+    }
+    for row, numbers in enumerate(panels):
+        low = 1 - (row * (each + between) + each) / paper
+        for place, n in enumerate(numbers):
+            across = [(place + 0.04 * bool(place)) / len(numbers), (place + 0.96) / len(numbers)]
+            name = "" if n == 1 else str(n)
+            layout[f"xaxis{name}"] = {"domain": across if len(numbers) > 1 else [0.0, 1.0]}
+            layout[f"yaxis{name}"] = {"domain": [max(low, 0.0), min(low + each / paper, 1.0)]}
+    return layout
+
+
+def lines_of(sentences: Sequence[str], narrow: bool) -> list[str]:
+    """Return sentences in lines of a wide or a narrow figure, each beginning a new one."""
+    return [line for words in sentences for line in wrapped(words, NARROW if narrow else 120)]
+
+
+def head(panel: int, words: Sequence[str], **place: Any) -> dict[str, Any]:
+    """Return the words above a panel: they follow its axes, wherever those are."""
+    return {
+        "text": "<br>".join(map(str, words)),
+        "x": 0,
+        "y": 1,
+        "xref": "x domain" if panel == 1 else f"x{panel} domain",
+        "yref": "y domain" if panel == 1 else f"y{panel} domain",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "yshift": 4,
+        **place,
     }

@@ -12,9 +12,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.invariance.floating_point import Sweep
 from normgeo.pictures.invariance.floating_point import Sweeps
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import NARROW, note, wrapped
 from normgeo.pictures.style.colors import blend
-from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
 
 FLOOR = 1e-18

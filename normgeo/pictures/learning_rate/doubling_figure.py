@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.doubling import CLAIMED, Doubling, factor_words
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import NARROW, note, wrapped
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, dress
 
 NAMES = 272  # pixels for the names of the quantities

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import log10
 from typing import Any, NamedTuple
 
-from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.measure import in_lines, tallest, width
+from normgeo.pictures.style.annotations import colored, in_lines, note, tallest, width
 from normgeo.pictures.style.template import SIZE, SMALL
 from normgeo.tables.marks import color
 
@@ -235,3 +234,37 @@ def _reference(own: str, letter: str, number: int) -> str:
 def axis_name(letter: str, number: int) -> str:
     """The name of an axis, of which the first has no number."""
     return letter if number == 1 else f"{letter}{number}"
+
+
+def upright(x: float, line: Layout) -> Layout:
+    """A line at x, under those of the panel."""
+    return _whole("x", "line", x, x) | {"line": line}
+
+
+def across(y: float, line: Layout) -> Layout:
+    """A line at y, over those of the panel."""
+    return _whole("y", "line", y, y) | {"line": line, "layer": "above"}
+
+
+def level(low: float, high: float, color: str) -> Layout:
+    """A band from y to y."""
+    return _whole("y", "rect", low, high) | {"fillcolor": color, "line": {"width": 0}}
+
+
+def stretch(first: float, last: float, color: str) -> Layout:
+    """A band from x to x."""
+    return _whole("x", "rect", first, last) | {"fillcolor": color, "line": {"width": 0}}
+
+
+def _whole(letter: str, kind: str, first: float, last: float) -> Layout:
+    other = "y" if letter == "x" else "x"
+    return {
+        "type": kind,
+        f"{letter}ref": letter,
+        f"{other}ref": "paper",
+        f"{letter}0": first,
+        f"{letter}1": last,
+        f"{other}0": 0,
+        f"{other}1": 1,
+        "layer": "below",
+    }

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, final
 
 import plotly.graph_objects as go
 
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import in_lines, note, width
 from normgeo.pictures.style.cells import EDGE, LINE, Box, Layout, Marks, Panel, axis_name
-from normgeo.pictures.style.measure import in_lines, width
 from normgeo.pictures.style.template import LARGE, RIGHT_MARGIN, SIZE, SMALL, THEMES, dress
 
 HEADLINE = 20  # type of the largest words on a phone

@@ -12,9 +12,8 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import NARROW, note, wrapped
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.panels import NARROW
 from normgeo.pictures.style.template import LARGE, THEMES, dress
 
 HEIGHT = 400  # pixels

@@ -9,12 +9,12 @@ from normgeo.settings import Settings
 EQ13 = PICTURES["eq13"]
 
 
-def test_equation_13_is_exact_without_a_layer_statistic():
+def test_equation_13_is_exact_without_a_layer_statistic(captions):
     batch = EQ13.compute(Settings(dataset="wine"))
     assert batch.here.whole < 1e-12
     assert batch.here.agree
     assert batch.widths == ()
-    words = EQ13.figure(batch, "light").layout.annotations[0].text
+    words = captions("eq13", batch)
     assert "they agree: no statistic is shared by neurons" in words
 
 
@@ -52,13 +52,13 @@ def test_groups_widen_together():
     assert [each.neurons for each in result.widths][:3] == [6, 8, 12]
 
 
-def test_two_neurons_under_layer_norm_have_no_error_of_weights_that_change_nothing():
+def test_two_neurons_under_layer_norm_have_no_error_of_weights_that_change_nothing(captions):
     settings = Settings(dataset="wine", method="layer", neurons=2)
     result = EQ13.compute(settings)
     assert np.isnan(result.here.weights)
     assert result.here.whole < 1e-9
     for theme in ("light", "dark"):
-        notes = [note.text for note in EQ13.figure(result, theme).layout.annotations]
-        assert "F<sub>WW</sub> is 0, as no output changes with the weights" in notes[0]
-        assert "%" not in notes[0]
-        assert "e-" not in notes[3]
+        words = captions("eq13", result, theme)
+        assert "F<sub>WW</sub> is 0, as no output changes with the weights" in words
+        assert "%" not in words
+        assert "e-" not in words
