@@ -28,11 +28,9 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
         for figure in (
             "batch/accuracy",
             "invariance/where_z_lives",
-            "recurrent/curves",
-            "recurrent/radii",
-            "recurrent/recurrence",
         )
     },
+    ("normgeo/pictures/style/cells.py", "layer"): "plotly: how deep a shape lies",
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     ("normgeo/layers/modules.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",

@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 from playwright.sync_api import Browser, Page
 
 from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
-from normgeo.pictures.style.player import for_script
+from normgeo.pictures.style.player import written
 from normgeo.settings import Settings
 from tests.pairwise import first
 from tests.quick import QUICK
@@ -29,12 +28,11 @@ WIDTHS = (1216, 358)
 LOOK = """async ({figure, width}) => {
     const host = document.createElement('div');
     host.style.width = `${width}px`;
-    const plot = document.createElement('div');
-    host.append(plot);
     document.body.replaceChildren(host);
-    const {frames, ...first} = figure;
-    Plotly.newPlot(plot, {...first, config: {displayModeBar: false}});
-    // Not its promise, which waits for images that the player has replaced.
+    for (const player of players.values()) {
+        player.end();
+    }
+    new Player(host).open(figure, figure.layout.meta.steps?.start ?? 0);
     let changed = true;
     new MutationObserver(() => { changed = true; })
         .observe(host, {subtree: true, childList: true, attributes: true});
@@ -43,9 +41,9 @@ LOOK = """async ({figure, width}) => {
         still = changed ? -1 : still;
         changed = false;
     }
-    const edge = plot.querySelector('.main-svg').getBoundingClientRect();
+    const edge = host.querySelector('.main-svg').getBoundingClientRect();
     const found = [];
-    const boxes = (query) => [...plot.querySelectorAll(query)]
+    const boxes = (query) => [...host.querySelectorAll(query)]
         .map(one => [one.textContent, one.getBoundingClientRect()])
         .filter(([, box]) => box.width > 0);
     const labels = boxes('[class*=tick] text');
@@ -59,7 +57,7 @@ LOOK = """async ({figure, width}) => {
             found.push(`${words} ${Math.round(over)} px outside`);
         }
     }
-    const slider = plot.querySelector('.frames')?.getBoundingClientRect();
+    const slider = host.querySelector('.frames')?.getBoundingClientRect();
     const apart = (one, other) => one.right <= other.left + 1 || other.right <= one.left + 1
         || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
     for (const [words, box] of slider ? [...labels, ...titles] : []) {
@@ -80,7 +78,7 @@ LOOK = """async ({figure, width}) => {
             found.push(`${words} ${Math.round(box.right - edge.right)} px outside`);
         }
     }
-    const {_size: size, margin} = plot._fullLayout;
+    const {_size: size, margin} = host.querySelector('.js-plotly-plot')._fullLayout;
     for (const side of ['l', 'r', 't', 'b']) {
         if (size[side] > margin[side] + 12) {
             found.push(`margin ${side}: ${margin[side]}, needed ${Math.round(size[side])}`);
@@ -102,10 +100,8 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     page.close()
 
 
-def plain(figure: Any, key: str) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(
-        orjson.dumps(for_script(figure, key), option=orjson.OPT_SERIALIZE_NUMPY, default=str)
-    )
+def plain(figure: Any) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(written(figure))
     return made
 
 
@@ -124,7 +120,7 @@ def test_labels_have_room(name: str, opening: bool, page: Page) -> None:
         for width in WIDTHS:
             page.set_viewport_size({"width": width + 64, "height": 720})
             key = f"{name} {used} {width}"
-            if wrong := page.evaluate(LOOK, {"figure": plain(made, key), "width": width}):
+            if wrong := page.evaluate(LOOK, {"figure": plain(made), "width": width}):
                 found[key] = wrong
             drawn += 1
     assert drawn or not opening

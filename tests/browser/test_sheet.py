@@ -6,7 +6,6 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-import orjson
 import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Browser, Page
@@ -15,7 +14,7 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.annotations import in_lines, width
 from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.export import write
-from normgeo.pictures.style.player import for_script
+from normgeo.pictures.style.player import written
 from normgeo.pictures.style.sheet import Sheet, answer, told
 from normgeo.settings import Settings
 
@@ -32,12 +31,13 @@ SCREENS = ((1280, 720), (1000, 700), (1440, 900), (390, 844), (360, 640))
 LOOK = """async ({figure, wide}) => {
     const host = document.createElement('div');
     host.style.width = `${wide}px`;
-    const plot = document.createElement('div');
-    host.append(plot);
     document.body.replaceChildren(host);
+    for (const player of players.values()) {
+        player.end();
+    }
     await document.fonts.load("16px 'Source Sans'");
     await document.fonts.load("bold 16px 'Source Sans'");
-    Plotly.newPlot(plot, {...figure, config: {displayModeBar: false}});
+    new Player(host).open(figure, figure.layout.meta.steps?.start ?? 0);
     let changed = true;
     new MutationObserver(() => { changed = true; })
         .observe(host, {subtree: true, childList: true, attributes: true});
@@ -46,9 +46,9 @@ LOOK = """async ({figure, wide}) => {
         still = changed ? -1 : still;
         changed = false;
     }
-    const edge = plot.querySelector('.main-svg').getBoundingClientRect();
+    const edge = host.querySelector('.main-svg').getBoundingClientRect();
     const kinds = '.annotation-text, .legendtext, [class*=tick] text, text[class*=title]';
-    const words = [...plot.querySelectorAll(kinds)]
+    const words = [...host.querySelectorAll(kinds)]
         .map(one => [one.textContent, one.getBoundingClientRect()])
         .filter(([, box]) => box.width > 0);
     const found = words
@@ -108,12 +108,7 @@ def test_no_words_touch_on_any_screen(
     page.set_viewport_size({"width": screen[0], "height": screen[1]})
     for said, head, panels, named in product((SHORT, LONG), (SHORT, LONG), (1, 3), (0, 5)):
         with subtests.test(said=said, head=head, panels=panels, named=named):
-            drawn: dict[str, Any] = json.loads(
-                orjson.dumps(
-                    for_script(sheet(said, head, panels, named), f"{said} {head} {panels} {named}"),
-                    option=orjson.OPT_SERIALIZE_NUMPY,
-                )
-            )
+            drawn: dict[str, Any] = json.loads(written(sheet(said, head, panels, named)))
             many, found = page.evaluate(LOOK, {"figure": drawn, "wide": screen[0] - 32})
             assert many > 5
             assert found == []

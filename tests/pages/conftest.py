@@ -95,9 +95,15 @@ class Shown:
         return content
 
     def figure(self, name: str) -> dict[str, Any]:
-        """The figure of a view, as plotly gets it."""
-        spec: dict[str, Any] = json.loads(self.sent(name)["figure"])
-        return spec
+        """The figure of a view, at the frame that it opens with."""
+        sent = self.sent(name)
+        figure: dict[str, Any] = json.loads(sent["figure"])
+        if figure.get("frames"):
+            frame = figure["frames"][sent["opened"][0]]
+            for trace, patch in zip(frame.get("traces", ()), frame.get("data", ()), strict=True):
+                figure["data"][trace] = over(figure["data"][trace], patch)
+            figure["layout"] = over(figure["layout"], frame.get("layout", {}))
+        return figure
 
     def alt(self, name: str) -> str:
         """What a figure says to those who do not see it."""
@@ -109,6 +115,16 @@ class Shown:
         """The words that stand in a figure."""
         notes = self.figure(name)["layout"]["annotations"]
         return "\n".join(note["text"] for note in notes).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def over(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The original with a patch over it, as a player lays a frame over a figure."""
+    return original | {
+        key: over(original.get(key) or {}, value)
+        if isinstance(value, dict) and "bdata" not in value
+        else value
+        for key, value in patch.items()
+    }
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -161,7 +161,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
                 plain | up,
                 [title, _verdict(plane)],
                 [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
-                high=(268, 200),
+                high=(242, 200),
             )
         )
     return panels
