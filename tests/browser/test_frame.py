@@ -194,7 +194,8 @@ COUNT = """() => {
   for (const kind of ["MutationObserver", "ResizeObserver"]) {
     const { observe, disconnect } = window[kind].prototype;
     window[kind].prototype.observe = function (where, ...rest) {
-      if (where === document.body || where === page()?.firstElementChild) {
+      const all = where === document.body || where === page()?.firstElementChild;
+      if (all || where.matches?.(".figure")) {
         named(kind).add(this);
       }
       observe.call(this, where, ...rest);
