@@ -63,7 +63,8 @@ def gradient_lengths(
         F = fisher(model, X)
         diagonal = F.diagonal()[F.layout.weights].reshape(model.W.shape)
         traces = diagonal.sum(axis=1, where=_seen(layer))
-        of_blocks = traces[layer.blocks.neurons].sum(axis=1)
+        # A trace that is 0, as of one homogeneous weight, may be rounded below it.
+        of_blocks = np.maximum(traces[layer.blocks.neurons].sum(axis=1), 0.0)
         return GradientLengths(
             np.sqrt(of_blocks / size),
             text(
