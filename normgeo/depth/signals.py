@@ -42,7 +42,8 @@ def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
     What is expected is of weights as `ResidualNetwork.random` draws them. With pre-norm the mean
     square of the stream grows by 1 in each block, the norm of what a branch reads; going back, a
     branch adds |g|²/x_l² to the square of a gradient g, as its norm divides by x_l. So |g|² grows
-    as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}.
+    as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}. A norm that leaves only signs, as layer norm of
+    two features, leaves gradients of 0.
 
     Args:
         network: of L blocks. X: cases (N, F). y: their classes, (N,) from 0 up.
@@ -59,10 +60,13 @@ def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
             for block in network.gradients(X, y).blocks
         ]
     )
+    if network.normalizer.leaves_only_signs(network.parts.U.shape[1]):
+        gradients[:] = 0.0  # no small change of the stream reaches the head: the rest is rounding
     stream, sums = (np.array([_rms(x) for x in each]) for each in (passed.stream, passed.sums))
     expected, falls = _expected(network, float(stream[0])), None
     over_features = network.normalizer.scaling.shared_by_neurons
-    if expected is not None and over_features and not network.place.carries_normalized:
+    pre_norm = not network.place.carries_normalized
+    if expected is not None and over_features and pre_norm and gradients.any():
         falls = gradients[-1] * (expected[-1] / expected[1:])
     return Signals(stream, sums, gradients, expected, falls)
 

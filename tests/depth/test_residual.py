@@ -218,3 +218,20 @@ def test_a_stream_beyond_floats_is_refused(data):
 def test_an_unknown_place_is_refused():
     with pytest.raises(Refusal, match="place"):
         ResidualNetwork.random(NORMALIZERS["layer"], "beside", 1, 4, 5, 4, np.random.default_rng(0))
+
+
+@every_place
+def test_norm_that_leaves_only_signs_lets_no_gradient_pass(place):
+    """A change of all weights of the blocks that turns no sign moves no logit."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 6)), rng.integers(0, 3, 20)
+    network = ResidualNetwork.random(NORMALIZERS["layer"], place, 5, 2, 6, 3, rng)
+    found = signals(network, X, y)
+    assert not found.gradients.any()
+    assert found.expected_gradients is None
+    moved = tuple(
+        block._replace(W=block.W * (1 + 1e-7 * rng.standard_normal(block.W.shape)))
+        for block in network.parts.blocks
+    )
+    changed = ResidualNetwork(network.normalizer, place, network.parts._replace(blocks=moved))
+    np.testing.assert_allclose(changed.forward(X).logits, network.forward(X).logits, atol=1e-12)
