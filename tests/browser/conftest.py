@@ -68,6 +68,29 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(address(page)).query)
 
 
+# The beginning of a function of {figure, width} that draws a figure in an exported page, as its
+# player fits it to the screen: `host` holds it, `edge` is its box.
+DRAW = """async ({figure, width}) => {
+    const host = document.createElement('div');
+    host.style.width = `${width}px`;
+    document.body.replaceChildren(host);
+    for (const player of players.values()) {
+        player.end();
+    }
+    await document.fonts.load("16px 'Source Sans'");
+    await document.fonts.load("bold 16px 'Source Sans'");
+    new Player(host).open(figure, figure.layout.meta.steps?.start ?? 0);
+    let changed = true;
+    new MutationObserver(() => { changed = true; })
+        .observe(host, {subtree: true, childList: true, attributes: true});
+    for (let still = 0; still < 5; still += 1) { // the player fits it to the screen
+        await new Promise(requestAnimationFrame);
+        still = changed ? -1 : still;
+        changed = false;
+    }
+    const edge = host.querySelector('.main-svg').getBoundingClientRect();
+"""
+
 # Goes to another address without loading the page anew.
 GO = """address => {
     history.pushState({}, '', address);

@@ -15,6 +15,8 @@ from normgeo.settings import Settings
 from tests.pairwise import first
 from tests.quick import QUICK
 
+from .conftest import DRAW
+
 # Other data, methods and units have longer labels.
 STATES: tuple[dict[str, Any], ...] = (
     {},
@@ -25,23 +27,9 @@ WIDTHS = (1216, 358)
 
 # Draws a figure as pages do, and lists what is written beyond its edges or over the title of an
 # axis, and the margins that plotly has made larger.
-LOOK = """async ({figure, width}) => {
-    const host = document.createElement('div');
-    host.style.width = `${width}px`;
-    document.body.replaceChildren(host);
-    for (const player of players.values()) {
-        player.end();
-    }
-    new Player(host).open(figure, figure.layout.meta.steps?.start ?? 0);
-    let changed = true;
-    new MutationObserver(() => { changed = true; })
-        .observe(host, {subtree: true, childList: true, attributes: true});
-    for (let still = 0; still < 5; still += 1) { // the player fits it to the screen
-        await new Promise(requestAnimationFrame);
-        still = changed ? -1 : still;
-        changed = false;
-    }
-    const edge = host.querySelector('.main-svg').getBoundingClientRect();
+LOOK = (
+    DRAW
+    + """
     const found = [];
     const boxes = (query) => [...host.querySelectorAll(query)]
         .map(one => [one.textContent, one.getBoundingClientRect()])
@@ -86,6 +74,7 @@ LOOK = """async ({figure, width}) => {
     }
     return found;
 }"""
+)
 
 
 @pytest.fixture(scope="module")

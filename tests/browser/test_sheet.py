@@ -18,6 +18,8 @@ from normgeo.pictures.style.player import written
 from normgeo.pictures.style.sheet import Sheet, answer, told
 from normgeo.settings import Settings
 
+from .conftest import DRAW
+
 SHORT = "Layer norm keeps its size."
 LONG = (
     "Without a norm the largest logit grows × 66,000 as W<sub>q</sub> and W<sub>k</sub> grow, and "
@@ -28,25 +30,9 @@ MEDIA = files("streamlit").joinpath("static/static/media")
 SCREENS = ((1280, 720), (1000, 700), (1440, 900), (390, 844), (360, 640))
 
 # Draws a figure and lists words that touch other words, or that leave the figure.
-LOOK = """async ({figure, wide}) => {
-    const host = document.createElement('div');
-    host.style.width = `${wide}px`;
-    document.body.replaceChildren(host);
-    for (const player of players.values()) {
-        player.end();
-    }
-    await document.fonts.load("16px 'Source Sans'");
-    await document.fonts.load("bold 16px 'Source Sans'");
-    new Player(host).open(figure, figure.layout.meta.steps?.start ?? 0);
-    let changed = true;
-    new MutationObserver(() => { changed = true; })
-        .observe(host, {subtree: true, childList: true, attributes: true});
-    for (let still = 0; still < 5; still += 1) { // the player fits it to the screen
-        await new Promise(requestAnimationFrame);
-        still = changed ? -1 : still;
-        changed = false;
-    }
-    const edge = host.querySelector('.main-svg').getBoundingClientRect();
+LOOK = (
+    DRAW
+    + """
     const kinds = '.annotation-text, .legendtext, [class*=tick] text, text[class*=title]';
     const words = [...host.querySelectorAll(kinds)]
         .map(one => [one.textContent, one.getBoundingClientRect()])
@@ -64,6 +50,7 @@ LOOK = """async ({figure, wide}) => {
     }));
     return [words.length, found];
 }"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +96,7 @@ def test_no_words_touch_on_any_screen(
     for said, head, panels, named in product((SHORT, LONG), (SHORT, LONG), (1, 3), (0, 5)):
         with subtests.test(said=said, head=head, panels=panels, named=named):
             drawn: dict[str, Any] = json.loads(written(sheet(said, head, panels, named)))
-            many, found = page.evaluate(LOOK, {"figure": drawn, "wide": screen[0] - 32})
+            many, found = page.evaluate(LOOK, {"figure": drawn, "width": screen[0] - 32})
             assert many > 5
             assert found == []
 
