@@ -226,3 +226,13 @@ def test_gradients_of_0_are_told_and_left_out_of_the_scale(subtests):
                 for g in each.signals.gradients:
                     assert g == 0 or low < np.log10(g) < high
             assert np.isfinite([low, high, *drawn.layout.yaxis2.tickvals]).all()
+
+
+def test_panel_without_a_gradient_says_why_it_is_empty():
+    drawn = DEPTH.figure(DEPTH.compute(Settings(method="layer", neurons=2, depth=6)), "light")
+    words = [note.text.replace("\N{NO-BREAK SPACE}", " ") for note in drawn.layout.annotations]
+    assert "0 in every block: the last norm<br>leaves only signs" in words
+    assert not drawn.layout.yaxis2.tickvals
+    drawn = DEPTH.figure(DEPTH.compute(SMALL), "light")
+    assert not any("0 in every block" in note.text for note in drawn.layout.annotations)
+    assert drawn.layout.yaxis2.tickvals

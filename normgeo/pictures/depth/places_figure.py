@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.depth.places import AtPlace, Depth
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.colors import CLASSES, OTHER
 from normgeo.pictures.style.lines import rounded
@@ -52,12 +53,24 @@ def figure(result: Depth, theme: str) -> go.Figure:
 
 def _panel(result: Depth, head: str, across: str, values: Any) -> Panel:
     low, high = _range(result, values)
+    empty = not any(values(at)[0].any() for at in result.at.values())
     ends = [-0.03 * result.blocks, 1.03 * result.blocks]
     return Panel(
         {"title": across, "range": ends, "dtick": max(1, result.blocks // 4)},
-        {"type": "log", "range": np.log10([low, high]), "tickvals": log_ticks(low, high)},
+        {
+            "type": "log",
+            "range": np.log10([low, high]),
+            "tickvals": [] if empty else log_ticks(low, high),
+        },
         [f"<b>{head}</b>"],
+        [note(_why_zero(result), 0.03, 0.9, yanchor="top")] if empty else [],
     )
+
+
+def _why_zero(result: Depth) -> str:
+    if result.normalizer.leaves_only_signs(result.width):
+        return text("0 in every block: the last norm<br>leaves only signs")
+    return text("0 in every block")
 
 
 def _of_stream(at: AtPlace) -> tuple[Array, Array | None]:

@@ -61,7 +61,7 @@ function over(original, patch) {
 
 // Lengths in pixels, by the name of the property; the rest of a figure has no fixed size.
 const LENGTHS = new Set(
-  "size width thickness ticklen standoff xshift yshift xpad ypad ax ay l r t b height pad xgap ygap arrowsize"
+  "size width thickness ticklen standoff xshift yshift xpad ypad ax ay l r t b height pad xgap ygap arrowsize itemwidth"
     .split(" "),
 );
 

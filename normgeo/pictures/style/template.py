@@ -108,7 +108,14 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
             "xaxis": axis,
             "yaxis": axis,
             "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
-            "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
+            # The player makes the lines before names larger with the type.
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "y": 1.01,
+                "yanchor": "bottom",
+                "itemwidth": 30,
+            },
             "title": {
                 "x": 0,
                 "xref": "paper",
