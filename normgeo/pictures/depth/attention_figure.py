@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.depth.attention import Attention
 from normgeo.pictures.style.annotations import subscripted
-from normgeo.pictures.style.cells import Panel, marks
+from normgeo.pictures.style.cells import Panel
+from normgeo.pictures.style.table_cell import marks
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.sheet import Sheet, answer

@@ -1,41 +1,23 @@
-"""What stands in the rows of a sheet: pairs of axes with their words, and tables of marks."""
+"""What stands in the rows of a sheet: pairs of axes with their words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import log10
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from normgeo.pictures.style.annotations import colored, in_lines, note, tallest, width
+from normgeo.pictures.style.annotations import in_lines, note, tallest, width
+from normgeo.pictures.style.bands import EDGE, LINE, Band, Form, Layout
+from normgeo.pictures.style.labels import LABEL, TICK, axis_labels, fitting, own_labels, shown
 from normgeo.pictures.style.template import SIZE, SMALL
-from normgeo.tables.marks import color
 
-LINE = 1.3  # of a line of type, as plotly has it
-EDGE = 8  # pixels between things that stand below each other
-TICK = 7  # pixels of a tick, with what is between it and its label
 SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their length is down
-LABEL = 40  # pixels of a label that plotly chooses
-WIDEST = "0.000", "0.0000"  # such labels, plain and logarithmic
+BAR = 56  # pixels of a bar of colors, with its numbers
+ASIDE = 0.56  # of the width of a panel with words at its right, for these
+WIDEST = 0.4  # of a figure's width, for the labels of an axis: longer ones stand in the panel
+LOWEST = 60  # pixels of a panel that a screen makes low
 
-Layout = dict[str, Any]
 REFERENCES = "xref", "yref"
-TOP = "paper", 1, "bottom"  # of a note: over its panel
-
-
-class Box(NamedTuple):
-    """Where a cell stands: pixels from the left and the top of the paper, and its sizes."""
-
-    left: float
-    wide: float
-    top: float
-    high: float
-    head: float  # pixels for words above it
-
-    def domains(self, paper: tuple[float, float]) -> tuple[list[float], list[float]]:
-        """Return the shares of a paper of a width and a height that it takes."""
-        wide, high = paper
-        across = [self.left / wide, min((self.left + self.wide) / wide, 1.0)]
-        return across, [max(1 - (self.top + self.high) / high, 0.0), 1 - self.top / high]
+ABOVE, BELOW = ("paper", 1, "bottom"), ("paper", 0, "top")  # notes over and under their panel
 
 
 class Panel(NamedTuple):
@@ -43,48 +25,82 @@ class Panel(NamedTuple):
 
     Attributes:
         x, y: the properties of its axes. head: sentences above it.
-        notes, shapes: in it; their references "paper", "x", "y" and the like are its own.
+        notes: in it, or what makes them for a width; their references, as those of shapes, are its
+            own: "paper", "x", "y" and the like.
+        shapes: in it.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
-        left: pixels between it and what is at its left, as for a bar of colors.
+        left: pixels between it and what is at its left.
+        bar: the coloraxis whose bar of colors stands at its right, but not on a phone.
+        aside: what stands at its right, on a phone above it. frame: the color of one around both.
 
     """
 
     x: Layout
     y: Layout
     head: Sequence[str] = ()
-    notes: Sequence[Layout] = ()
+    notes: Sequence[Layout] | Callable[[float], Sequence[Layout]] = ()
     shapes: Sequence[Layout] = ()
     high: tuple[int, int] = (250, 230)
     share: float = 1.0
     left: int = 0
+    bar: str = ""
+    aside: Sequence[Band] = ()
+    frame: str = ""
+    stretches = True
 
-    def beside(self, first: bool) -> float:
-        labels = _labels(self.y)
+    def beside(self, first: bool, form: Form) -> float:
+        """Return the pixels for what stands at its left."""
+        labels = [] if self._named_inside(form) else axis_labels(self.y)
         title = LINE * SIZE + EDGE if self.y.get("title") and labels else 0
+        tick = TICK if labels or title else 0
         return (
             self.left * (not first)
-            + TICK
+            + tick
             + max((width(label, SMALL) for label in labels), default=0)
             + title
         )
 
-    def above(self, wide: float) -> float:
-        over = [one for one in self.notes if (one["yref"], one["y"], one["yanchor"]) == TOP]
-        notes = [self._head(wide), *(str(one["text"]).split("<br>") for one in over)]
-        return 1.15 * LINE * max(_type(lines) * len(lines) for lines in notes) + EDGE
+    def inner(self, wide: float, form: Form) -> float:
+        """Return the width of its axes in a width."""
+        if form.narrow:
+            return wide
+        return wide * (1 - ASIDE * bool(self.aside)) - BAR * bool(self.bar)
 
-    def height(self, wide: float, narrow: bool) -> float:
-        return self.high[narrow]
+    def above(self, wide: float, form: Form) -> float:
+        """Return the pixels for the words over it."""
+        inner = self.inner(wide, form)
+        over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
+        lines = max(_type(lines) * len(lines) for lines in [self._head(inner), *over])
+        aside = sum(band.height(wide, form) for band in self.aside) if form.narrow else 0.0
+        return 1.15 * LINE * lines + EDGE * bool(lines or aside or not self.frame) + aside
 
-    def below(self, wide: float) -> float:
-        drawn = self.across(wide)
-        labels = _labels(drawn)
+    def height(self, wide: float, form: Form) -> float:
+        """Return the pixels of its axes, where a screen leaves them."""
+        if form.narrow or self._named_inside(form):
+            return self.high[1]
+        return max(self.high[0], self._beside_it(wide, form))
+
+    def least(self, wide: float, form: Form) -> float:
+        """Return the pixels of its axes at least."""
+        return max(min(LOWEST, self.high[0] / 2), self._beside_it(wide, form))
+
+    def below(self, wide: float, form: Form) -> float:
+        """Return the pixels for what stands under it."""
+        inner = self.inner(wide, form)
+        drawn = self.x | self.across(inner)
+        labels = axis_labels(drawn)
         down = LINE * SMALL * max((label.count("<br>") + 1 for label in labels), default=0)
         if drawn.get("tickangle"):
             down = EDGE + SHARE * max(width(label, SMALL) for label in labels)
-        title = drawn["title"]["text"] if "title" in drawn else ""
+        title = drawn["title"]["text"] if self.x.get("title") else ""
         titles = LINE * SIZE * (title.count("<br>") + 1) + EDGE / 2 if title else 0
-        return TICK + down + titles
+        tick = 0 if drawn.get("visible") is False else TICK
+        under = [
+            LINE * one["font"].get("size", SIZE) * (one["text"].count("<br>") + 1)
+            - one.get("yshift", 0)
+            for one in self._at(BELOW, inner)
+        ]
+        return max(tick + down + titles, *under, 0)
 
     def across(self, wide: float) -> Layout:
         """Return what of the axis below it depends on its width: words that go on in a new line."""
@@ -92,21 +108,31 @@ class Panel(NamedTuple):
         if self.x.get("title"):
             drawn["title"] = {"text": _broken(self.x["title"], SIZE, wide + 2 * LABEL)}
         if "nticks" in self.x:
-            drawn["nticks"] = min(self.x["nticks"], int(wide / LABEL))
+            drawn["nticks"] = max(2, min(self.x["nticks"], int(wide / LABEL)))
         if labels := self.x.get("ticktext"):
-            each = wide / self._shown()
+            each = wide / shown(self.x)
             broken = [_broken(label, SMALL, each) for label in labels]
             upright = max(width(label, SMALL) for label in broken) <= each + EDGE
-            drawn["ticktext"] = broken if upright else [*labels]
-            drawn["tickangle"] = 0 if upright else SLANT
-        return drawn
+            if upright or any(map(str.isalpha, "".join(labels))):  # no name is left out
+                drawn["ticktext"] = broken if upright else [*labels]
+                drawn["tickangle"] = 0 if upright else SLANT
+                return drawn
+        return drawn | fitting(self.x, wide, lambda label: width(label, SMALL) + EDGE)
 
-    def _shown(self) -> int:
-        """How many of its labels below it are in its range."""
-        values = [float(value) for value in self.x["tickvals"]]
-        places = [log10(value) for value in values] if self.x.get("type") == "log" else values
-        low, high = self.x["range"]
-        return max(1, sum(bool(low <= place <= high) for place in places))
+    def up(self, high: float, form: Form) -> Layout:
+        """Return what of the axis at its left depends on its height: labels, where they are close.
+
+        A title that is longer than the axis is smaller.
+        """
+        if self._named_inside(form):
+            return {"showticklabels": False}
+        drawn: Layout = {key: self.y[key] for key in ("showticklabels", "visible") if key in self.y}
+        if title := self.y.get("title"):
+            long = width(title, SIZE)
+            size = max(SMALL, min(SIZE, int(SIZE * (high + 2 * EDGE) / long)))
+            lines = in_lines(title, size, max(high + 4 * EDGE, long / 2)) if form.high else [title]
+            drawn["title"] = {"text": "<br>".join(lines), "font": {"size": size}}
+        return drawn | fitting(self.y, high, lambda _: 1.05 * SMALL)
 
     def own(self, number: int, things: Sequence[Layout]) -> list[Layout]:
         """Return notes or shapes of it whose references are to its axes, with this number."""
@@ -115,94 +141,79 @@ class Panel(NamedTuple):
             for thing in things
         ]
 
-    def words(self, number: int, wide: float) -> Iterator[Layout]:
-        """Yield the words above it and those in it."""
+    def words(self, number: int, wide: float, form: Form, theme: str) -> Iterator[Layout]:
+        """Yield the words above it, those in it and those at its right, with their marks."""
+        inner = self.inner(wide, form)
+        place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
         if self.head:
-            lines = self._head(wide)
+            lines = self._head(inner)
             yield from self.own(number, [note(lines, yshift=4, font={"size": _type(lines)})])
-        for one in self.own(number, self.notes):
-            # From its place in the panel a note has room up to the end, or to both ends.
-            x = one["x"]
-            room = {"left": 1 - x, "right": x, "center": 2 * min(x, 1 - x)}.get(one["xanchor"])
-            if one["xref"].endswith("domain") and room and not one.get("textangle"):
-                size = one["font"].get("size", SIZE)
-                yield one | {"text": _broken(one["text"], size, room * wide)}
-            else:
-                yield one
+        yield from self.own(number, [*self._notes(inner), *self._names(form)])
+        right, room = (0, wide) if form.narrow else (inner + 2 * EDGE, wide - inner - 2 * EDGE)
+        heights = [band.height(room, form) for band in self.aside]
+        up = sum(heights) if form.narrow else 0.0
+        if self.frame:
+            yield from self.own(number, [self._around(wide, form)])
+        for band, high in zip(self.aside, heights, strict=True):
+            drawn = band.drawn(room, form, theme, **place, xshift=right, yshift=up)
+            yield from self.own(number, list(drawn))
+            up -= high
+
+    def _beside_it(self, wide: float, form: Form) -> float:
+        """The height of what stands at its right."""
+        if form.narrow:
+            return 0.0
+        room = wide - self.inner(wide, form) - 2 * EDGE
+        return sum(band.height(room, form) for band in self.aside)
+
+    def _around(self, wide: float, form: Form) -> Layout:
+        """A frame around it and what stands at its right."""
+        left = 0.0 if form.narrow else self.beside(True, form)
+        return {
+            "type": "rect",
+            "line": {"color": self.frame, "width": 2},
+            "xsizemode": "pixel",
+            "xref": "paper",
+            "yref": "paper",
+            "xanchor": 0,
+            "x0": -left,
+            "x1": wide,
+            "y0": -0.05,
+            "y1": 1.05,
+        }
+
+    def _named_inside(self, form: Form) -> bool:
+        """Whether the labels at its left are too long for the figure."""
+        return max((width(one, SMALL) for one in own_labels(self.y)), default=0) > WIDEST * form.width
+
+    def _names(self, form: Form) -> Iterator[Layout]:
+        """The labels that would be at its left, each over its line."""
+        if self._named_inside(form):
+            font = {"size": SMALL}
+            for value, label in zip(self.y["tickvals"], self.y["ticktext"], strict=True):
+                yield note(label, 0, value, yref="y", yshift=6, font=font)
+
+    def _notes(self, inner: float) -> list[Layout]:
+        """Notes with lines as long as there is room: from its place a note has it up to the end, or
+        to both ends."""
+        made = self.notes(inner) if callable(self.notes) else self.notes
+        return [_fitted(one, inner) for one in made]
+
+    def _at(self, where: tuple[str, int, str], inner: float) -> list[Layout]:
+        return [
+            one for one in self._notes(inner) if (one["yref"], one["y"], one["yanchor"]) == where
+        ]
 
     def _head(self, wide: float) -> list[str]:
         return [line for words in self.head for line in in_lines(str(words), SIZE, wide + EDGE)]
 
 
-class Marks(NamedTuple):
-    """A table of sentences with columns of marks.
-
-    Attributes:
-        title: above the sentences. heads: above the columns.
-        rows: a sentence, and a mark for each column. share: of the width of its row.
-
-    """
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]
-    share: float = 1.0
-
-    def beside(self, first: bool) -> float:
-        return 0.0 if first else 3.0 * EDGE
-
-    def above(self, wide: float) -> float:
-        return 0.0
-
-    def height(self, wide: float, narrow: bool) -> float:
-        lines = 1 + sum(map(len, self._sentences(wide)))
-        return LINE * SMALL * lines + EDGE
-
-    def below(self, wide: float) -> float:
-        return 0.0
-
-    def words(self, box: Box, paper: float) -> Iterator[Layout]:
-        """Yield the title over the sentences, and the columns, on a paper of a width."""
-        lines = self._sentences(box.wide)
-        place: Layout = {"yanchor": "top", "yshift": box.head - box.top, "font": {"size": SMALL}}
-        yield note(
-            [f"<b>{self.title}</b>", *(line for each in lines for line in each)],
-            box.left / paper,
-            **place,
-        )
-        right = box.left + box.wide
-        for column, head in reversed(list(enumerate(self.heads))):
-            wide = self._column(head)
-            signs = [
-                line
-                for (_, marks), each in zip(self.rows, lines, strict=True)
-                for line in (marks[column], *[""] * (len(each) - 1))
-            ]
-            middle = (right - wide / 2) / paper
-            yield note([head, *signs], middle, xanchor="center", align="center", **place)
-            right -= wide
-
-    def _column(self, head: str) -> float:
-        return width(head, SMALL) + EDGE
-
-    def _sentences(self, wide: float) -> list[tuple[str, ...]]:
-        room = wide - EDGE - sum(map(self._column, self.heads))
-        return [in_lines(str(words), SMALL, room) for words, _ in self.rows]
-
-
-def marks(
-    theme: str,
-    title: str,
-    heads: Sequence[tuple[str, str]],
-    rows: Sequence[tuple[str, Sequence[str]]],
-    share: float = 1.0,
-) -> Marks:
-    """The table of sentences with their marks, in the colors of these; heads have one each."""
-    drawn = [
-        (words, [colored(f"<b>{sign}</b>", color(sign, theme)) for sign in signs])
-        for words, signs in rows
-    ]
-    return Marks(title, [colored(f"<b>{words}</b>", ink) for words, ink in heads], drawn, share)
+def _fitted(one: Layout, wide: float) -> Layout:
+    x, within = one["x"], one.get("xref", "x") not in ("x", "y")
+    room = {"left": 1 - x, "right": x, "center": 2 * min(x, 1 - x)}.get(one.get("xanchor", ""))
+    if not (within and room) or one.get("textangle"):
+        return one
+    return one | {"text": _broken(one["text"], one["font"].get("size", SIZE), room * wide)}
 
 
 def _type(lines: Sequence[str]) -> float:
@@ -214,17 +225,6 @@ def _broken(words: str, size: int, room: float) -> str:
     return "<br>".join(in_lines(str(words), size, room))
 
 
-def _labels(axis: Layout) -> list[str]:
-    """The labels of an axis; one that plotly makes is as wide as such are."""
-    if axis.get("visible") is False or axis.get("showticklabels") is False:
-        return []
-    if "ticktext" in axis:
-        return [str(label) for label in axis["ticktext"]]
-    return [f"{value:g}".replace("e", "×10") for value in axis.get("tickvals", ())] or [
-        WIDEST[axis.get("type") == "log"]
-    ]
-
-
 def _reference(own: str, letter: str, number: int) -> str:
     """The reference to the axis of this number, or to its length, of a panel's own to either."""
     length = " domain" if own == "paper" or own.endswith("domain") else ""
@@ -234,37 +234,3 @@ def _reference(own: str, letter: str, number: int) -> str:
 def axis_name(letter: str, number: int) -> str:
     """The name of an axis, of which the first has no number."""
     return letter if number == 1 else f"{letter}{number}"
-
-
-def upright(x: float, line: Layout) -> Layout:
-    """A line at x, under those of the panel."""
-    return _whole("x", "line", x, x) | {"line": line}
-
-
-def across(y: float, line: Layout) -> Layout:
-    """A line at y, over those of the panel."""
-    return _whole("y", "line", y, y) | {"line": line, "layer": "above"}
-
-
-def level(low: float, high: float, color: str) -> Layout:
-    """A band from y to y."""
-    return _whole("y", "rect", low, high) | {"fillcolor": color, "line": {"width": 0}}
-
-
-def stretch(first: float, last: float, color: str) -> Layout:
-    """A band from x to x."""
-    return _whole("x", "rect", first, last) | {"fillcolor": color, "line": {"width": 0}}
-
-
-def _whole(letter: str, kind: str, first: float, last: float) -> Layout:
-    other = "y" if letter == "x" else "x"
-    return {
-        "type": kind,
-        f"{letter}ref": letter,
-        f"{other}ref": "paper",
-        f"{letter}0": first,
-        f"{letter}1": last,
-        f"{other}0": 0,
-        f"{other}1": 1,
-        "layer": "below",
-    }
