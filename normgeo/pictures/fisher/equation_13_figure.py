@@ -27,9 +27,6 @@ from normgeo.pictures.style.template import (
     Theme,
 )
 
-SHARES = 1.0, 1.0, 1.25  # the last with its bar of colors
-
-
 def figure(result: Equation13, theme: str) -> go.Figure:
     """Draw three maps on one scale, and the relative error against the width."""
     look, muted = THEMES[theme], THEMES[theme].muted
@@ -139,8 +136,7 @@ def _maps(result: Equation13, muted: str) -> Iterator[Panel]:
             {**square, **down},
             [f"<b>{name}</b>", colored(line, muted)],
             high=(252, 240),
-            share=SHARES[n - 1],
-            bar="coloraxis" if n == 3 else "",
+            bars=["coloraxis"] if n == 3 else (),
         )
 
 

@@ -30,6 +30,11 @@ class Form(NamedTuple):
     narrow: bool = False
     high: int = 0
 
+    @property
+    def at_edge(self) -> bool:
+        """Whether words begin at the edge of the figure, not where panels do."""
+        return self.narrow or bool(self.high)
+
 
 class Band(NamedTuple):
     """Sentences across a figure, each in lines of its own.
@@ -47,7 +52,7 @@ class Band(NamedTuple):
 
     def type(self, form: Form) -> int:
         """Return the size of its type."""
-        return min(self.size, HEADLINE) if form.narrow or form.high else self.size
+        return min(self.size, HEADLINE) if form.at_edge else self.size
 
     def lines(self, room: float, form: Form) -> list[str]:
         """Return its lines in a room of so many pixels."""
@@ -115,8 +120,8 @@ class Tiles(NamedTuple):
 
     def _rows(self, room: float) -> list[Sequence[Sequence[str]]]:
         """All beside each other where they have room, else two; on a phone, in shorter lines."""
-        needed = sum(max(width(line, SIZE) for line in lines) + 3 * EDGE for lines in self.tiles)
-        if needed <= room + 3 * EDGE:
+        needed = sum(max(width(line, SIZE) for line in lines) + 2 * EDGE for lines in self.tiles)
+        if needed <= room + 2 * EDGE:
             return [self.tiles]
         half = [
             [part for line in lines for part in in_lines(str(line), SIZE, room / 2 - EDGE)]

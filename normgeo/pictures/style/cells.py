@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from normgeo.pictures.style.annotations import in_lines, note, tallest, width
@@ -25,12 +26,14 @@ class Panel(NamedTuple):
 
     Attributes:
         x, y: the properties of its axes. head: sentences above it.
-        notes: in it, or what makes them for a width; their references, as those of shapes, are its
+        notes: in it, or what makes them for a width and a height; their references, as those of shapes, are its
             own: "paper", "x", "y" and the like.
         shapes: in it.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
         left: pixels between it and what is at its left.
-        bar: the coloraxis whose bar of colors stands at its right, but not on a phone.
+        widest: the longest label at its left, where plotly makes the labels.
+        bars: the coloraxes whose bar of colors stands at its right, one of them at a time, but not
+            on a phone.
         aside: what stands at its right, on a phone above it. frame: the color of one around both.
 
     """
@@ -38,20 +41,20 @@ class Panel(NamedTuple):
     x: Layout
     y: Layout
     head: Sequence[str] = ()
-    notes: Sequence[Layout] | Callable[[float], Sequence[Layout]] = ()
+    notes: Sequence[Layout] | Callable[[float, float], Sequence[Layout]] = ()
     shapes: Sequence[Layout] = ()
     high: tuple[int, int] = (250, 230)
     share: float = 1.0
     left: int = 0
-    bar: str = ""
+    bars: Sequence[str] = ()
     aside: Sequence[Band] = ()
     frame: str = ""
-    stretches = True
+    widest: str = ""
 
     def beside(self, first: bool, form: Form) -> float:
         """Return the pixels for what stands at its left."""
-        labels = [] if self._named_inside(form) else axis_labels(self.y)
-        title = LINE * SIZE + EDGE if self.y.get("title") and labels else 0
+        labels = [] if self._named_inside(form) else axis_labels(self.y, self.widest)
+        title = LINE * SIZE + EDGE if self.y.get("title") and self.y.get("visible", True) else 0
         tick = TICK if labels or title else 0
         return (
             self.left * (not first)
@@ -62,15 +65,18 @@ class Panel(NamedTuple):
 
     def inner(self, wide: float, form: Form) -> float:
         """Return the width of its axes in a width."""
-        if form.narrow:
-            return wide
-        return wide * (1 - ASIDE * bool(self.aside)) - BAR * bool(self.bar)
+        return (wide - self.bar(form)) * (1 - ASIDE * bool(self.aside and not form.narrow))
+
+    def bar(self, form: Form) -> int:
+        """Return the pixels of its bar of colors."""
+        return BAR * bool(self.bars and not form.narrow)
 
     def above(self, wide: float, form: Form) -> float:
         """Return the pixels for the words over it."""
         inner = self.inner(wide, form)
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
-        lines = max(_type(lines) * len(lines) for lines in [self._head(inner), *over])
+        head = self._head(self._over(wide, form))
+        lines = max(_type(lines) * len(lines) for lines in [head, *over])
         aside = sum(band.height(wide, form) for band in self.aside) if form.narrow else 0.0
         return 1.15 * LINE * lines + EDGE * bool(lines or aside or not self.frame) + aside
 
@@ -87,7 +93,7 @@ class Panel(NamedTuple):
     def below(self, wide: float, form: Form) -> float:
         """Return the pixels for what stands under it."""
         inner = self.inner(wide, form)
-        drawn = self.x | self.across(inner)
+        drawn = self.x | self.across(inner, form)
         labels = axis_labels(drawn)
         down = LINE * SMALL * max((label.count("<br>") + 1 for label in labels), default=0)
         if drawn.get("tickangle"):
@@ -102,13 +108,16 @@ class Panel(NamedTuple):
         ]
         return max(tick + down + titles, *under, 0)
 
-    def across(self, wide: float) -> Layout:
-        """Return what of the axis below it depends on its width: words that go on in a new line."""
+    def across(self, wide: float, form: Form, high: float = inf) -> Layout:
+        """Return what of the axis below it depends on its size: words that go on in a new line."""
         drawn: Layout = {key: self.x[key] for key in ("showticklabels", "visible") if key in self.x}
         if self.x.get("title"):
-            drawn["title"] = {"text": _broken(self.x["title"], SIZE, wide + 2 * LABEL)}
+            room = wide + min(2 * LABEL, self.beside(True, form))
+            drawn["title"] = {"text": _broken(self.x["title"], SIZE, room)}
         if "nticks" in self.x:
             drawn["nticks"] = max(2, min(self.x["nticks"], int(wide / LABEL)))
+        if self.x.get("constrain") == "domain":  # a square
+            wide = min(wide, high)
         if labels := self.x.get("ticktext"):
             each = wide / shown(self.x)
             broken = [_broken(label, SMALL, each) for label in labels]
@@ -141,14 +150,16 @@ class Panel(NamedTuple):
             for thing in things
         ]
 
-    def words(self, number: int, wide: float, form: Form, theme: str) -> Iterator[Layout]:
+    def words(
+        self, number: int, wide: float, high: float, form: Form, theme: str
+    ) -> Iterator[Layout]:
         """Yield the words above it, those in it and those at its right, with their marks."""
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
         if self.head:
-            lines = self._head(inner)
+            lines = self._head(self._over(wide, form))
             yield from self.own(number, [note(lines, yshift=4, font={"size": _type(lines)})])
-        yield from self.own(number, [*self._notes(inner), *self._names(form)])
+        yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
         right, room = (0, wide) if form.narrow else (inner + 2 * EDGE, wide - inner - 2 * EDGE)
         heights = [band.height(room, form) for band in self.aside]
         up = sum(heights) if form.narrow else 0.0
@@ -158,6 +169,10 @@ class Panel(NamedTuple):
             drawn = band.drawn(room, form, theme, **place, xshift=right, yshift=up)
             yield from self.own(number, list(drawn))
             up -= high
+
+    def _over(self, wide: float, form: Form) -> float:
+        """The width of what stands over it."""
+        return self.inner(wide, form) + self.bar(form)
 
     def _beside_it(self, wide: float, form: Form) -> float:
         """The height of what stands at its right."""
@@ -184,7 +199,9 @@ class Panel(NamedTuple):
 
     def _named_inside(self, form: Form) -> bool:
         """Whether the labels at its left are too long for the figure."""
-        return max((width(one, SMALL) for one in own_labels(self.y)), default=0) > WIDEST * form.width
+        return (
+            max((width(one, SMALL) for one in own_labels(self.y)), default=0) > WIDEST * form.width
+        )
 
     def _names(self, form: Form) -> Iterator[Layout]:
         """The labels that would be at its left, each over its line."""
@@ -193,16 +210,16 @@ class Panel(NamedTuple):
             for value, label in zip(self.y["tickvals"], self.y["ticktext"], strict=True):
                 yield note(label, 0, value, yref="y", yshift=6, font=font)
 
-    def _notes(self, inner: float) -> list[Layout]:
+    def _notes(self, inner: float, high: float) -> list[Layout]:
         """Notes with lines as long as there is room: from its place a note has it up to the end, or
-        to both ends."""
-        made = self.notes(inner) if callable(self.notes) else self.notes
+        to both ends.
+        """
+        made = self.notes(inner, high) if callable(self.notes) else self.notes
         return [_fitted(one, inner) for one in made]
 
     def _at(self, where: tuple[str, int, str], inner: float) -> list[Layout]:
-        return [
-            one for one in self._notes(inner) if (one["yref"], one["y"], one["yanchor"]) == where
-        ]
+        keys = "yref", "y", "yanchor"
+        return [one for one in self._notes(inner, self.high[0]) if tuple(map(one.get, keys)) == where]
 
     def _head(self, wide: float) -> list[str]:
         return [line for words in self.head for line in in_lines(str(words), SIZE, wide + EDGE)]

@@ -136,13 +136,16 @@ class _Row(NamedTuple):
         gaps: Sequence[float],
         form: Form,
     ) -> _Row:
-        shares = [max(among[0][place].share for place in column) for column in row]
-        inner = (wide - sum(gaps[: len(row)])) / sum(shares)
+        cells = among[0]
+        shares = [max(cells[place].share for place in column) for column in row]
+        bars = [max(cells[place].bar(form) for place in column) for column in row]
+        inner = (wide - sum(gaps[: len(row)]) - sum(bars)) / sum(shares)
         columns, left = [], 0.0
-        for column, share, gap in zip(row, shares, gaps, strict=False):
-            parts = [_Part.of(place, among, share * inner, form) for place in column]
-            columns.append((left + gap, share * inner, parts))
-            left += gap + share * inner
+        for column, share, bar, gap in zip(row, shares, bars, gaps, strict=False):
+            own = share * inner + bar
+            parts = [_Part.of(place, among, own, form) for place in column]
+            columns.append((left + gap, own, parts))
+            left += gap + own
         every = [parts for _, _, parts in columns]
         between = [_between(parts) for parts in every]
         return cls(
@@ -169,7 +172,9 @@ class _Row(NamedTuple):
                 own = Length(0, 0).plus(0, free, part.high / whole)
                 if number:
                     down = down.plus(part.head)
-                found[part.place] = Box(left, wide, down, own, self.head if not number else part.head)
+                found[part.place] = Box(
+                    left, wide, down, own, self.head if not number else part.head
+                )
                 down = down.plus(part.below, own)
         return found
 

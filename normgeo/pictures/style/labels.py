@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import ceil, log10
 
 from normgeo.pictures.style.bands import Layout
@@ -12,11 +13,11 @@ LABEL = 40  # pixels of a label that plotly chooses
 USUAL = "0.000", "0.0000"  # such labels, plain and logarithmic
 
 
-def axis_labels(axis: Layout) -> list[str]:
-    """Return the labels of an axis; one that plotly makes is as wide as such are."""
+def axis_labels(axis: Layout, widest: str = "") -> list[str]:
+    """Return the labels of an axis; one that plotly makes is as wide as such are, or as stated."""
     if axis.get("visible") is False or axis.get("showticklabels") is False:
         return []
-    return own_labels(axis) or [USUAL[axis.get("type") == "log"]]
+    return own_labels(axis) or [widest or USUAL[axis.get("type") == "log"]]
 
 
 def own_labels(axis: Layout) -> list[str]:
@@ -68,7 +69,7 @@ def _apart(
     """The places of the labels that stay: whole tens before others, where some must go."""
     for every in (1, 2, 3, 4, 5, 6, 10):
         kept = list(range(0, len(at), every))
-        gaps = zip(kept, kept[1:], strict=False)
+        gaps = pairwise(kept)
         if all(
             abs(at[b] - at[a]) * each >= (needs(labels[a]) + needs(labels[b])) / 2 for a, b in gaps
         ):

@@ -11,9 +11,10 @@ from normgeo.pictures.style.annotations import width
 from normgeo.pictures.style.bands import EDGE, Band, Form, Layout, Tiles
 from normgeo.pictures.style.cells import BAR, Panel, axis_name
 from normgeo.pictures.style.grid import Box, Cell, Column, Grid
-from normgeo.pictures.style.template import SIZE
+from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
+MENU, BUTTON = 40, 28  # pixels of the height of buttons, and around the label of one
 SYMBOL = 45  # pixels of what a legend draws before a name, with what is between two names
 
 
@@ -36,6 +37,8 @@ class Said(Protocol):
     def one_scale(self) -> bool: ...
     @property
     def right(self) -> int: ...
+    @property
+    def menu(self) -> Layout | None: ...
 
 
 @final
@@ -46,7 +49,8 @@ class Placement:
     Attributes:
         form, theme: what it is for. grid: the boxes of the cells.
         left, right: margins. wide: of the paper. high: of the paper.
-        bands, foot: the height of each. keys: the height of the legend. named: whether it is there.
+        bands, foot: the height of each. room: the width of bands.
+        keys: the height of the legend, and of buttons. named: whether the legend is there.
 
     """
 
@@ -59,6 +63,7 @@ class Placement:
     high: float
     bands: Sequence[float]
     foot: Sequence[float]
+    room: float
     keys: float
     named: bool
 
@@ -71,15 +76,19 @@ class Placement:
         left = EDGE + round(max(first.cells[place].beside(True, form) for place in starts))
         wide = form.width - left - first.right
         grid = Grid.of(rows, every, wide, form, first.one_scale)
-        room = form.width - 2 * EDGE if form.narrow else wide
+        whole = form.width - 2 * EDGE if form.at_edge else wide
+        buttons = _buttons(first.menu)
+        room = whole if form.narrow else whole - buttons
         bands = _heights([each.bands for each in among], room, form)
         foot = _heights([each.foot for each in among], room, form)
-        keys = NAMES * SIZE * _lines_of_names(names, wide) + EDGE if len(names) > 1 else 0.0
+        lines = _lines_of_names(names, wide if form.narrow else whole)
+        keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
+        if buttons:
+            keys += MENU if form.narrow else max(0.0, MENU - sum(bands))
         outside = 3 * EDGE + sum(bands) + keys + grid.below + sum(foot)
         high = max(form.high - outside, grid.least) if form.high else grid.high
-        return cls(
-            form, theme, grid, left, first.right, wide, high, bands, foot, keys, len(names) > 1
-        )
+        right, named = first.right, len(names) > 1
+        return cls(form, theme, grid, left, right, wide, high, bands, foot, room, keys, named)
 
     def layout(self, sheet: Said) -> Layout:
         """Return the layout of a figure: all that depends on the form."""
@@ -98,6 +107,8 @@ class Placement:
                 "tracegroupgap": 0,
             },
         }
+        if sheet.menu:
+            layout["updatemenus"] = [sheet.menu | self._menu()]
         for place, box in self.grid.boxes.items():
             if place in sheet.panels:
                 layout |= self._axes(sheet, place, box)
@@ -105,7 +116,8 @@ class Placement:
             layout["least"] = round(top + self.grid.least + bottom)
             layout["edges"] = {
                 f"{axis_name('y', n)[0]}axis{axis_name('y', n)[1:]}": [
-                    self.grid.boxes[place].foot, self.grid.boxes[place].top,
+                    self.grid.boxes[place].foot,
+                    self.grid.boxes[place].top,
                 ]
                 for place, (n, _) in sheet.panels.items()
             }
@@ -121,8 +133,21 @@ class Placement:
 
     @property
     def _shift(self) -> int:
-        """On a phone, words begin at the edge of the figure."""
-        return EDGE - self.left if self.form.narrow else 0
+        """On a phone and in a hall, words begin at the edge of the figure."""
+        return EDGE - self.left if self.form.at_edge else 0
+
+    def _menu(self) -> Layout:
+        """Where buttons stand: beside the words above, on a phone below them."""
+        narrow = self.form.narrow
+        return {
+            "type": "buttons",
+            "direction": "right",
+            "x": self._shift / self.wide if narrow else 1,
+            "xanchor": "left" if narrow else "right",
+            "y": 1,
+            "yanchor": "bottom",
+            "pad": {"b": EDGE, "l": 0, "r": 0},
+        }
 
     def _axes(self, sheet: Said, place: int, box: Box) -> Layout:
         n, panel = sheet.panels[place]
@@ -136,22 +161,19 @@ class Placement:
         hidden = sheet.one_scale and box.left > 0
         up = {"showticklabels": False, "title": {"text": ""}} if hidden else {}
         axes = {
-            f"xaxis{x[1:]}": {"domain": across, "anchor": y, **panel.across(inner)},
+            f"xaxis{x[1:]}": {"domain": across, "anchor": y, **panel.across(inner, self.form, high)},
             f"yaxis{y[1:]}": {"domain": down, "anchor": x, **panel.up(high, self.form), **up},
         }
-        if panel.bar and self.form.narrow:
-            axes[panel.bar] = {"showscale": False}
-        elif panel.bar:
+        bar: Layout = {"showscale": False}
+        if not self.form.narrow:
             middle, length = sum(down) / 2, down[1] - down[0]
-            bar = {"x": (box.left + box.wide - BAR) / self.wide, "y": middle, "len": length}
-            if self.form.high:
-                bar["beside"] = f"yaxis{y[1:]}"
-            axes[panel.bar] = {"showscale": True, "colorbar": bar}
+            place = {"x": (box.left + box.wide - BAR) / self.wide, "y": middle, "len": length}
+            bar = {"colorbar": place | ({"beside": f"yaxis{y[1:]}"} if self.form.high else {})}
+        axes |= dict.fromkeys(panel.bars, bar)
         return axes
 
     def _words(self, sheet: Said) -> Iterator[Layout]:
         shift = self._shift
-        room = self.form.width - 2 * EDGE if self.form.narrow else self.wide
         above = sum(self.bands) + self.keys
         for bands, heights, y, top in (
             (sheet.bands, self.bands, 1, above),
@@ -159,17 +181,18 @@ class Placement:
         ):
             tops = accumulate(heights, lambda up, high: up - high, initial=top)
             for band, up in zip(bands, tops, strict=False):
-                place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper"}
-                yield from band.drawn(room, self.form, self.theme, xshift=shift, yshift=up, **place)
+                place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": shift}
+                yield from band.drawn(self.room, self.form, self.theme, yshift=up, **place)
         for place, box in self.grid.boxes.items():
             cell = sheet.cells[place]
             if isinstance(cell, Panel):
                 n, _ = sheet.panels[place]
-                yield from cell.words(n, box.wide, self.form, self.theme)
+                high = box.high.at(self.high)
+                yield from cell.words(n, box.wide, high, self.form, self.theme)
                 yield from cell.own(n, cell.shapes)
             else:
-                up = box.head - box.top.at(self.high)
-                yield from cell.words(box.left + shift, box.wide - shift, up, self.wide)
+                up, edge = box.head - box.top.at(self.high), shift if self.form.narrow else 0
+                yield from cell.words(box.left + edge, box.wide - edge, up, self.wide)
 
 
 def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:
@@ -180,6 +203,12 @@ def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:
     sizes = [len(column) for row in sheet.columns for column in row]
     ends = iter(pairwise(accumulate(sizes, initial=0)))
     return [[[*range(*next(ends))] for _ in row] for row in sheet.columns]
+
+
+def _buttons(menu: Layout | None) -> float:
+    """The width of the buttons of a menu."""
+    labels = [one["label"] for one in menu["buttons"]] if menu else []
+    return sum(width(label, SMALL) + BUTTON for label in labels)
 
 
 def _heights(bands: Sequence[Sequence[Band | Tiles]], room: float, form: Form) -> list[float]:

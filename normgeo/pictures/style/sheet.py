@@ -9,7 +9,7 @@ from typing import Any, final
 import plotly.graph_objects as go
 
 from normgeo.pictures.style.bands import Band, Form, Layout, Tiles, answer, told
-from normgeo.pictures.style.cells import Panel
+from normgeo.pictures.style.cells import Panel, axis_name
 from normgeo.pictures.style.grid import Cell, Column
 from normgeo.pictures.style.placement import Placement
 from normgeo.pictures.style.template import RIGHT_MARGIN, dress
@@ -34,7 +34,7 @@ class Sheet:
             each stands alone if there are none.
         one_scale: panels beside each other share the labels of the first.
         right: pixels at the right.
-        legend: whether there is one.
+        legend: whether there is one. menu: buttons above the panels.
 
     """
 
@@ -45,6 +45,7 @@ class Sheet:
     one_scale: bool = False
     right: int = RIGHT_MARGIN
     legend: bool = True
+    menu: Layout | None = None
 
     def on(self, traces: Sequence[Any], theme: str) -> go.Figure:
         """Draw traces, whose axes have the numbers of the panels, from 1."""
@@ -58,9 +59,7 @@ class Sheet:
     @property
     def columns(self) -> list[list[Column]]:
         """The rows, each of columns of cells."""
-        return [
-            [(each,) if hasattr(each, "share") else each for each in row] for row in self.rows
-        ]
+        return [[(each,) if hasattr(each, "share") else each for each in row] for row in self.rows]
 
     @property
     def panels(self) -> dict[int, tuple[int, Panel]]:
@@ -71,11 +70,12 @@ class Sheet:
     @property
     def axes(self) -> Layout:
         """The axes of the panels, wherever they stand."""
-        return {
-            f"{letter}axis{n}": axis
-            for n, panel in self.panels.values()
-            for letter, axis in (("x", panel.x), ("y", panel.y))
-        }
+        found = {}
+        for n, panel in self.panels.values():
+            # What a panel says of "x" is its own.
+            square = {"scaleanchor": axis_name("x", n)} if "scaleanchor" in panel.y else {}
+            found |= {f"xaxis{n}": panel.x, f"yaxis{n}": panel.y | square}
+        return found
 
 
 def drawn(

@@ -24,10 +24,12 @@ class Marks(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[tuple[str, Sequence[str]]]
     share: float = 1.0
-    stretches = False
 
     def beside(self, first: bool, form: Form) -> float:
         return 0.0 if first else 3.0 * EDGE
+
+    def bar(self, form: Form) -> int:
+        return 0
 
     def above(self, wide: float, form: Form) -> float:
         return 0.0
