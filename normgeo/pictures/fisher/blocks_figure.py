@@ -111,7 +111,7 @@ def _compact(values: Array, *, whole: bool) -> Array:
 
 
 def _written(norms: Array, theme: str, wide: float, high: float) -> list[dict[str, Any]]:
-    """Return the factors of the neurons' own blocks in the map of the ratio, where they have room."""
+    """Return the factors of the neurons' own blocks in the map of the ratio, if they have room."""
     look, own = THEMES[theme], norms.diagonal()
     if min(wide, high) < len(own) * width("0.0", SMALL):
         return []
@@ -171,7 +171,7 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
         along = {**square, "title": text("parameters of neuron {h}", h=j)}
         up = {**square, "title": text("parameters of neuron {h}", h=i)}
     for place, (model, title, words) in enumerate(_heads(result, row)):
-        ratio, n = place == len(models), _panel(result, row, place)
+        ratio = place == len(models)
         names = _names(model, row, ratio=ratio)
         bars = [_OF_RATIO[row]] if ratio else []
         if place == len(models) - 1:
@@ -221,8 +221,11 @@ def _names(model: ModelBlocks, row: int, *, ratio: bool) -> dict[str, Any]:
     cells = len(model.overview["raw"])
     every = max(1, H // 8)
     at = [(h + 0.5) * cells / H - 0.5 for h in range(0, H, every)]
-    return {"tickvals": at, "ticktext": [str(h) for h in range(0, H, every)],
-            "range": [-0.5, cells - 0.5]}
+    return {
+        "tickvals": at,
+        "ticktext": [str(h) for h in range(0, H, every)],
+        "range": [-0.5, cells - 0.5],
+    }
 
 
 def _borders(model: ModelBlocks, theme: str) -> list[dict[str, Any]]:

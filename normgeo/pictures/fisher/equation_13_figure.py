@@ -27,6 +27,7 @@ from normgeo.pictures.style.template import (
     Theme,
 )
 
+
 def figure(result: Equation13, theme: str) -> go.Figure:
     """Draw three maps on one scale, and the relative error against the width."""
     look, muted = THEMES[theme], THEMES[theme].muted

@@ -25,7 +25,7 @@ FAINT = 0.25
 
 AXES = {"A": ("neurons h", "cases n"), "W": ("features d", "neurons h")}
 
-HIGH = (167, 150), (152, 170)  # pixels of real data, and of integers
+HIGH = (167, 120), (152, 110)  # pixels of real data, and of integers
 
 HIDDEN = {
     "showticklabels": False,

@@ -76,9 +76,9 @@ class Panel(NamedTuple):
         inner = self.inner(wide, form)
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
         head = self._head(self._over(wide, form))
-        lines = max(_type(lines) * len(lines) for lines in [head, *over])
+        down = max(_type(lines) * len(lines) for lines in [head, *over])
         aside = sum(band.height(wide, form) for band in self.aside) if form.narrow else 0.0
-        return 1.15 * LINE * lines + EDGE * bool(lines or aside or not self.frame) + aside
+        return 1.15 * LINE * down + EDGE + aside
 
     def height(self, wide: float, form: Form) -> float:
         """Return the pixels of its axes, where a screen leaves them."""
@@ -165,10 +165,10 @@ class Panel(NamedTuple):
         up = sum(heights) if form.narrow else 0.0
         if self.frame:
             yield from self.own(number, [self._around(wide, form)])
-        for band, high in zip(self.aside, heights, strict=True):
+        for band, tall in zip(self.aside, heights, strict=True):
             drawn = band.drawn(room, form, theme, **place, xshift=right, yshift=up)
             yield from self.own(number, list(drawn))
-            up -= high
+            up -= tall
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
@@ -219,7 +219,9 @@ class Panel(NamedTuple):
 
     def _at(self, where: tuple[str, int, str], inner: float) -> list[Layout]:
         keys = "yref", "y", "yanchor"
-        return [one for one in self._notes(inner, self.high[0]) if tuple(map(one.get, keys)) == where]
+        return [
+            one for one in self._notes(inner, self.high[0]) if tuple(map(one.get, keys)) == where
+        ]
 
     def _head(self, wide: float) -> list[str]:
         return [line for words in self.head for line in in_lines(str(words), SIZE, wide + EDGE)]

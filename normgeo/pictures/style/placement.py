@@ -38,6 +38,8 @@ class Said(Protocol):
     @property
     def right(self) -> int: ...
     @property
+    def above(self) -> int: ...
+    @property
     def menu(self) -> Layout | None: ...
 
 
@@ -92,7 +94,7 @@ class Placement:
 
     def layout(self, sheet: Said) -> Layout:
         """Return the layout of a figure: all that depends on the form."""
-        top = round(EDGE + sum(self.bands) + self.keys)
+        top = round(EDGE + sum(self.bands) + self.keys) + sheet.above * self.form.narrow
         bottom = round(self.grid.below + sum(self.foot) + EDGE * bool(self.foot))
         layout = {
             "height": round(top + self.high + bottom),
@@ -161,7 +163,11 @@ class Placement:
         hidden = sheet.one_scale and box.left > 0
         up = {"showticklabels": False, "title": {"text": ""}} if hidden else {}
         axes = {
-            f"xaxis{x[1:]}": {"domain": across, "anchor": y, **panel.across(inner, self.form, high)},
+            f"xaxis{x[1:]}": {
+                "domain": across,
+                "anchor": y,
+                **panel.across(inner, self.form, high),
+            },
             f"yaxis{y[1:]}": {"domain": down, "anchor": x, **panel.up(high, self.form), **up},
         }
         bar: Layout = {"showscale": False}

@@ -33,7 +33,7 @@ class Sheet:
         phone: the places, counted through `rows`, of what stands beside each other on a phone;
             each stands alone if there are none.
         one_scale: panels beside each other share the labels of the first.
-        right: pixels at the right.
+        right: pixels at the right. above: pixels that stay free at the top of a phone.
         legend: whether there is one. menu: buttons above the panels.
 
     """
@@ -44,6 +44,7 @@ class Sheet:
     phone: Sequence[Sequence[int]] = ()
     one_scale: bool = False
     right: int = RIGHT_MARGIN
+    above: int = 0
     legend: bool = True
     menu: Layout | None = None
 
