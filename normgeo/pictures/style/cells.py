@@ -34,7 +34,9 @@ class Panel(NamedTuple):
         widest: the longest label at its left, where plotly makes the labels.
         bars: the coloraxes whose bar of colors stands at its right, one of them at a time, but not
             on a phone.
-        aside: what stands at its right, on a phone above it. frame: the color of one around both.
+        over: bands above it.
+        aside: bands at its right, on a phone above it. frame: the color of one around both.
+        narrowest: pixels of its width at least, where others give way.
 
     """
 
@@ -47,14 +49,17 @@ class Panel(NamedTuple):
     share: float = 1.0
     left: int = 0
     bars: Sequence[str] = ()
+    over: Sequence[Band] = ()
     aside: Sequence[Band] = ()
     frame: str = ""
     widest: str = ""
+    narrowest: int = 0
 
     def beside(self, first: bool, form: Form) -> float:
         """Return the pixels for what stands at its left."""
         labels = [] if self._named_inside(form) else axis_labels(self.y, self.widest)
-        title = LINE * SIZE + EDGE if self.y.get("title") and self.y.get("visible", True) else 0
+        words = str(self.y.get("title") or "") if self.y.get("visible", True) else ""
+        title = (LINE * SIZE * (words.count("<br>") + 1) + EDGE) * bool(words)
         tick = TICK if labels or title else 0
         return (
             self.left * (not first)
@@ -77,8 +82,7 @@ class Panel(NamedTuple):
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
         head = self._head(self._over(wide, form))
         down = max(_type(lines) * len(lines) for lines in [head, *over])
-        aside = sum(band.height(wide, form) for band in self.aside) if form.narrow else 0.0
-        return 1.15 * LINE * down + EDGE + aside
+        return 1.15 * LINE * down + EDGE + self._stacked(wide, form)
 
     def height(self, wide: float, form: Form) -> float:
         """Return the pixels of its axes, where a screen leaves them."""
@@ -139,8 +143,8 @@ class Panel(NamedTuple):
         if title := self.y.get("title"):
             long = width(title, SIZE)
             size = max(SMALL, min(SIZE, int(SIZE * (high + 2 * EDGE) / long)))
-            lines = in_lines(title, size, max(high + 4 * EDGE, long / 2)) if form.high else [title]
-            drawn["title"] = {"text": "<br>".join(lines), "font": {"size": size}}
+            room = max(high + 4 * EDGE, long / 2) if form.high else inf
+            drawn["title"] = {"text": _broken(title, size, room), "font": {"size": size}}
         return drawn | fitting(self.y, high, lambda _: 1.05 * SMALL)
 
     def own(self, number: int, things: Sequence[Layout]) -> list[Layout]:
@@ -157,18 +161,36 @@ class Panel(NamedTuple):
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
         if self.head:
-            lines = self._head(self._over(wide, form))
-            yield from self.own(number, [note(lines, yshift=4, font={"size": _type(lines)})])
+            lines, top = self._head(self._over(wide, form)), 4 + self._stacked(wide, form)
+            yield from self.own(number, [note(lines, yshift=top, font={"size": _type(lines)})])
         yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
-        right, room = (0, wide) if form.narrow else (inner + 2 * EDGE, wide - inner - 2 * EDGE)
-        heights = [band.height(room, form) for band in self.aside]
-        up = sum(heights) if form.narrow else 0.0
         if self.frame:
-            yield from self.own(number, [self._around(wide, form)])
-        for band, tall in zip(self.aside, heights, strict=True):
-            drawn = band.drawn(room, form, theme, **place, xshift=right, yshift=up)
-            yield from self.own(number, list(drawn))
-            up -= tall
+            yield from self.own(number, [self._around(wide, high, form)])
+        over = [*self.over, *(self.aside if form.narrow else ())]
+        up, room = self._stacked(wide, form), self._over(wide, form)
+        yield from self._bands(number, over, place | {"yshift": up}, room, form, theme)
+        if not form.narrow:
+            right = place | {"x": 1, "xshift": 2 * EDGE}
+            room = wide - inner - 2 * EDGE
+            yield from self._bands(number, self.aside, right, room, form, theme)
+
+    def _bands(
+        self,
+        number: int,
+        bands: Sequence[Band],
+        place: Layout,
+        room: float,
+        form: Form,
+        theme: str,
+    ) -> Iterator[Layout]:
+        for band in bands:
+            yield from self.own(number, list(band.drawn(room, form, theme, **place)))
+            place = place | {"yshift": place.get("yshift", 0) - band.height(room, form)}
+
+    def _stacked(self, wide: float, form: Form) -> float:
+        """The height of the bands over it."""
+        over = [*self.over, *(self.aside if form.narrow else ())]
+        return sum(band.height(self._over(wide, form), form) for band in over)
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
@@ -181,20 +203,18 @@ class Panel(NamedTuple):
         room = wide - self.inner(wide, form) - 2 * EDGE
         return sum(band.height(room, form) for band in self.aside)
 
-    def _around(self, wide: float, form: Form) -> Layout:
-        """A frame around it and what stands at its right."""
-        left = 0.0 if form.narrow else self.beside(True, form)
+    def _around(self, wide: float, high: float, form: Form) -> Layout:
+        """A frame around it and what stands at its right, on a phone above it."""
+        inner, left = self.inner(wide, form), self.beside(True, form)
         return {
             "type": "rect",
             "line": {"color": self.frame, "width": 2},
-            "xsizemode": "pixel",
             "xref": "paper",
             "yref": "paper",
-            "xanchor": 0,
-            "x0": -left,
-            "x1": wide,
+            "x0": -left / inner,
+            "x1": wide / inner,
             "y0": -0.05,
-            "y1": 1.05,
+            "y1": 1.05 + (self._stacked(wide, form) / high if form.narrow else 0),
         }
 
     def _named_inside(self, form: Form) -> bool:

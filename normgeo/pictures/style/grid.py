@@ -139,10 +139,11 @@ class _Row(NamedTuple):
         cells = among[0]
         shares = [max(cells[place].share for place in column) for column in row]
         bars = [max(cells[place].bar(form) for place in column) for column in row]
-        inner = (wide - sum(gaps[: len(row)]) - sum(bars)) / sum(shares)
+        least = [max(cells[place].narrowest for place in column) for column in row]
+        widths = _widths(wide - sum(gaps[: len(row)]) - sum(bars), shares, least)
         columns, left = [], 0.0
-        for column, share, bar, gap in zip(row, shares, bars, gaps, strict=False):
-            own = share * inner + bar
+        for column, inner, bar, gap in zip(row, widths, bars, gaps, strict=False):
+            own = inner + bar
             parts = [_Part.of(place, among, own, form) for place in column]
             columns.append((left + gap, own, parts))
             left += gap + own
@@ -177,6 +178,19 @@ class _Row(NamedTuple):
                 )
                 down = down.plus(part.below, own)
         return found
+
+
+def _widths(wide: float, shares: Sequence[float], least: Sequence[float]) -> list[float]:
+    """The widths of columns by their shares; those that would be too narrow take from the rest."""
+    each = wide / sum(shares)
+    narrow = [share * each < low for share, low in zip(shares, least, strict=True)]
+    taken = sum(low for low, small in zip(least, narrow, strict=True) if small)
+    left = sum(share for share, small in zip(shares, narrow, strict=True) if not small)
+    rest = (wide - taken) / (left or 1.0)
+    return [
+        low if small else share * rest
+        for share, low, small in zip(shares, least, narrow, strict=True)
+    ]
 
 
 def _between(parts: Sequence[_Part]) -> float:

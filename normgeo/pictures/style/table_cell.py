@@ -24,6 +24,7 @@ class Marks(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[tuple[str, Sequence[str]]]
     share: float = 1.0
+    narrowest: int = 0
 
     def beside(self, first: bool, form: Form) -> float:
         return 0.0 if first else 3.0 * EDGE

@@ -22,7 +22,7 @@ from normgeo.pictures.symmetry.walk_reasons_figure import marks, reasons
 from normgeo.pictures.symmetry.walk_words import BODY, about, heads, reason_words
 from normgeo.symmetry.walk import Walk
 
-HIGH = (108, 130), (112, 130)  # pixels of templates and of predictions
+HIGH = (100, 120), (105, 125)  # pixels of templates and of predictions
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
 
 
@@ -214,6 +214,7 @@ def _reasons(result: Walks, theme: str) -> Panel:
         reason_words(result, theme),
         marks(result, theme),
         high=(BODY, BODY),
+        share=1.1,
     )
 
 

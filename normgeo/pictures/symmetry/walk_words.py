@@ -14,7 +14,7 @@ from normgeo.pictures.symmetry.walk import Walks
 from normgeo.symmetry.direction import Direction
 from normgeo.symmetry.walk import Walk
 
-BODY = 342  # pixels of the reasons
+BODY = 290  # pixels of the reasons
 REASONS = 4  # that are drawn
 LINE, HIGH_LINE = 30, 40  # pixels of a line of words, with room for the type of a hall
 
@@ -31,7 +31,7 @@ def slots(result: Walks) -> list[tuple[float, float, float]]:
     """For each reason, in pixels from the top: its slot's top, its pictures' top and height."""
     count = len(drawn_reasons(result))
     line = HIGH_LINE if count < 3 else LINE
-    words, head = (2 if count < 4 else 1) * line, 1.6 * line
+    words, head = (2 if count < 4 else 1) * line, 0.2 * line
     pitch = min(3.4 * line, (BODY - head) / max(count, 1))
     pictures = min(38.0, pitch - words - 10)
     return [(head + i * pitch, head + i * pitch + words, pictures) for i in range(count)]
