@@ -13,10 +13,8 @@ from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import note, sized
-from normgeo.pictures.style.bands import Band
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.shapes import upright
+from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
 
 

@@ -14,11 +14,10 @@ from normgeo.pictures.batch.axes import Axes, Panel, Shared
 from normgeo.pictures.batch.axes_places import Place, places_of
 from normgeo.pictures.batch.axes_words import above, below, cases_drawn
 from normgeo.pictures.style.annotations import colored, width
-from normgeo.pictures.style.cells import Panel as Cell
-from normgeo.pictures.style.cells import axis_name
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Sheet, drawn, told
+from normgeo.pictures.style.sheet import Panel as Cell
+from normgeo.pictures.style.sheet import Sheet, axis_name, drawn, told
 from normgeo.pictures.style.template import SMALL, THEMES, Theme
 
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
@@ -37,13 +36,14 @@ def figure(result: Axes, theme: str) -> go.Figure:
     places = places_of(result)
     methods = len(result.panels[result.opens_at])
     last = methods * len(places) + 1  # the number of the panel of the accuracy
+    arrays = [one for one in (result.flat, result.maps) if one is not None]
     traces: list[Any] = [
-        _array(result, place, len(places) * method + n) | {"colorscale": _grays(theme)}
+        _array(values, place, len(places) * method + n) | {"colorscale": _grays(theme)}
         for method in range(methods)
-        for n, place in enumerate(places, start=1)
+        for n, (place, values) in enumerate(zip(places, arrays, strict=True), start=1)
     ]
     still = len(traces)
-    changes = [[] for _ in result.panels]
+    changes: list[list[dict[str, Any]]] = [[] for _ in result.panels]
     if result.accuracy is not None:
         traces += accuracy_figure.traces(result.accuracy, last, theme)
         still = len(traces)
@@ -109,9 +109,8 @@ def _grays(theme: str) -> list[list[Any]]:
     return [[0, look.paper], [1 / 255, look.panel], [1, blend(look.paper, look.ink, 0.8)]]
 
 
-def _array(result: Axes, place: Place, number: int) -> dict[str, Any]:
+def _array(values: Array, place: Place, number: int) -> dict[str, Any]:
     """What is averaged, the same for every method, as grays."""
-    values = result.flat if place.flat_cases else result.maps
     images = values.ndim > 2
     cells = _mosaic(values) if images else _shades(values, axis=None)
     hover = (

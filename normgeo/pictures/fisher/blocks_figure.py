@@ -16,9 +16,7 @@ from normgeo.fisher.neuron_blocks import ENTRIES, pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
 from normgeo.pictures.style.annotations import colored, method_title, note, width
-from normgeo.pictures.style.cells import Panel
-from normgeo.pictures.style.shapes import across, upright
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, across, told, upright
 from normgeo.pictures.style.template import SMALL, THEMES, ink_scale, powers
 
 HIGH = 236, 190  # pixels of a panel
@@ -171,8 +169,8 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
         along = {**square, "title": text("parameters of neuron {h}", h=j)}
         up = {**square, "title": text("parameters of neuron {h}", h=i)}
     for place, (model, title, words) in enumerate(_heads(result, row)):
-        ratio = place == len(models)
-        names = _names(model, row, ratio=ratio)
+        ratio = result.ratio if place == len(models) else None
+        names = _names(model, row, ratio=bool(ratio))
         bars = [_OF_RATIO[row]] if ratio else []
         if place == len(models) - 1:
             bars = [f"coloraxis{3 + 2 * n + row}" for n in range(len(ENTRIES))]
@@ -186,7 +184,7 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
                 "range": names["range"][::-1],
             },
             [title, colored(words, muted)],
-            partial(_written, result.ratio.norms, theme) if ratio and not row else (),
+            partial(_written, ratio.norms, theme) if ratio and not row else (),
             _borders(models[0], theme) if row else (),
             high=HIGH,
             bars=bars,

@@ -15,9 +15,8 @@ from normgeo.fisher.neuron_blocks import pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equation_13 import Equation13
 from normgeo.pictures.style.annotations import colored, method_title
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
 from normgeo.pictures.style.template import (
     LARGE,
     MEASURED,

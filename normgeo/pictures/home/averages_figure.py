@@ -12,9 +12,8 @@ from normgeo.normalizers.averages import Average
 from normgeo.pictures.home.arithmetic import arithmetic
 from normgeo.pictures.home.averages import Averages
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel, axis_name
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet
+from normgeo.pictures.style.sheet import Panel, Sheet, axis_name
 from normgeo.pictures.style.template import SIZE, THEMES, ink_scale
 
 FINE = 30
@@ -38,7 +37,8 @@ HIDDEN = {
 
 def figure(result: Averages, theme: str) -> go.Figure:
     """Draw a column for each method: real data above, integers and their arithmetic below."""
-    traces, columns = [], []
+    traces: list[Any] = []
+    columns = []
     for key, average in result.real.items():
         example, lines = result.example[key], arithmetic(result.numbers[key])
         title = [f"<b>{average.normalizer.title}</b>", example.rule]

@@ -14,10 +14,9 @@ from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Sheet, drawn
+from normgeo.pictures.style.sheet import Panel, Sheet, drawn
 from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
 

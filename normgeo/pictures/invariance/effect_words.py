@@ -11,8 +11,8 @@ from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.bands import Band, answer
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.sheet import Band, answer
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.tables import marks
 

@@ -13,10 +13,8 @@ from normgeo.base.text import text
 from normgeo.invariance.floating_point import Sweep
 from normgeo.pictures.invariance.floating_point import Sweeps
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend
-from normgeo.pictures.style.shapes import upright
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, upright
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES
 
 FLOOR = 1e-18

@@ -27,10 +27,10 @@ from normgeo.pictures.invariance.where_z_lives_panels import (
     still,
 )
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.cells import Panel as Axes
 from normgeo.pictures.style.colors import CLASSES
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Sheet, answer, drawn
+from normgeo.pictures.style.sheet import Panel as Axes
 from normgeo.pictures.style.template import SMALL, THEMES
 from normgeo.pictures.style.turning import turnable
 from normgeo.settings import as_text

@@ -27,10 +27,9 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
     step_traces,
 )
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Band, Sheet, Tiles, drawn
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, drawn
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
 HIGH = 240, 230  # pixels of a panel

@@ -10,10 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.doubling import CLAIMED, Doubling, factor_words
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.shapes import upright
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, upright
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES
 
 TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))

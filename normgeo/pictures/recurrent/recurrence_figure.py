@@ -13,12 +13,10 @@ from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.text import text
 from normgeo.pictures.recurrent.recurrence import Recurrences
 from normgeo.pictures.recurrent.recurrences import STAYS
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.shapes import stretch
-from normgeo.pictures.style.sheet import Sheet, answer, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, stretch, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, powers
 
 AXES = ("", "2", "3")  # of the panels, as plotly numbers them

@@ -13,10 +13,8 @@ import plotly.graph_objects as go
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.shapes import across, stretch
-from normgeo.pictures.style.sheet import Sheet
+from normgeo.pictures.style.sheet import Panel, Sheet, across, stretch
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections

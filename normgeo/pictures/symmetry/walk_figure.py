@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Sheet, answer, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import THEMES
 from normgeo.pictures.symmetry.templates_figure import Grid
 from normgeo.pictures.symmetry.walk import Walks, headline

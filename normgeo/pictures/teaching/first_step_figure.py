@@ -13,9 +13,8 @@ from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import LARGE, THEMES
 
 HEIGHT = 350  # pixels

@@ -8,9 +8,9 @@ from itertools import accumulate, pairwise
 from typing import Protocol, final
 
 from normgeo.pictures.style.annotations import width
-from normgeo.pictures.style.bands import EDGE, Band, Form, Layout, Tiles
-from normgeo.pictures.style.cells import BAR, Panel, axis_name
-from normgeo.pictures.style.grid import Box, Cell, Column, Grid
+from normgeo.pictures.style.sheet.bands import EDGE, Band, Form, Layout, Tiles
+from normgeo.pictures.style.sheet.grid import Box, Cell, Column, Grid
+from normgeo.pictures.style.sheet.panel import BAR, Panel, axis_name
 from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
@@ -173,8 +173,8 @@ class Placement:
         bar: Layout = {"showscale": False}
         if not self.form.narrow:
             middle, length = sum(down) / 2, down[1] - down[0]
-            place = {"x": (box.left + box.wide - BAR) / self.wide, "y": middle, "len": length}
-            bar = {"colorbar": place | ({"beside": f"yaxis{y[1:]}"} if self.form.high else {})}
+            at: Layout = {"x": (box.left + box.wide - BAR) / self.wide, "y": middle, "len": length}
+            bar = {"colorbar": at | ({"beside": f"yaxis{y[1:]}"} if self.form.high else {})}
         axes |= dict.fromkeys(panel.bars, bar)
         return axes
 
@@ -189,10 +189,10 @@ class Placement:
             for band, up in zip(bands, tops, strict=False):
                 place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": shift}
                 yield from band.drawn(self.room, self.form, self.theme, yshift=up, **place)
-        for place, box in self.grid.boxes.items():
-            cell = sheet.cells[place]
+        for number, box in self.grid.boxes.items():
+            cell = sheet.cells[number]
             if isinstance(cell, Panel):
-                n, _ = sheet.panels[place]
+                n, _ = sheet.panels[number]
                 high = box.high.at(self.high)
                 yield from cell.words(n, box.wide, high, self.form, self.theme)
                 yield from cell.own(n, cell.shapes)

@@ -8,13 +8,12 @@ from typing import Any, final
 
 import plotly.graph_objects as go
 
-from normgeo.pictures.style.bands import Band, Form, Layout, Tiles, answer, told
-from normgeo.pictures.style.cells import Panel, axis_name
-from normgeo.pictures.style.grid import Cell, Column
-from normgeo.pictures.style.placement import Placement
+from normgeo.pictures.style.sheet.bands import Band, Form, Layout, Tiles
+from normgeo.pictures.style.sheet.grid import Cell, Column
+from normgeo.pictures.style.sheet.panel import Panel, axis_name
+from normgeo.pictures.style.sheet.placement import Placement
+from normgeo.pictures.style.sheet.table_cell import Marks
 from normgeo.pictures.style.template import RIGHT_MARGIN, dress
-
-__all__ = ["FORMS", "Band", "Panel", "Sheet", "Tiles", "answer", "told"]
 
 FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
 """A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
@@ -60,7 +59,10 @@ class Sheet:
     @property
     def columns(self) -> list[list[Column]]:
         """The rows, each of columns of cells."""
-        return [[(each,) if hasattr(each, "share") else each for each in row] for row in self.rows]
+        return [
+            [(each,) if isinstance(each, Panel | Marks) else each for each in row]
+            for row in self.rows
+        ]
 
     @property
     def panels(self) -> dict[int, tuple[int, Panel]]:
@@ -71,7 +73,7 @@ class Sheet:
     @property
     def axes(self) -> Layout:
         """The axes of the panels, wherever they stand."""
-        found = {}
+        found: Layout = {}
         for n, panel in self.panels.values():
             # What a panel says of "x" is its own.
             square = {"scaleanchor": axis_name("x", n)} if "scaleanchor" in panel.y else {}
@@ -95,8 +97,7 @@ def drawn(
     placed = {key: Placement.of(sheets, form, names, theme) for key, form in FORMS.items()}
     layouts = {key: each.layout(sheet) for key, each in placed.items()}
     wide = layouts.pop("")
-    dress(figure, theme, height=wide["height"])
-    figure.update_layout(sheet.axes).update_layout(wide, meta=layouts)
+    dress(figure, theme).update_layout(sheet.axes).update_layout(wide, meta=layouts)
     frames = []
     for one in sheets if len(sheets) > 1 else ():
         words = {key: each.words(one) for key, each in placed.items()}

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from normgeo.pictures.style.bands import EDGE, Form
-from normgeo.pictures.style.cells import Panel
-from normgeo.pictures.style.table_cell import Marks
+from normgeo.pictures.style.sheet.bands import EDGE, Form
+from normgeo.pictures.style.sheet.panel import Panel
+from normgeo.pictures.style.sheet.table_cell import Marks
 
 Cell = Panel | Marks
-Column = Sequence[Cell]
+Column = tuple[Cell, ...]
 
 
 class Length(NamedTuple):
@@ -88,11 +88,11 @@ class Grid:
         whole = sum(row.high for row in bands)
         boxes: dict[int, Box] = {}
         down = Length(0, 0)
-        for row in bands:
+        for one in bands:
             # All rows share what their words leave.
-            high = Length(-fixed * row.high / whole, row.high / whole)
-            boxes |= row.boxes(down.plus(row.head), high)
-            down = down.plus(row.head + row.below, high)
+            high = Length(-fixed * one.high / whole, one.high / whole)
+            boxes |= one.boxes(down.plus(one.head), high)
+            down = down.plus(one.head + one.below, high)
         least = fixed + whole * max(row.least / row.high for row in bands)
         return cls(boxes, fixed + whole, least, bands[-1].below)
 

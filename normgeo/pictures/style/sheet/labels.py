@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import ceil, log10
 
-from normgeo.pictures.style.bands import Layout
+from normgeo.pictures.style.sheet.bands import Layout
 
 TICK = 7  # pixels of a tick, with what is between it and its label
 LABEL = 40  # pixels of a label that plotly chooses

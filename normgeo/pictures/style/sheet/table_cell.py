@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from normgeo.pictures.style.annotations import colored, in_lines, note, width
-from normgeo.pictures.style.bands import EDGE, LINE, Form, Layout
+from normgeo.pictures.style.sheet.bands import EDGE, LINE, Form, Layout
 from normgeo.pictures.style.template import SMALL
 from normgeo.tables.marks import color
 
@@ -39,7 +39,8 @@ class Marks(NamedTuple):
         lines = 1 + sum(map(len, self._sentences(wide)))
         return LINE * SMALL * lines + EDGE
 
-    least = height
+    def least(self, wide: float, form: Form) -> float:
+        return self.height(wide, form)
 
     def below(self, wide: float, form: Form) -> float:
         return 0.0

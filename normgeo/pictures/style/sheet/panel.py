@@ -7,8 +7,8 @@ from math import inf
 from typing import NamedTuple
 
 from normgeo.pictures.style.annotations import in_lines, note, tallest, width
-from normgeo.pictures.style.bands import EDGE, LINE, Band, Form, Layout
-from normgeo.pictures.style.labels import LABEL, TICK, axis_labels, fitting, own_labels, shown
+from normgeo.pictures.style.sheet.bands import EDGE, LINE, Band, Form, Layout
+from normgeo.pictures.style.sheet.labels import LABEL, TICK, axis_labels, fitting, own_labels, shown
 from normgeo.pictures.style.template import SIZE, SMALL
 
 SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their length is down
@@ -26,9 +26,8 @@ class Panel(NamedTuple):
 
     Attributes:
         x, y: the properties of its axes. head: sentences above it.
-        notes: in it, or what makes them for a width and a height; their references, as those of shapes, are its
-            own: "paper", "x", "y" and the like.
-        shapes: in it.
+        notes, shapes: in it; their references are its own: "paper", "x", "y" and the like. What
+            makes notes for a width and a height may stand for them.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
         left: pixels between it and what is at its left.
         widest: the longest label at its left, where plotly makes the labels.
@@ -110,7 +109,7 @@ class Panel(NamedTuple):
             - one.get("yshift", 0)
             for one in self._at(BELOW, inner)
         ]
-        return max(tick + down + titles, *under, 0)
+        return float(max(tick + down + titles, *under, 0))
 
     def across(self, wide: float, form: Form, high: float = inf) -> Layout:
         """Return what of the axis below it depends on its size: words that go on in a new line."""
