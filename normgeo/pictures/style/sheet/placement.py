@@ -93,7 +93,7 @@ class Placement:
         return cls(form, theme, grid, left, right, wide, high, bands, foot, room, keys, named)
 
     def layout(self, sheet: Said) -> Layout:
-        """Return the layout of a figure: all that depends on the form."""
+        """Return the layout of a figure but for its words: all that depends on the form."""
         top = round(EDGE + sum(self.bands) + self.keys) + sheet.above * self.form.narrow
         bottom = round(self.grid.below + sum(self.foot) + EDGE * bool(self.foot))
         layout = {
@@ -123,7 +123,7 @@ class Placement:
                 ]
                 for place, (n, _) in sheet.panels.items()
             }
-        return layout | self.words(sheet)
+        return layout
 
     def words(self, sheet: Said) -> Layout:
         """Return the words of a frame, with the marks that belong to them."""
@@ -189,7 +189,7 @@ class Placement:
             for band, up in zip(bands, tops, strict=False):
                 place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": shift}
                 yield from band.drawn(self.room, self.form, self.theme, yshift=up, **place)
-        for number, box in self.grid.boxes.items():
+        for number, box in sorted(self.grid.boxes.items()):
             cell = sheet.cells[number]
             if isinstance(cell, Panel):
                 n, _ = sheet.panels[number]

@@ -92,17 +92,45 @@ def drawn(
     for one in figure.data:  # plotly gives each group of a legend the width that it needs
         if "legendgroup" in one:
             one.legendgroup = one.legendgroup or one.name
-    sheet = sheets[opening]
-    names = [*dict.fromkeys(_named(figure))] if sheet.legend else []
+    names = [*dict.fromkeys(_named(figure))] if sheets[opening].legend else []
     placed = {key: Placement.of(sheets, form, names, theme) for key, form in FORMS.items()}
-    layouts = {key: each.layout(sheet) for key, each in placed.items()}
+    layouts = {key: each.layout(sheets[opening]) for key, each in placed.items()}
+    words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
+    _say_once(words, "shapes")
+    layouts = {key: layout | words[key][opening] for key, layout in layouts.items()}
     wide = layouts.pop("")
-    dress(figure, theme).update_layout(sheet.axes).update_layout(wide, meta=layouts)
-    frames = []
-    for one in sheets if len(sheets) > 1 else ():
-        words = {key: each.words(one) for key, each in placed.items()}
-        frames.append(words.pop("") | {"meta": words})
-    return figure, frames
+    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=layouts)
+    return figure, _frames(words)
+
+
+def _say_once(words: dict[str, list[Layout]], part: str) -> None:
+    """Leave a part of frames to the form of a page where no other form differs from it."""
+    if all(
+        frame[part] == page[part]
+        for one in words.values()
+        for frame, page in zip(one, words[""], strict=True)
+    ):
+        for key, frames in words.items():
+            for frame in frames if key else ():
+                del frame[part]
+
+
+def _frames(words: dict[str, list[Layout]]) -> list[Layout]:
+    """The layouts of frames: what differs between any two, in all forms."""
+    count = len(words[""])
+    moving = {
+        key: [
+            part
+            for part in frames[0]
+            if any(frame[part] != frames[0][part] for frame in frames[1:])
+        ]
+        for key, frames in words.items()
+    }
+    found = []
+    for place in range(count if count > 1 else 0):
+        said = {key: {part: words[key][place][part] for part in moving[key]} for key in words}
+        found.append(said.pop("") | {"meta": said})
+    return found
 
 
 def _named(figure: go.Figure) -> Iterator[str]:
