@@ -114,6 +114,13 @@ def _words_of_step(
     if own and norm > FAR * reach:  # at the right edge
         place |= {"xanchor": "right", "xshift": BESIDE}
     return (
-        {"x": norm + along, "y": across, "text": tip, "yanchor": "bottom", "yshift": 5, **place},
-        {"x": norm, "y": 0, "text": foot, "yanchor": "top", "yshift": -6, **place},
+        {
+            "x": float(f"{norm + along:.6g}"),
+            "y": float(f"{across:.6g}"),
+            "text": tip,
+            "yanchor": "bottom",
+            "yshift": 5,
+            **place,
+        },
+        {"x": float(f"{norm:.6g}"), "y": 0, "text": foot, "yanchor": "top", "yshift": -6, **place},
     )

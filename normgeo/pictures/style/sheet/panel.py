@@ -160,7 +160,7 @@ class Panel(NamedTuple):
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
         if self.head:
-            lines, top = self._head(self._over(wide, form)), 4 + self._stacked(wide, form)
+            lines, top = self._head(self._over(wide, form)), 5 + self._stacked(wide, form)
             yield from self.own(number, [note(lines, yshift=top, font={"size": _type(lines)})])
         yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
         if self.frame:

@@ -179,26 +179,26 @@ class Placement:
         return axes
 
     def _words(self, sheet: Said) -> Iterator[Layout]:
-        shift = self._shift
-        above = sum(self.bands) + self.keys
-        for bands, heights, y, top in (
-            (sheet.bands, self.bands, 1, above),
-            (sheet.foot, self.foot, 0, -self.grid.below),
-        ):
-            tops = accumulate(heights, lambda up, high: up - high, initial=top)
-            for band, up in zip(bands, tops, strict=False):
-                place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": shift}
-                yield from band.drawn(self.room, self.form, self.theme, yshift=up, **place)
-        for number, box in sorted(self.grid.boxes.items()):
-            cell = sheet.cells[number]
+        yield from self._bands(sheet.bands, self.bands, 1, sum(self.bands) + self.keys)
+        for place, box in sorted(self.grid.boxes.items()):
+            cell, high = sheet.cells[place], box.high.at(self.high)
             if isinstance(cell, Panel):
-                n, _ = sheet.panels[number]
-                high = box.high.at(self.high)
+                n, _ = sheet.panels[place]
                 yield from cell.words(n, box.wide, high, self.form, self.theme)
                 yield from cell.own(n, cell.shapes)
             else:
-                up, edge = box.head - box.top.at(self.high), shift if self.form.narrow else 0
+                edge = self._shift if self.form.narrow else 0
+                up = box.head - box.top.at(self.high)
                 yield from cell.words(box.left + edge, box.wide - edge, up, self.wide)
+        yield from self._bands(sheet.foot, self.foot, 0, -self.grid.below)
+
+    def _bands(
+        self, bands: Sequence[Band | Tiles], heights: Sequence[float], y: int, top: float
+    ) -> Iterator[Layout]:
+        tops = accumulate(heights, lambda up, high: up - high, initial=top)
+        place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": self._shift}
+        for band, up in zip(bands, tops, strict=False):
+            yield from band.drawn(self.room, self.form, self.theme, yshift=up, **place)
 
 
 def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:

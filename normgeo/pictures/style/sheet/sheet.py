@@ -99,8 +99,19 @@ def drawn(
     _say_once(words, "shapes")
     layouts = {key: layout | words[key][opening] for key, layout in layouts.items()}
     wide = layouts.pop("")
-    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=layouts)
+    forms = {key: _other(layout, wide) for key, layout in layouts.items()}
+    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=forms)
     return figure, _frames(words)
+
+
+def _other(layout: Layout, wide: Layout) -> Layout:
+    """What of the axes of a form is another than on a page, beside all the rest."""
+    return {
+        key: {name: one for name, one in value.items() if one != wide[key].get(name)}
+        if key.startswith(("xaxis", "yaxis"))
+        else value
+        for key, value in layout.items()
+    }
 
 
 def _say_once(words: dict[str, list[Layout]], part: str) -> None:
