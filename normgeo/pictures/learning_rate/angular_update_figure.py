@@ -104,6 +104,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
             ]
         ],
+        half=True,
     )
 
 

@@ -8,6 +8,7 @@
 // of each drawing is kept: while the slider moves, copies are shown, and where it rests plotly draws.
 
 const NARROW = 640; // pixels of a figure: below, its panels stack
+const HALF = 520; // from here on, figures that have a form for half a screen do not
 const DESIGNED = [1280, 720]; // the screen that figures are made for
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
 const LEAP = 10; // frames of Page Up and Page Down
@@ -180,7 +181,8 @@ class Player {
     let layout = own;
     layout.height = meta.height;
     if (narrow) {
-      layout = over(over(layout, meta.narrow ?? {}), more?.narrow ?? {});
+      const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
+      layout = over(over(layout, meta[form] ?? {}), more?.[form] ?? {});
     } else if (whole) {
       layout = over(over(layout, fitted(meta.hall, whole / scale)), more?.hall ?? {});
     }

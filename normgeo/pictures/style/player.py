@@ -26,7 +26,7 @@ SCRIPT = "\n".join(
 )
 PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
-STRIPS = {"narrow": STRIP, "hall": 59}  # the same of other forms
+STRIPS = {"narrow": STRIP, "half": STRIP, "hall": 59}  # the same of other forms
 BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider
 HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play

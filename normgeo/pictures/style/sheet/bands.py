@@ -40,7 +40,7 @@ class Band(NamedTuple):
     """Sentences across a figure, each in lines of its own.
 
     Attributes:
-        sign: a mark before them. spared: whether a hall does without them.
+        sign: a mark before them.
 
     """
 
@@ -48,7 +48,6 @@ class Band(NamedTuple):
     size: int = SIZE
     color: str | None = None
     sign: str = ""
-    spared: bool = False
 
     def type(self, form: Form) -> int:
         """Return the size of its type."""
@@ -56,8 +55,6 @@ class Band(NamedTuple):
 
     def lines(self, room: float, form: Form) -> list[str]:
         """Return its lines in a room of so many pixels."""
-        if self.spared and form.high:
-            return []
         size = self.type(form)
         room -= self._indent(form)
         return [line for words in self.sentences for line in in_lines(str(words), size, room)]
@@ -102,7 +99,7 @@ class Tiles(NamedTuple):
 
     def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
         """Yield the words, the upper left corner of the first tile at a place."""
-        shift, up = place.pop("xshift", 0), place.pop("yshift", 0) - (self.size - SIZE)
+        shift, up = place.pop("xshift", 0), place.pop("yshift", 0)
         for row, high in zip(self._rows(room), self._heights(room), strict=True):
             widths = [max(width(line, SIZE) for line in lines) for lines in row]
             gap = (room - sum(widths)) / max(len(row) - 1, 1) if len(row) > 2 else 0

@@ -18,6 +18,9 @@ from normgeo.pictures.style.template import RIGHT_MARGIN, dress
 FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
 """A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
 
+HALF = {"half": Form(500, high=450)}
+"""Half a screen, where two figures are seen beside each other."""
+
 
 @final
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Sheet:
         one_scale: panels beside each other share the labels of the first.
         right: pixels at the right. above: pixels that stay free at the top of a phone.
         legend: whether there is one. menu: buttons above the panels.
+        half: whether half a screen has a form of its own; else it is that of a phone.
 
     """
 
@@ -46,6 +50,7 @@ class Sheet:
     above: int = 0
     legend: bool = True
     menu: Layout | None = None
+    half: bool = False
 
     def on(self, traces: Sequence[Any], theme: str) -> go.Figure:
         """Draw traces, whose axes have the numbers of the panels, from 1."""
@@ -93,14 +98,15 @@ def drawn(
         if "legendgroup" in one:
             one.legendgroup = one.legendgroup or one.name
     names = [*dict.fromkeys(_named(figure))] if sheets[opening].legend else []
-    placed = {key: Placement.of(sheets, form, names, theme) for key, form in FORMS.items()}
+    forms = FORMS | (HALF if sheets[opening].half else {})
+    placed = {key: Placement.of(sheets, form, names, theme) for key, form in forms.items()}
     layouts = {key: each.layout(sheets[opening]) for key, each in placed.items()}
     words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
     _say_once(words, "shapes")
     layouts = {key: layout | words[key][opening] for key, layout in layouts.items()}
     wide = layouts.pop("")
-    forms = {key: _other(layout, wide) for key, layout in layouts.items()}
-    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=forms)
+    others = {key: _other(layout, wide) for key, layout in layouts.items()}
+    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=others)
     return figure, _frames(words)
 
 
