@@ -81,7 +81,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
     """The axes, with the accuracies at batches of m above them."""
     low, high = result.sizes[0], result.sizes[-1]
     about = text(
-        "{epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
+        "{epochs} epochs, η = {rate} m/{at}, {tested} test cases;<br>"
         "mean of {seeds} seeds, band: lowest to highest",
         tested=result.tested,
         epochs=result.epochs,

@@ -86,12 +86,14 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     first, last = rows.index(key) == 0, rows.index(key) == len(rows) - 1
     x = {"fixedrange": True, "showticklabels": last, "title": text("neuron h") if last else ""}
     y: dict[str, Any] = {"fixedrange": True, "range": [-1, 1], "visible": method is not None}
+    widest = ""
     if method is None:
         x |= {"visible": False}
     else:
         neurons = len(method.before.z)
         sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
         reach = 1.2 * max(map(float, sizes))
+        widest = max(f"−{reach:.0f}", "0.000", key=len)
         x |= {"range": [-0.6, neurons - 0.4], "dtick": max(1, -(-neurons // 5))}
         y |= {"range": [-reach, reach], "nticks": 4, "zeroline": True}
     return Panel(
@@ -101,6 +103,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
         missing(result, key, step),
         high=(ROW, ROW if method else EMPTY),
         share=SHARE,
+        widest=widest,
         aside=beside(result, key, step, theme),
         frame=THEMES[theme].muted if key == result.chosen else "",
     )

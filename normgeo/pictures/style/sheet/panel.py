@@ -15,6 +15,7 @@ SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their
 BAR = 56  # pixels of a bar of colors, with its numbers
 ASIDE = 0.56  # of the width of a panel with words at its right, for these
 WIDEST = 0.4  # of a figure's width, for the labels of an axis: longer ones stand in the panel
+OTHER_FONT = 1.15  # of the width of labels, where a file is opened without the pages' font
 LOWEST = 60  # pixels of a panel that a screen makes low
 
 REFERENCES = "xref", "yref"
@@ -63,7 +64,7 @@ class Panel(NamedTuple):
         return (
             self.left * (not first)
             + tick
-            + max((width(label, SMALL) for label in labels), default=0)
+            + OTHER_FONT * max((width(label, SMALL) for label in labels), default=0)
             + title
         )
 
@@ -115,7 +116,7 @@ class Panel(NamedTuple):
         """Return what of the axis below it depends on its size: words that go on in a new line."""
         drawn: Layout = {key: self.x[key] for key in ("showticklabels", "visible") if key in self.x}
         if self.x.get("title"):
-            room = wide + min(2 * LABEL, self.beside(True, form))
+            room = wide + min(2 * LABEL, self.beside(True, form)) - 2 * EDGE
             drawn["title"] = {"text": _broken(self.x["title"], SIZE, room)}
         if "nticks" in self.x:
             drawn["nticks"] = max(2, min(self.x["nticks"], int(wide / LABEL)))
