@@ -25,6 +25,8 @@ PACKAGES = (
     ("normgeo.claims", "normgeo.recordings", "normgeo.layers"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.measured",),
+    ("normgeo.torch", "normgeo.jax", "normgeo.keras"),
+    ("normgeo.callbacks",),
     ("normgeo.pictures",),
     ("normgeo.ui", "normgeo.cli"),
     ("normgeo.__main__", "pages", "app"),
@@ -49,6 +51,12 @@ HOMES = {
     "loky": re.compile(r"normgeo\.workers\."),
     "cloudpickle": re.compile(r"normgeo\.workers\."),
     "psutil": re.compile(r"normgeo\.workers\."),
+    "torch": re.compile(r"normgeo\.(torch|keras)\."),
+    "jax": re.compile(r"normgeo\.(jax|keras)\."),
+    "optax": re.compile(r"normgeo\.jax\."),
+    "keras": re.compile(r"normgeo\.(keras|callbacks)\."),
+    "transformers": re.compile(r"normgeo\.callbacks\."),
+    "pytorch_lightning": re.compile(r"normgeo\.callbacks\."),
 }
 ONLY_INSIDE_FUNCTIONS = {
     "sklearn",
@@ -58,6 +66,9 @@ ONLY_INSIDE_FUNCTIONS = {
     "kaleido",
     "safetensors",
     "pyarrow",
+    "torch",
+    "jax",
+    "optax",
 }
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from errno import ENOSPC
-from types import TracebackType
-from typing import IO, Any, Self, final
+from typing import IO, Any, final
 
 import numpy as np
 
 from normgeo.base.arguments import entry_of, file_path, flag, real_number, shown, whole_number
 from normgeo.base.arrays import Array
+from normgeo.base.closable import Closable
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
@@ -30,7 +30,7 @@ Numbers = float | Mapping[str, float]
 
 
 @final
-class Recorder:
+class Recorder(Closable):
     """Writes norm, angular update and gradient length of each block of weights to a file.
 
     It keeps the weights of one step, holds the file open and writes a record at a time, so that
@@ -161,17 +161,6 @@ class Recorder:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _open(self) -> None:
         """Open the file for this recorder alone; go on after what is in it."""
