@@ -39,7 +39,8 @@ def measure(model: Any, batch: Any, **options: Any) -> MeasuredTable:
     batches = options.pop("inputs", [batch])
     with torch.no_grad(), torch.random.fork_rng():
         parameters = {name: one.detach() for name, one in parameters_of(inside).items()}
-        return measure_function(function_of(inside), parameters, batches, **options)
+        given = {"neurons": neurons_of(inside), "embeddings": embeddings_of(inside), **options}
+        return measure_function(function_of(inside), parameters, batches, **given)
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
@@ -53,6 +54,26 @@ def parameters_of(model: Any) -> dict[str, Any]:
             )
         )
     return {plain_name(name): parameter for name, parameter in named()}
+
+
+def neurons_of(model: Any) -> dict[str, int]:
+    """Return the weights whose neurons are along the last axis: of the Conv1D of transformers."""
+    return {
+        plain_name(f"{name}.weight"): -1
+        for name, module in model.named_modules()
+        if type(module).__name__ == "Conv1D" and hasattr(module, "nf")
+    }
+
+
+def embeddings_of(model: Any) -> list[str]:
+    """Return the weights whose rows are picked."""
+    import torch
+
+    return [
+        plain_name(f"{name}.weight")
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Embedding | torch.nn.EmbeddingBag)
+    ]
 
 
 def unwrapped(model: Any) -> Any:
@@ -83,7 +104,11 @@ def function_of(model: Any) -> Any:
     """Return (parameters, batch) → outputs of a module."""
     import torch
 
-    names = {plain_name(name): name for name, _ in model.named_parameters()}
+    # Each name of a tied parameter: so torch has not to look for them at each call.
+    shared = {id(one): plain_name(name) for name, one in model.named_parameters()}
+    names: dict[str, list[str]] = {name: [] for name in shared.values()}
+    for name, one in model.named_parameters(remove_duplicate=False):
+        names[shared[id(one)]].append(name)
     buffers = {name: buffer.detach() for name, buffer in model.named_buffers()}
 
     def f(parameters: Mapping[str, Any], batch: Any) -> list[Any]:
@@ -91,8 +116,9 @@ def function_of(model: Any) -> Any:
         wide = torch.float64 if kinds == {torch.float64} else None
         # Statistics that the call writes to are copies.
         state = {name: _as(buffer, wide).clone() for name, buffer in buffers.items()}
-        state |= {names[name]: parameter for name, parameter in parameters.items()}
-        answer = torch.func.functional_call(model, state, *_arguments(_as(batch, wide)))
+        state |= {other: one for name, one in parameters.items() for other in names[name]}
+        given = _arguments(_as(batch, wide))
+        answer = torch.func.functional_call(model, state, *given, tie_weights=False)
         return [*_floats(answer)]
 
     return f

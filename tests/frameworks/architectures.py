@@ -43,10 +43,10 @@ def known(truth: str, train: bool = False) -> Any:
 
 
 def drawn(model: nn.Module) -> nn.Module:
-    """Vectors as after some training: gains around 1, others around 0."""
+    """Vectors as after some training, gains around 1; and what begins near 0 larger."""
     with torch.no_grad():
         for parameter in model.parameters():
-            if parameter.ndim == 1:
+            if parameter.ndim == 1 or parameter.abs().max() < 0.1:
                 parameter.add_(0.3 * torch.randn_like(parameter))
     return model
 
@@ -117,8 +117,8 @@ def pre_norm_encoder() -> tuple[Any, Any]:
     .*ln_f.(weight|bias) xxx
     .*c_attn.weight xxxxxx r
     .*c_attn.bias xxx
-    .*attn.c_proj.weight xxixxx s?         # Conv1D: its neurons are along the last axis
-    .*mlp.c_proj.weight xxixxx s?
+    .*attn.c_proj.weight xxixxx c          # Conv1D: its neurons are along the last axis
+    .*mlp.c_proj.weight xxixxx c
     .*c_proj.bias xxi
     .*c_fc.weight xxxxxx r
     .*c_fc.bias xxx
@@ -321,8 +321,8 @@ def resnet18_in_evaluation() -> tuple[Any, Any]:
     .*fc2.(weight) xxxxxx
     .*fc2.bias xxx
     .*gamma xxx
-    stages.1.downsample.1.weight xxxxxx r
-    stages.1.downsample.1.bias xxx
+    stages.\\d.downsample.1.weight xxxxxx sr   # with the gain and the bias of what is added to it
+    stages.\\d.downsample.1.bias xxx
     .*(norm|stem.1|downsample.0).(weight|bias) xxx
     head.fc.weight xxxxxx r
     head.fc.bias xxx
@@ -331,7 +331,7 @@ def resnet18_in_evaluation() -> tuple[Any, Any]:
 def convnext() -> tuple[Any, Any]:
     from timm.models.convnext import ConvNeXt
 
-    model = ConvNeXt(depths=(1, 1), dims=(6, 8), num_classes=5, ls_init_value=0.5)
+    model = ConvNeXt(depths=(1, 1, 1, 1), dims=(6, 8, 10, 12), num_classes=5, ls_init_value=0.5)
     return model, torch.randn(3, 3, 32, 32)
 
 
@@ -377,23 +377,22 @@ def lstm() -> tuple[Any, Any]:
     )
 
 
-MOBILE = """
-    features.0.0.weight iixxxx a
-    .*conv.0.0.weight iixx.x ar?           # a first depthwise one has a single column
-    .*conv.1.weight iixxxx ar
-    .*conv.1.0.weight iixxix ar?           # depthwise: all × δ is one column × δ
-    .*conv.2.weight iixxxx ar
-    features.\\d.0.weight iixxxx ar?
-    .*.(weight|bias) xxx                   # of batch norms, after the convolutions above
-    """
-
-
 @known(
     """
+    features.0.0.weight iixxxx a
+    .*conv.0.0.weight iixx[xi][xi] ar?     # an expansion reads a norm, a first depthwise one has ReLU6
+    .*conv.1.0.weight iixxix a             # depthwise: all × δ is one column × δ
+    features.1.conv.1.weight iixxxx a      # ReLU6 is not homogeneous
+    features.[23].conv.2.weight iixxxx a
+    features.4.0.weight iixxxx ar
+    features.1.conv.2.weight [xi]xx        # a norm whose outputs only convolutions with a norm read
+    features.1.conv.2.bias ---  u          # so that they take its bias off
+    features.[23].conv.3.weight [xi]xx
+    features.[23].conv.3.bias --- u
     classifier.1.weight xxxxxx r?
     classifier.1.bias xxx
-    """
-    + MOBILE,
+    .*.(weight|bias) xxx                   # of the other batch norms
+    """,
     train=True,
 )
 def mobilenet_v2() -> tuple[Any, Any]:
@@ -406,11 +405,16 @@ def mobilenet_v2() -> tuple[Any, Any]:
 @known(
     """
     conv_stem.weight iixxxx a
-    .*se.conv_(reduce|expand).weight xxxxxx
-    .*se.conv_(reduce|expand).bias xxx
-    .*conv_dw.weight iixxix ar?
+    .*conv_dw.weight iixxix a              # depthwise: all × δ is one column × δ
     .*conv_(pw|pwl|head).weight iixxxx ar?
-    classifier.weight xxxxxx r?
+    .*se.conv_reduce.weight xxxxxx r?
+    .*se.conv_expand.weight xxxxxx
+    .*se.conv_(reduce|expand).bias xxx
+    blocks.0.0.bn2.weight xxx
+    blocks.1.0.bn3.weight ixx              # without its bias, which has no say, a gain before a norm
+    blocks.0.0.bn2.bias --- u              # what reads it is a convolution with a norm
+    blocks.1.0.bn3.bias --- u
+    classifier.weight xxxxxx r
     classifier.bias xxx
     .*bn\\d.(weight|bias) xxx
     """,
@@ -424,6 +428,8 @@ def efficientnet() -> tuple[Any, Any]:
         decode_arch_def([["ds_r1_k3_s1_e1_c8_se0.5"], ["ir_r1_k3_s2_e2_c8_se0.5"]]),
         num_classes=5, stem_size=8, num_features=12,
     )  # fmt: skip
+    for block in (model.blocks[0][0], model.blocks[1][0]):
+        nn.init.ones_(block.se.conv_reduce.bias)  # its units are on
     return model, torch.randn(8, 3, 16, 16)
 
 
