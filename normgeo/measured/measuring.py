@@ -78,7 +78,7 @@ def measuring_cost(parameters: Any, *, neurons: Neurons = 0, tries: int = 4) -> 
     return _cost(tensors, tries)
 
 
-def _cost(tensors: Mapping[str, Tensor], tries: int) -> MeasuringCost:
+def _cost(tensors: Mapping[str, Tensor], tries: int, *, widen: bool = True) -> MeasuringCost:
     """What the ways to a verdict take that most tensors go, step by step."""
     lengths = [
         tensor.along(axis)
@@ -95,7 +95,7 @@ def _cost(tensors: Mapping[str, Tensor], tries: int) -> MeasuringCost:
         else:
             passes += 5 + (tensor.values.ndim > 2)  # by columns, a number for each row
     sizes = [tensor.values.size for tensor in tensors.values()]
-    narrow = any(tensor.values.dtype != np.float64 for tensor in tensors.values())
+    narrow = widen and any(tensor.values.dtype != np.float64 for tensor in tensors.values())
     return MeasuringCost(passes, TREES + 8 * ((1 + narrow) * sum(sizes) + 3 * max(sizes)))
 
 
@@ -169,7 +169,7 @@ def measure(
     widen = flag("float64", float64)
     if budget is not None:
         instance_of("budget", budget, Budget)
-    cost = _cost(tensors_of(measurable(parameters), options.neurons), options.tries)
+    cost = _cost(tensors_of(measurable(parameters), options.neurons), options.tries, widen=widen)
     _require(budget, Cost(cost.bytes))
     steps = cost.passes * len(several or (1,))
     with np.errstate(all="ignore"):  # what is beyond floats is told as infinite
