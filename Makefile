@@ -69,6 +69,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 lock:
 	$(COMPILE) requirements.txt -o requirements.lock
 	$(COMPILE) requirements.txt requirements-dev.in requirements-dask.in -c requirements.lock -o requirements-dev.lock
+	# On Linux uv needs to be told of PyTorch's index of builds for the CPU (UV_FIND_LINKS or UV_INDEX).
 	$(COMPILE) requirements-frameworks.in -c requirements.lock -o requirements-frameworks.lock
 
 app-environment:

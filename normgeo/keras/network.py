@@ -27,6 +27,7 @@ def measure(model: Any, batch: Any, *, training: bool = False, **options: Any) -
     given: dict[str, Any] = {"neurons": -1, "inputs": [batch], **options}
     with _without_gradients():
         twins = {False: model, True: _in_double(model)}
+        calls = {wide: _compiled(twin, training) for wide, twin in twins.items()}
         named = {v.path: v.value for v in model.trainable_variables}
 
         def f(variables: Mapping[str, Any], x: Any) -> Any:
@@ -35,10 +36,23 @@ def measure(model: Any, batch: Any, *, training: bool = False, **options: Any) -
             if twin is None:
                 raise TypeError("This model is not made again in double precision.")
             others = [v.value for v in model.non_trainable_variables]
-            values = [*variables.values()]
-            return twin.stateless_call(values, others, x, training=training)[0]
+            return calls[wide]([*variables.values()], others, x)
 
         return measure_function(f, named, **given)
+
+
+def _compiled(model: Any, training: bool) -> Any:
+    """(Trainable values, others, inputs) → outputs, compiled where the backend is JAX."""
+    import keras
+
+    def call(variables: Any, others: Any, x: Any) -> Any:
+        return model.stateless_call(variables, others, x, training=training)[0]
+
+    if keras.backend.backend() != "jax":
+        return call
+    import jax
+
+    return jax.jit(call)
 
 
 def _in_double(model: Any) -> Any:

@@ -1,10 +1,11 @@
 """Real networks, small, each with what is derived of its tensors by hand, beside the derivation.
 
-Signs are those of all × δ, one row × δ, all rows + the same, each row + its own number, one column × δ,
-all columns + the same: "i" for ignored (or but for ε), "x" for not, "-" for nothing to ask. A vector
-has the first three. Vectors are drawn anew, gains around 1 and others around 0, so that nothing holds
-by chance. A line ends with the places: a = after, b = after with its bias, s = after a sum, c = centered,
-r = before (it reads a norm), u = unused; "?" where a place may be told or not.
+Signs are those of all × δ, one row × δ, all rows + the same, each row + its own number, one
+column × δ, all columns + the same: "i" for ignored (or but for ε), "x" for not, "-" for nothing to
+ask. A vector has the first three. Vectors are drawn anew, gains around 1 and others around 0, so
+that nothing holds by chance. A line ends with the places: a = after, b = after with its bias,
+s = after a sum, c = centered, r = before (it reads a norm), u = unused; "?" behind one that may be
+told or not.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,6 @@ from typing import Any
 
 import torch
 from torch import nn
-
-PLAIN, VECTOR = "xxxxxx", "xxx"
-CENTERED, SHIFTED = "xxixxx", "xxi"  # what a layer norm behind takes off: the mean of all rows
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def bert() -> tuple[Any, Any]:
     return BertModel(config), tokens()
 
 
-LLAMA = dict(
+LLAMA = dict(  # noqa: C408 - as it is called with
     vocab_size=11, hidden_size=8, num_hidden_layers=2, num_attention_heads=4, intermediate_size=12,
     num_key_value_heads=2, max_position_embeddings=16, initializer_range=0.4, head_dim=4,
 )  # fmt: skip
@@ -380,7 +378,7 @@ def lstm() -> tuple[Any, Any]:
 @known(
     """
     features.0.0.weight iixxxx a
-    .*conv.0.0.weight iixx[xi][xi] ar?     # an expansion reads a norm, a first depthwise one has ReLU6
+    .*conv.0.0.weight iixx[xi][xi] ar?     # an expansion reads a norm
     .*conv.1.0.weight iixxix a             # depthwise: all × δ is one column × δ
     features.1.conv.1.weight iixxxx a      # ReLU6 is not homogeneous
     features.[23].conv.2.weight iixxxx a
@@ -411,7 +409,7 @@ def mobilenet_v2() -> tuple[Any, Any]:
     .*se.conv_expand.weight xxxxxx
     .*se.conv_(reduce|expand).bias xxx
     blocks.0.0.bn2.weight xxx
-    blocks.1.0.bn3.weight ixx              # without its bias, which has no say, a gain before a norm
+    blocks.1.0.bn3.weight ixx              # its bias has no say: a gain before a norm
     blocks.0.0.bn2.bias --- u              # what reads it is a convolution with a norm
     blocks.1.0.bn3.bias --- u
     classifier.weight xxxxxx r

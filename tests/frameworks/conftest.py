@@ -10,7 +10,6 @@ os.environ["WANDB_MODE"], os.environ["WANDB_SILENT"] = "offline", "true"
 import pytest
 import torch
 
-
 # The plain torchvision has kernels for CUDA alone, which a build of torch for the CPU cannot load.
 # None of them is called here; that these two are declared is all that its import needs.
 torch.set_num_threads(1)  # threads that wait for each other make small networks sixty times slower
@@ -22,5 +21,5 @@ for kernel in ("nms", "qnms"):
 
 @pytest.fixture(autouse=True)
 def seed() -> None:
-    """The same weights in every run."""
+    """Draw the same weights in every run."""
     torch.manual_seed(0)

@@ -138,9 +138,11 @@ def test_wrapped_model_under_autocast(wrap, tmp_path):
     model = network()
     optimizer = OPTIMIZERS["momentum"](model.parameters())
     start, wrapped = begun(model), wrap(model)
-    with normgeo.torch.Recorder.of(wrapped, optimizer, tmp_path / "run", batch=X):
-        with torch.autocast("cpu", torch.bfloat16):
-            seen = trained(wrapped, optimizer)
+    with (
+        normgeo.torch.Recorder.of(wrapped, optimizer, tmp_path / "run", batch=X),
+        torch.autocast("cpu", torch.bfloat16),
+    ):
+        seen = trained(wrapped, optimizer)
     check(tmp_path / "run", start, seen)
 
 
@@ -187,7 +189,11 @@ def test_recording_goes_on(tmp_path):
     recorder = normgeo.torch.Recorder.of(model, optimizer, tmp_path / "run", batch=X)
     trained(model, optimizer, 3)
     recorder.close()
-    again = {"table": recorder.table, "append": True, "names": [*recorder.table.recorder()["blocks"]]}
+    again = {
+        "table": recorder.table,
+        "append": True,
+        "names": [*recorder.table.recorder()["blocks"]],
+    }
     with normgeo.torch.Recorder.of(model, optimizer, tmp_path / "run", **again):
         trained(model, optimizer, 2)
     assert normgeo.read_recording(tmp_path / "run").steps[-1] >= 5
