@@ -17,7 +17,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import ahead, results, url
+from normgeo.ui import ahead, presence, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
@@ -51,6 +51,7 @@ def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
     with marking(code):
         page = _navigation()
+        presence.here()
         token = _INSIDE.set(True)
         try:
             with each_once(), pin.places() as places:
