@@ -39,7 +39,7 @@ PLOTLY = re.compile(r"normgeo\.pictures\.(style(\.|$)|.*_figure$)")
 HOMES = {
     "streamlit": STREAMLIT,
     "plotly": PLOTLY,
-    "kaleido": PLOTLY,
+    "choreographer": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
     "pandas": re.compile(r"normgeo\.(datasets|tables)\."),
     "safetensors": re.compile(r"normgeo\.datasets\."),
@@ -55,7 +55,7 @@ ONLY_INSIDE_FUNCTIONS = {
     "dask",
     "distributed",
     "pandas",
-    "kaleido",
+    "choreographer",
     "safetensors",
     "pyarrow",
 }

@@ -168,7 +168,9 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
     sockets = []
     with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:
         left, back, other = (browser.new_page() for _ in range(3))
-        back.route_web_socket("**/stream*", lambda one: sockets.append((one, one.connect_to_server())))
+        back.route_web_socket(
+            "**/stream*", lambda one: sockets.append((one, one.connect_to_server()))
+        )
         for page, held in ((left, "1000"), (back, "2000")):
             page.goto(f"{url}/?hold=1")
             page.get_by_text(f"{held} bytes").wait_for()
