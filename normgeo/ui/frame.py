@@ -51,7 +51,6 @@ def run() -> None:
     """Show the page that the URL asks for; app.py calls this."""
     with marking(code):
         page = _navigation()
-        presence.here()
         token = _INSIDE.set(True)
         try:
             with each_once(), pin.places() as places:
@@ -86,6 +85,7 @@ def begin(
 
     """
     _require_app()
+    presence.here()
     _open_first(page)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
