@@ -39,13 +39,14 @@ def oldest() -> str:
 def downloads(folder: Path) -> bool:
     """Whether packages can be downloaded here."""
     (smallest,) = (line for line in lines(REQUIRED) if line.startswith("segno"))
-    command = [*PIP, "download", "--quiet", "--no-deps", "--no-cache-dir", "-d", folder, smallest]
+    quiet = ("--quiet", "--no-deps", "--no-cache-dir")
+    command = [*PIP, "download", *quiet, "--dest", str(folder), smallest]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
-def python_of(environment: Path) -> Path:
+def python_of(environment: Path) -> str:
     """The interpreter of an environment."""
-    return environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    return str(environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
 
 
 def install(environment: Path, constraints: Path) -> subprocess.Popen[bytes]:
@@ -53,7 +54,7 @@ def install(environment: Path, constraints: Path) -> subprocess.Popen[bytes]:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     tools = [line for line in lines(TOOLS) if NEEDED.match(line)]
     into = [*PIP, "--python", python_of(environment), "install", "--quiet"]
-    return subprocess.Popen([*into, "-r", REQUIRED, "-c", constraints, *tools])
+    return subprocess.Popen([*into, "-r", str(REQUIRED), "-c", str(constraints), *tools])
 
 
 def main() -> None:
@@ -70,7 +71,7 @@ def main() -> None:
         failed = [which for which, pip in begun.items() if pip.wait() != 0]
         for which in begun.keys() - {*failed}:
             print(f"The {which} versions:", flush=True)
-            pytest = [python_of(folder / which), "-m", "pytest", "-q", "-n", "2"]
+            pytest = [python_of(folder / which), "-m", "pytest", "-n", "2"]
             words = ["--dist", "worksteal", "-p", "no:cacheprovider", *TESTS]
             if subprocess.run([*pytest, *words], cwd=ROOT, check=False).returncode != 0:
                 failed.append(which)
