@@ -15,9 +15,9 @@ import streamlit as st
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
-from normgeo.layers.reading import WEIGHTS
 from normgeo.pictures.your_network.own_run import RUN
 from normgeo.ui import presence
 from normgeo.ui.presence import Presence
