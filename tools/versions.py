@@ -69,7 +69,7 @@ def main() -> None:
             constraints.write_text(bounds, "utf-8")
             begun[which] = install(folder / which, constraints)
         failed = [which for which, pip in begun.items() if pip.wait() != 0]
-        for which in begun.keys() - {*failed}:
+        for which in [one for one in begun if one not in failed]:
             print(f"The {which} versions:", flush=True)
             pytest = [python_of(folder / which), "-m", "pytest", "-n", "2"]
             words = ["--dist", "worksteal", "-p", "no:cacheprovider", *TESTS]
