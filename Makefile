@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Parallel test workers share the cores already.
 test exhaustive core rounding: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test exhaustive check core rounding lint format types docs bench lock app-environment dev-environment browser clean
+.PHONY: run test exhaustive versions check core rounding lint format types docs bench lock app-environment dev-environment browser clean
 
 run: app-environment
 	@echo "Starting the application: the first time after an installation takes longer."
@@ -29,6 +29,10 @@ test: browser
 # What `make test` leaves out.
 exhaustive: browser
 	$(PYTEST) -n $(WORKERS) -m exhaustive
+
+# The oldest and the newest versions that requirements.txt allows.
+versions: browser
+	$(VENV)python -m tools.versions
 
 # For daily work: the whole library without its pages.
 check: lint types core
