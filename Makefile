@@ -11,9 +11,9 @@ VENV := .venv/$(BIN)/
 unexport PYTHONDONTWRITEBYTECODE
 
 # Parallel test workers share the cores already.
-test exhaustive core frameworks: export OPENBLAS_NUM_THREADS ?= 1
+test exhaustive core rounding frameworks: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test exhaustive check core lint format types docs bench lock app-environment dev-environment frameworks frameworks-environment browser clean
+.PHONY: run test exhaustive versions check core rounding lint format types docs bench lock app-environment dev-environment frameworks frameworks-environment browser clean
 
 run: app-environment
 	@echo "Starting the application: the first time after an installation takes longer."
@@ -31,6 +31,10 @@ test: browser
 exhaustive: browser
 	$(PYTEST) -n $(WORKERS) -m exhaustive
 
+# The oldest and the newest versions that requirements.txt allows.
+versions: browser
+	$(VENV)python -m tools.versions
+
 # The adapters with the real torch, transformers, timm, jax, flax, keras and Lightning. Nothing is downloaded by the tests.
 FRAMEWORKS := .venv-frameworks
 frameworks: export HF_HUB_OFFLINE := 1
@@ -44,6 +48,11 @@ check: lint types core
 PAGES := $(addprefix --ignore=tests/,browser pages pictures cli docs contributing test_packaging.py)
 core: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
+
+# What computes with numbers that a processor rounds: `.ci/run` runs it under other kernels.
+NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets workers) --ignore-glob=tests/test_*
+rounding: dev-environment
+	$(PYTEST) -n auto -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
 
 lint: dev-environment
 	$(VENV)python -m ruff check .
