@@ -4,6 +4,7 @@ Letters, here and in every module: N cases, D features, H neurons, P parameters;
 weights W (H, D), bias b (H,), gain g (H,); summed inputs A = X Wᵀ (N, H).
 """
 
+from importlib import import_module
 from typing import Any
 from warnings import warn
 
@@ -201,7 +202,13 @@ _RENAMED = {
 """Names of version 0.1 → what they are now; they go with the next version."""
 
 
+_FRAMEWORKS = {"callbacks", "jax", "keras", "torch"}
+"""Packages for frameworks, imported where they are first named."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _FRAMEWORKS:
+        return import_module(f"normgeo.{name}")
     if name not in _RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     now = _RENAMED[name]

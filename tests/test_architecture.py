@@ -28,6 +28,8 @@ PACKAGES = (
     ("normgeo.claims", "normgeo.recordings", "normgeo.checkpoints"),
     ("normgeo.tables", "normgeo.settings"),
     ("normgeo.measured",),
+    ("normgeo.torch", "normgeo.jax", "normgeo.keras"),
+    ("normgeo.callbacks",),
     ("normgeo.pictures",),
     ("normgeo.ui", "normgeo.cli"),
     ("normgeo.__main__", "pages", "app"),
@@ -52,6 +54,12 @@ HOMES = {
     "loky": re.compile(r"normgeo\.workers\."),
     "cloudpickle": re.compile(r"normgeo\.workers\."),
     "psutil": re.compile(r"normgeo\.workers\."),
+    "torch": re.compile(r"normgeo\.(torch|keras)\."),
+    "jax": re.compile(r"normgeo\.(jax|keras)\."),
+    "optax": re.compile(r"normgeo\.jax\."),
+    "keras": re.compile(r"normgeo\.(keras|callbacks)\."),
+    "transformers": re.compile(r"normgeo\.callbacks\."),
+    "pytorch_lightning": re.compile(r"normgeo\.callbacks\."),
 }
 ONLY_INSIDE_FUNCTIONS = {
     "sklearn",
@@ -61,6 +69,9 @@ ONLY_INSIDE_FUNCTIONS = {
     "choreographer",
     "safetensors",
     "pyarrow",
+    "torch",
+    "jax",
+    "optax",
 }
 
 # What other packages document. Anything else of them may change with any release.

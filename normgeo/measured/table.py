@@ -15,6 +15,7 @@ from normgeo.measured.changes import CHANGES
 from normgeo.measured.groups import Groups, groups_of
 from normgeo.measured.judging import FEW, WORDS
 from normgeo.measured.notes import UNTRIED, notes_on
+from normgeo.measured.parameters import Neurons
 from normgeo.measured.roles import ROLES
 from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Trade
@@ -41,10 +42,11 @@ LONG = 10.0
 class Options:
     """What a measurement was asked for, as in `measure`."""
 
-    neurons: int = 0
+    neurons: Neurons = 0
     tries: int = 4
     seed: int = 0
     negative: bool = False
+    embeddings: tuple[str, ...] = ()
 
 
 @final
@@ -95,8 +97,9 @@ class MeasuredTable:
                 found.append("after_sum")
             elif measured.ignores("all_plus"):
                 found.append("centered")
-            # Of an embedding, whose rows are no neurons, this would be a shift after it.
-            centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not found)
+            # Of an embedding, whose rows are no neurons, this is a shift after it.
+            picked = name in self.options.embeddings or bool(found)
+            centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not picked)
             if centered or self._reads_a_gain(name):
                 found.append("before")
         return tuple(found)
@@ -113,7 +116,7 @@ class MeasuredTable:
         """Return the vectors that are one block with a weight: it is ignored with them only."""
         for trade in self.trades:
             others = tuple(other for other in trade.names if other != name)
-            alone = all(self.roles[other] != "matrix" for other in others)
+            alone = all(self.roles[other] == "vector" for other in others)
             if trade.is_joint and name in trade.names and alone:
                 return others
         return ()
