@@ -10,8 +10,9 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give
+from normgeo.cli.output import add_output, format_of, give
 from normgeo.cli.progress import Bar
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {

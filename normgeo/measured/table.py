@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 import numpy as np
 
+from normgeo.base.arguments import file_path
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.base.writing import write_bytes
 from normgeo.measured.changes import CHANGES
+from normgeo.measured.described import describe, describe_trade
 from normgeo.measured.groups import Groups, groups_of
 from normgeo.measured.judging import FEW, WORDS
 from normgeo.measured.notes import UNTRIED, notes_on
 from normgeo.measured.roles import ROLES
 from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Trade
+from normgeo.tables.files import FILES, as_file
 from normgeo.tables.formats import render
 from normgeo.tables.printed import fragment
 from normgeo.tables.table import Table
@@ -31,6 +37,9 @@ PLACES = {
     "unused": text("unused"),
 }
 """Where a norm stands to a weight, as far as measuring shows it."""
+
+KIND = "measured table 1"
+"""What a saved table says of itself: a later version may know more."""
 
 LONG = 10.0
 """Times the median norm of a tensor's rows: one that is longer hardly turns."""
@@ -248,9 +257,67 @@ class MeasuredTable:
         return (" · ".join(f"{sign} {word}" for sign, word in WORDS.items()), *said, UNTRIED)
 
     def render(self, format: str = "text") -> str:
-        """Return the table as "text", "markdown" or "latex", or its records as "csv" or "json"."""
-        table = self.records() if format in {"csv", "json"} else self.table()
-        return render(table, format)
+        """Return the table as "text", "markdown" or "latex", its records as "csv", all as "json".
+
+        The JSON is what `save` writes and `read_measured` reads.
+        """
+        if format == "json":
+            return self._saved()
+        return render(self.records() if format == "csv" else self.table(), format)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, whole or not at all.
+
+        Args:
+            path: .json, which `read_measured`, `resume` and the page *Your network* take, whole or in
+                part; .csv, a row for each tensor and change; or .html, .md or .tex to read.
+
+        Raises:
+            ValueError: another kind of file. OSError: one that can't be written.
+
+        """
+        target = file_path("path", path)
+        kind = target.suffix.lower().removeprefix(".")
+        if kind not in FILES:
+            raise Refusal(
+                text(
+                    "A measured table is saved as one of {kinds}; got {path!s}.",
+                    kinds=", ".join(f".{known}" for known in FILES),
+                    path=target,
+                )
+            )
+        write_bytes(self.content(kind), target)
+
+    def content(self, kind: str) -> bytes:
+        """Return what a file of a kind, of FILES, holds; groups for weight decay where known."""
+        if kind == "json":
+            return self._saved().encode()
+        if kind == "csv":
+            return as_file(kind, self.records())
+        return as_file(kind, self.table(), *([self.groups().table()] if self.complete else []))
+
+    def _saved(self) -> str:
+        """All of it as JSON, a tensor a line."""
+        told = {
+            "normgeo": KIND,
+            "complete": self.complete,
+            "kinds": [*self.kinds],
+            "calls": self.calls,
+            "rounding": self.rounding,
+            "length": self.length,
+            "options": asdict(self.options),
+            "names": [*self.names],
+            "roles": dict(self.roles),
+        }
+        lists = {
+            "trades": [describe_trade(trade) for trade in self.trades],
+            "tensors": [describe(one) for one in self.tensors.values()],
+        }
+        lines = [f"{_json(key)}: {_json(value)}" for key, value in told.items()]
+        for key, members in lists.items():
+            written = ",\n".join(map(_json, members))
+            lines.append(f"{_json(key)}: [\n{written}\n]" if members else f"{_json(key)}: []")
+        return "{" + ",\n".join(lines) + "}\n"
 
     def to_frame(self) -> Any:
         """Return the records as a data frame of pandas."""
@@ -265,3 +332,8 @@ class MeasuredTable:
     def __repr__(self) -> str:
         done = text("complete") if self.complete else text("in part")
         return f"<MeasuredTable: {len(self.tensors)} tensors, {self.calls} forward passes, {done}>"
+
+
+def _json(value: object) -> str:
+    """Plain values on one line, in ASCII, which any editor and terminal shows as it is."""
+    return json.dumps(value, allow_nan=False)
