@@ -269,8 +269,8 @@ class MeasuredTable:
         """Write the table to a file, whole or not at all.
 
         Args:
-            path: .json, which `read_measured`, `resume` and the page *Your network* take, whole or in
-                part; .csv, a row for each tensor and change; or .html, .md or .tex to read.
+            path: .json, which `read_measured` and the page *Your network* read, whole or in part;
+                .csv, a row for each tensor and change; or .html, .md or .tex.
 
         Raises:
             ValueError: another kind of file. OSError: one that can't be written.
