@@ -50,7 +50,7 @@ from normgeo.layers.place import PLACES
 from normgeo.layers.report import LayerReport, layer_report
 from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.measured.measuring import MeasuringCost, measure, measuring_cost
-from normgeo.measured.saved import read_measured
+from normgeo.measured.saved.reading import read_measured
 from normgeo.measured.table import MeasuredTable
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import Fit, fit

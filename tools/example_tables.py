@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from normgeo.measured.examples import EXAMPLES
 from normgeo.measured.measuring import measure
+from normgeo.measured.saved.examples import EXAMPLES
 from normgeo.measured.table import MeasuredTable
 from tools.numpy_layers import (
     attend,
@@ -28,6 +28,7 @@ from tools.numpy_layers import (
 )
 
 Arrays = dict[str, np.ndarray]
+Shapes = dict[str, tuple[int, ...] | int]
 Network = tuple[Callable[[Arrays], Any], Arrays]
 
 EPS = 1e-5
@@ -51,8 +52,8 @@ def drawn(**shapes: tuple[int, ...] | int) -> Arrays:
     return found
 
 
-def _block(name: str) -> dict[str, tuple[int, ...] | int]:
-    shapes: dict[str, tuple[int, ...] | int] = {}
+def _block(name: str) -> Shapes:
+    shapes: Shapes = {}
     for part, rows, columns in (
         *((f"attn.{letter}_proj", WIDTH, WIDTH) for letter in "qkvo"),
         *(("mlp.up", 4 * WIDTH, WIDTH), ("mlp.down", WIDTH, 4 * WIDTH)),
@@ -116,9 +117,13 @@ def post_norm() -> Network:
 def decoder() -> Network:
     """Of one block: two heads of queries share one of keys and values."""
     size, hidden = WIDTH // 4, 2 * WIDTH
-    shapes: dict[str, tuple[int, ...] | int] = {"embed_tokens.weight": (VOCABULARY, WIDTH)}
+    shapes: Shapes = {"embed_tokens.weight": (VOCABULARY, WIDTH)}
     for i in range(BLOCKS):
-        of = {"input_norm": WIDTH, "attn.q_proj": (4 * size, WIDTH), "attn.k_proj": (8, WIDTH)}
+        of: Shapes = {
+            "input_norm": WIDTH,
+            "attn.q_proj": (4 * size, WIDTH),
+            "attn.k_proj": (8, WIDTH),
+        }
         of |= {"attn.v_proj": (8, WIDTH), "attn.q_norm": size, "attn.k_norm": size}
         of |= {"attn.o_proj": (WIDTH, 4 * size), "post_norm": WIDTH}
         of |= {"mlp.gate_proj": (hidden, WIDTH), "mlp.up_proj": (hidden, WIDTH)}
@@ -152,7 +157,7 @@ def decoder() -> Network:
 
 def resnet_18() -> Network:
     """Four stages of two blocks of two convolutions, with training-mode batch statistics."""
-    shapes: dict[str, tuple[int, ...] | int] = {"conv1.weight": (CHANNELS, 3, 3, 3)}
+    shapes: Shapes = {"conv1.weight": (CHANNELS, 3, 3, 3)}
 
     def normed(name: str, channels: int) -> None:
         shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = channels

@@ -19,7 +19,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import add_output, format_of, give, program
 from normgeo.cli.progress import Bar
-from normgeo.measured.examples import EXAMPLES
+from normgeo.measured.saved.examples import EXAMPLES
 from normgeo.measured.table import MeasuredTable
 from normgeo.tables.files import FILES
 from normgeo.tables.formats import FORMATS
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
             read or written. KeyboardInterrupt: it was stopped, after what there is was written.
 
     """
-    from normgeo.measured.saved import read_measured
+    from normgeo.measured.saved.reading import read_measured
 
     format_of(options)  # a file that can't be written is refused before a long measurement
     target = options.target

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,27 +15,18 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
 from normgeo.measured.changes import CHANGES
-from normgeo.measured.described import describe, describe_trade
 from normgeo.measured.groups import Groups, groups_of
 from normgeo.measured.judging import FEW, WORDS
 from normgeo.measured.notes import UNTRIED, notes_on
+from normgeo.measured.places import PLACES, STYLES, blocks_of
 from normgeo.measured.roles import ROLES
+from normgeo.measured.saved.described import by_line, describe, describe_trade
 from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Trade
 from normgeo.tables.files import FILES, as_file
 from normgeo.tables.formats import render
 from normgeo.tables.printed import fragment
 from normgeo.tables.table import Table
-
-PLACES = {
-    "after": text("after"),
-    "after_with_bias": text("after, with its bias"),
-    "after_sum": text("after a sum"),
-    "centered": text("a mean comes off"),
-    "before": text("before"),
-    "unused": text("unused"),
-}
-"""Where a norm stands to a weight, as far as measuring shows it."""
 
 KIND = "measured table 1"
 """What a saved table says of itself: a later version may know more."""
@@ -110,6 +100,12 @@ class MeasuredTable:
                 found.append("before")
         return tuple(found)
 
+    @property
+    def blocks(self) -> Mapping[str, str]:
+        """Blocks of two weights and more, by the names in them → how they are normed, of STYLES."""
+        weights = (name for name, role in self.roles.items() if role == "matrix")
+        return blocks_of({name: self.place(name) for name in weights})
+
     def _reads_a_gain(self, name: str) -> bool:
         return any(
             any(part.name == name and part.along == "columns" for part in trade.parts)
@@ -142,7 +138,9 @@ class MeasuredTable:
             return text("η/‖(W, b)‖², together with {biases!s}", biases=", ".join(biases))
         for trade in self.trades:
             if trade.is_joint and name in trade.names:
-                return text("η over the squared length of all of {trade}", trade=trade)
+                return text(
+                    "η over the squared length of what is scaled together: {trade}", trade=trade
+                )
         return text("η: no norm takes its length off")
 
     def frozen(self, name: str) -> tuple[int, ...]:
@@ -244,6 +242,10 @@ class MeasuredTable:
             ),
             *(text("Ignored together: {trade}.", trade=trade) for trade in self.trades),
         ]
+        for style, words in STYLES.items():
+            blocks = [block for block, of in self.blocks.items() if of == style]
+            if style and blocks:
+                said.append(text("{blocks!s}: {words}.", blocks=", ".join(blocks), words=words))
         for name, one in self.tensors.items():
             said += notes_on(one, self.frozen(name))
         if not self.complete:
@@ -297,7 +299,6 @@ class MeasuredTable:
         return as_file(kind, self.table(), *([self.groups().table()] if self.complete else []))
 
     def _saved(self) -> str:
-        """All of it as JSON, a tensor a line."""
         told = {
             "normgeo": KIND,
             "complete": self.complete,
@@ -309,15 +310,9 @@ class MeasuredTable:
             "names": [*self.names],
             "roles": dict(self.roles),
         }
-        lists = {
-            "trades": [describe_trade(trade) for trade in self.trades],
-            "tensors": [describe(one) for one in self.tensors.values()],
-        }
-        lines = [f"{_json(key)}: {_json(value)}" for key, value in told.items()]
-        for key, members in lists.items():
-            written = ",\n".join(map(_json, members))
-            lines.append(f"{_json(key)}: [\n{written}\n]" if members else f"{_json(key)}: []")
-        return "{" + ",\n".join(lines) + "}\n"
+        trades = [describe_trade(trade) for trade in self.trades]
+        tensors = [describe(one) for one in self.tensors.values()]
+        return by_line(told, trades=trades, tensors=tensors)
 
     def to_frame(self) -> Any:
         """Return the records as a data frame of pandas."""
@@ -332,8 +327,3 @@ class MeasuredTable:
     def __repr__(self) -> str:
         done = text("complete") if self.complete else text("in part")
         return f"<MeasuredTable: {len(self.tensors)} tensors, {self.calls} forward passes, {done}>"
-
-
-def _json(value: object) -> str:
-    """Plain values on one line, in ASCII, which any editor and terminal shows as it is."""
-    return json.dumps(value, allow_nan=False)

@@ -8,7 +8,7 @@ import pytest
 
 import normgeo
 from normgeo.__main__ import main
-from normgeo.measured.examples import EXAMPLES
+from normgeo.measured.saved.examples import EXAMPLES
 
 Captured = pytest.CaptureFixture[str]
 

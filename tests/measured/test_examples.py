@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import normgeo
-from normgeo.measured.examples import EXAMPLES, example_table
+from normgeo.measured.saved.examples import EXAMPLES, example_table
 from tests.refused import says
 from tools.example_tables import NETWORKS, table
 

@@ -9,7 +9,7 @@ import pytest
 
 import normgeo
 from normgeo.base.progress import Stop
-from normgeo.measured.saved import LARGEST, is_measured
+from normgeo.measured.saved.reading import LARGEST, is_measured
 from tests.measured.networks import NETWORKS
 from tests.refused import says
 

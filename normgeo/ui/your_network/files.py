@@ -20,6 +20,7 @@ from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
 from normgeo.layers.reading import WEIGHTS
+from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
 
 ONE = 50 * MEGABYTE
@@ -44,7 +45,7 @@ class Files:
 
     Attributes:
         uploaded: by what they are for. changes: how often these changed.
-        left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
+        left: of WEIGHTS, RUN and NETWORK, where what ships is looked at though another is open.
         session: whose these are. closing: what Streamlit holds of the uploads.
         gone: since when nobody has been seen at the session; None while somebody is.
 
@@ -75,7 +76,7 @@ class Files:
         return bool(self.uploaded.get(what))
 
     def _opened(self, what: str) -> list[Path]:
-        of = RUN if what == RUN else WEIGHTS
+        of = what if what in (RUN, NETWORK) else WEIGHTS
         if of in self.left or self.uploads(of):
             return []
         return [*opened().files.get(what, ())]

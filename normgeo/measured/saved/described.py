@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite, prod
 from typing import Any
@@ -89,6 +90,26 @@ def trade_from(told: Mapping[str, Any], names: Iterable[str]) -> Trade:
         parts.append(Part(name, along, _whole(power, -99, 99)))
     verdict = _verdict_of(*told["verdict"])
     return Trade(tuple(parts), verdict, _whole(told["count"], 1), _truth(told["shift"]))
+
+
+def by_line(told: Mapping[str, object], **lists: Iterable[object]) -> str:
+    """Return plain values as JSON in ASCII: a line for each, and for each entry of some lists.
+
+    >>> print(by_line({"a": 1}, b=[2, 3]), end="")
+    {"a": 1,
+    "b": [
+    2,
+    3]}
+
+    """
+
+    def written(value: object) -> str:
+        return json.dumps(value, allow_nan=False)
+
+    lines = [f"{written(key)}: {written(value)}" for key, value in told.items()]
+    for key, entries in lists.items():
+        lines.append(f"{written(key)}: [\n" + ",\n".join(map(written, entries)) + "]")
+    return "{" + ",\n".join(lines) + "}\n"
 
 
 def role_from(told: object) -> str:

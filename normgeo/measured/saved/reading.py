@@ -12,7 +12,7 @@ from normgeo.base.arguments import file_path, flag, seed_number, whole_number
 from normgeo.base.budget import memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.measured.described import role_from, tensor_from, trade_from
+from normgeo.measured.saved.described import role_from, tensor_from, trade_from
 from normgeo.measured.table import KIND, MeasuredTable, Options
 
 LARGEST = 100 * 10**6
