@@ -91,11 +91,11 @@ function body(data, starts, pick) {
       }
       return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
-    const head = make("th", { scope: "row" }, make("span", { title: row.title }, row.label));
-    if (row.drawing) {
-      head.prepend(drawing(row.drawing));
-    }
-    const line = make("tr", { class: row.drawing ? "drawn" : "" }, head, ...cells);
+    const name = row.drawing
+      ? make("div", { class: "named" }, drawing(row.drawing),
+             make("span", { title: row.title }, row.label))
+      : row.label;
+    const line = make("tr", {}, make("th", { scope: "row" }, name), ...cells);
     return row.over ? [over(row.over, row.cells.length), line] : [line];
   });
   return make("tbody", {}, ...rows);

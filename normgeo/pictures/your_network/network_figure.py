@@ -43,8 +43,7 @@ def figure(result: Network, theme: str) -> go.Figure:
         shapes=[level(low, result.rounding, blend(look.paper, look.muted, 0.18))],
         high=(300, 260),
     )
-    words = told(theme, *result.said[:1]) if result.said else told(theme, result.title)
-    bands = [Band([f"<b>{result.headline}</b>"], size=20), words]
+    bands = [Band([f"<b>{result.headline}</b>"], size=20), told(theme, result.title)]
     return Sheet(bands, rows=[[panel]]).on([*_marks(result, theme)], theme)
 
 
@@ -55,8 +54,7 @@ def _marks(result: Network, theme: str) -> Iterator[go.Scatter]:
         if places:
             yield _scatter(result, places, str(word), theme, sign)
     if result.names and result.verdicts[result.tensor] is not None:
-        ring = _scatter(result, [result.tensor], str(text("selected")), theme, "ring")
-        yield ring
+        yield _scatter(result, [result.tensor], str(text("selected")), theme, "ring")
 
 
 def _scatter(result: Network, places: list[int], name: str, theme: str, sign: str) -> go.Scatter:

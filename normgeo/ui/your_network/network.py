@@ -26,6 +26,7 @@ from normgeo.ui.tabs import Tabs, points, tabs
 from normgeo.ui.your_network import exports, uploads
 from normgeo.ui.your_network.own_network import OwnNetwork, held
 from normgeo.ui.your_network.place_drawings import drawing
+from normgeo.ui.your_network.sortable import sortable
 
 PICTURE = "measured_network"
 SHOWN = 400  # tensors of a table on a page: each has six buttons
@@ -185,12 +186,7 @@ def decay(settings: Settings, drawn: Network) -> None:
     """Draw the parameter groups for weight decay."""
     with Explained():
         table = drawn.table.groups().table()
-        st.table(
-            {
-                str(title): [str(row[i]) for row in table.rows]
-                for i, title in enumerate(table.columns)
-            }
-        )
+        sortable(table, "groups_table")
         with st.container(horizontal=True, key="export_groups"):
             for kind in FILES:
                 made = partial(as_file, kind, table)
