@@ -109,6 +109,7 @@ def _open(options: argparse.Namespace) -> list[str]:
     """Look into files of a layer or of a run, pass them on, and return their names."""
     from normgeo.checkpoints.checkpoint import Checkpoint
     from normgeo.checkpoints.reading import read_layer
+    from normgeo.datasets.model_folders import resolved
     from normgeo.datasets.opened import pass_on
     from normgeo.datasets.tensor_files import list_tensors
     from normgeo.measured.saved.reading import is_measured, read_measured
@@ -118,7 +119,7 @@ def _open(options: argparse.Namespace) -> list[str]:
     extra = {name: path for name in EXTRA if (path := getattr(options, name)) is not None}
     runs = [path for path in options.files if is_recording(path)]
     tables = [path for path in options.files if is_measured(path)]
-    weights = [path for path in options.files if path not in (*runs, *tables)]
+    weights = resolved(path for path in options.files if path not in (*runs, *tables))
     if len(runs) > 1:
         raise Refusal(text("Give one recording; got {count}.", count=len(runs)))
     if len(tables) > 1:
@@ -133,7 +134,7 @@ def _open(options: argparse.Namespace) -> list[str]:
             raise Refusal(text("Give the file of the layer's weights too."))
         pass_on(files)
         return [path.name for path in (*runs, *tables)]
-    found = Checkpoint.of(weights)
+    found = Checkpoint.of([*weights])
     for path in extra.values():
         list_tensors(path)
     if options.layer is not None or len(found.proposals) == 1:

@@ -65,7 +65,7 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text(".safetensors, .npz, .npy or .csv; never pickles")),
+        help=str(text(".safetensors, .npz, .npy, .csv, or a model's folder; no code in them runs")),
     )
     parser.add_argument(
         "--example", metavar="NAME", help=str(text("a layer that ships: batch, layer or pre_norm"))

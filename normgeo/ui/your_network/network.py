@@ -156,7 +156,7 @@ def content(drawn: Network, names: tuple[str, ...]) -> dict[str, Any]:
             {"label": str(text("rows: neurons")), "span": 4},
             {"label": str(text("columns")), "span": 2},
         ],
-        "columns": [{"label": str(title), "title": ""} for title in CHANGES.values()],
+        "columns": [{"label": str(title), "title": str(title)} for title in CHANGES.values()],
         "rows": rows,
     }
 
