@@ -292,8 +292,8 @@ class Settings:
         None, Open(Whole(0, 10**6)), text("block of the run"), help=text("Counted from 0.")
     )
     subject: str = _setting(
-        "layer",
-        Choice({"layer": text("one layer"), "network": text("a whole network")}),
+        "one_layer",
+        Choice({"one_layer": text("one layer"), "network": text("a whole network")}),
         text("look at"),
     )
     network: str = _setting(

@@ -81,7 +81,7 @@ def _shards(index: Path) -> list[Path]:
     if not names or len(names) > MOST_SHARDS:
         raise Refusal(
             text(
-                "An index has a `weight_map`, tensor → one of up to {most} files; {path!s} has none.",
+                "An index maps tensors to files, `weight_map`, up to {most}; {path!s} has none.",
                 most=MOST_SHARDS,
                 path=index,
             )
