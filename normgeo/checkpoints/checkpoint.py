@@ -10,10 +10,10 @@ from typing import final
 from normgeo.base.arguments import instance_of
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.checkpoints.families import conventions_of
 from normgeo.checkpoints.modules import LEAST_AXES, ROLES, Module, modules, why_left_out
 from normgeo.checkpoints.pairing import Norms
 from normgeo.checkpoints.proposal import Proposal, proposals_of, with_sharing
+from normgeo.checkpoints.written.families import conventions_of
 from normgeo.datasets.model_folders import configuration, resolved
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import Files, list_tensors

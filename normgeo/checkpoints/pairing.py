@@ -16,9 +16,9 @@ from typing import NamedTuple, final
 from normgeo.base.arguments import digits
 from normgeo.base.text import text
 from normgeo.checkpoints.basis import NAMES, TENSORS, UNKNOWN
-from normgeo.checkpoints.blocks_by_name import Blocks
-from normgeo.checkpoints.conventions import CONVENTIONS, Convention
 from normgeo.checkpoints.modules import Module
+from normgeo.checkpoints.written.blocks_by_name import Blocks
+from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention
 from normgeo.datasets.tensor import Tensor
 from normgeo.normalizers.named import GRID
 from normgeo.normalizers.normalizer import Normalizer

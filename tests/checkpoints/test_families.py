@@ -8,8 +8,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from normgeo.checkpoints.checkpoint import Checkpoint
-from normgeo.checkpoints.conventions import CONVENTIONS
-from normgeo.checkpoints.families import FAMILIES, conventions_of
+from normgeo.checkpoints.written.conventions import CONVENTIONS
+from normgeo.checkpoints.written.families import FAMILIES, conventions_of
 
 WRITTEN = {str(one.networks) for one in CONVENTIONS}
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, final
 
-from normgeo.checkpoints.conventions import CONVENTIONS, Convention, matcher
 from normgeo.checkpoints.modules import Module, role_of
+from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention, matcher
 from normgeo.datasets.tensor import Tensor
 
 _NUMBER = re.compile(r"\d+|(encoder_layer|encoderblock|encoderdecoderblock)_\d+")

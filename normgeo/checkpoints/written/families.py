@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from normgeo.base.text import text
-from normgeo.checkpoints.conventions import CONVENTIONS, Convention
+from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention
 
 LLAMA = "Llama, Mistral, Qwen"
 
