@@ -101,7 +101,7 @@ def test_index_names_nothing_outside_its_folder(folder: Path, name: str) -> None
 def test_index_without_a_map_is_refused(folder: Path, places: object) -> None:
     write(folder, {"weight_map": places})
     assert refused(folder) == (
-        f"An index has a `weight_map`, tensor → one of up to 2000 files; {folder / INDEX} has none."
+        f"An index maps tensors to files, `weight_map`, up to 2000; {folder / INDEX} has none."
     )
 
 
