@@ -17,7 +17,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import ahead, results, url
+from normgeo.ui import ahead, presence, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
@@ -85,6 +85,7 @@ def begin(
 
     """
     _require_app()
+    presence.here()
     _open_first(page)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
