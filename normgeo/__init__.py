@@ -40,6 +40,7 @@ from normgeo.invariance.smallest_witness import smallest_witness
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.invariance.witness import Witness
 from normgeo.measured.measuring import MeasuringCost, measure, measuring_cost
+from normgeo.measured.saved.reading import read_measured
 from normgeo.measured.table import MeasuredTable
 from normgeo.models.families import FAMILIES
 from normgeo.models.fitting import Fit, fit
@@ -191,6 +192,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "MeasuringCost",
     "measure",
     "measuring_cost",
+    "read_measured",
 ]
 
 _RENAMED = {

@@ -13,6 +13,8 @@ from normgeo.base.text import text
 from normgeo.checkpoints.modules import LEAST_AXES, ROLES, Module, modules, why_left_out
 from normgeo.checkpoints.pairing import Norms
 from normgeo.checkpoints.proposal import Proposal, proposals_of, with_sharing
+from normgeo.checkpoints.written.families import conventions_of
+from normgeo.datasets.model_folders import configuration, resolved
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import Files, list_tensors
 from normgeo.normalizers.normalizer import Normalizer
@@ -70,7 +72,8 @@ class Checkpoint:
         """Look into files, and propose layers.
 
         Args:
-            files: one or more paths. roles: corrections, tensor → a word of ROLES.
+            files: one or more paths, of files or of folders of models; config.json says the family
+                of the network and its ε. roles: corrections, tensor → a word of ROLES.
             norm: the path of the one whose gain and statistics are meant, "" for none.
             place, normalizer, groups, eps: of it.
             one_plus: whether its gain is 1 and what the file has, as Gemma's. All of these correct
@@ -82,11 +85,14 @@ class Checkpoint:
 
         """
         tensors = list_tensors(files)
+        given = files if isinstance(files, list | tuple) else [files]
+        said = configuration(resolved(given))
+        eps = said.eps if eps is None else eps
         corrected = _checked_roles({} if roles is None else roles, tensors)
         if not corrected and sum(len(t.shape) == 2 for t in tensors) == len(tensors) == 1:
             corrected = {tensors[0].name: "weight"}  # a file of one matrix
         found = modules(tensors, corrected)
-        norms, of_norm = Norms.of(found, tensors), _norm(norm, found)
+        norms, of_norm = Norms.of(found, tensors, conventions_of(said.family)), _norm(norm, found)
         proposals = [
             proposal.corrected(of_norm, place, normalizer, groups, eps, one_plus)
             for module in found.values()

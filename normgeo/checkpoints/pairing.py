@@ -8,7 +8,7 @@ the norm is unknown. A name says how a network is usually written, not how this 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple, final
@@ -16,9 +16,9 @@ from typing import NamedTuple, final
 from normgeo.base.arguments import digits
 from normgeo.base.text import text
 from normgeo.checkpoints.basis import NAMES, TENSORS, UNKNOWN
-from normgeo.checkpoints.blocks_by_name import Blocks
-from normgeo.checkpoints.conventions import Convention
 from normgeo.checkpoints.modules import Module
+from normgeo.checkpoints.written.blocks_by_name import Blocks
+from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention
 from normgeo.datasets.tensor import Tensor
 from normgeo.normalizers.named import GRID
 from normgeo.normalizers.normalizer import Normalizer
@@ -58,10 +58,15 @@ class Norms:
     numbered: frozenset[tuple[str, str]]
 
     @classmethod
-    def of(cls, found: Mapping[str, Module], tensors: Iterable[Tensor]) -> Norms:
+    def of(
+        cls,
+        found: Mapping[str, Module],
+        tensors: Iterable[Tensor],
+        conventions: Sequence[Convention] = CONVENTIONS,
+    ) -> Norms:
         """Return those of some modules by their paths, and of all tensors."""
         by_path = {path: module for path, module in found.items() if module.is_norm}
-        return cls(by_path, Blocks(found, tensors), _numbered_pairs(found, by_path))
+        return cls(by_path, Blocks(found, tensors, conventions), _numbered_pairs(found, by_path))
 
     def channels(self, path: str) -> int:
         """How many channels a norm has; 0 where there is none of this path."""

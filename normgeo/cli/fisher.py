@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, print_table, program
+from normgeo.cli.output import print_table, program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings, parse_pairs
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.table import Table
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give
+from normgeo.cli.output import add_output, format_of, give
 from normgeo.cli.progress import Bar
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
@@ -64,7 +65,7 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text(".safetensors, .npz, .npy or .csv; never pickles")),
+        help=str(text(".safetensors, .npz, .npy, .csv, or a model's folder; no code in them runs")),
     )
     parser.add_argument(
         "--example", metavar="NAME", help=str(text("a layer that ships: batch, layer or pre_norm"))

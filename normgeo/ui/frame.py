@@ -199,8 +199,10 @@ def _open_first(page: str) -> None:
     """Show a session that begins at the bare address what the command line has opened."""
     begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     if not begun and page == next(iter(PAGES)) and opened().files and not st.query_params:
-        tab = {} if "weights" in opened().files else {"tab": "training"}
-        st.switch_page("pages/your_network.py", query_params=tab)
+        there = opened().files
+        query = {"tab": "training"} if "training" in there else {"subject": "network"}
+        query = {} if "weights" in there else query
+        st.switch_page("pages/your_network.py", query_params=query)
 
 
 @st.cache_resource(show_spinner=False)

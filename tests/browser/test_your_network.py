@@ -1,5 +1,6 @@
 """The page Your network in Chromium: a row lights its neuron, keys do, nothing is cut."""
 
+import re
 from io import BytesIO
 
 import numpy as np
@@ -140,6 +141,43 @@ def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled,
     expect(page.get_by_role("combobox", name="layer")).to_have_value("fc2.weight")
     wait_settled(page)
     assert axe(page) == []
+
+
+MARKS = "table.tensors button"
+
+
+@pytest.mark.parametrize(
+    "network", ["decoder", pytest.param("resnet_18", marks=pytest.mark.exhaustive)]
+)
+def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
+    server, page, wait_settled, network
+):
+    page.goto(f"{server}/your_network?subject=network&network={network}")
+    wait_settled(page)
+    marks = page.locator(MARKS)
+    every = range(0, marks.count(), 11)
+    for number in [*every, 1]:  # the last one is selected already in the beginning
+        mark = marks.nth(number)
+        name, word = re.fullmatch(r"([^,]+), .*: (.*)", mark.get_attribute("title")).groups()
+        mark.click()
+        expect(page.locator("#alt_figure_measured_network")).to_contain_text(
+            re.compile(rf"`{re.escape(name)}`, [^:]*: {word}\.")
+        )
+        expect(mark).to_have_attribute("aria-pressed", "true")
+    wait_settled(page)
+
+
+def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wait_settled):
+    page.goto(f"{server}/your_network?subject=network&network=transformer")
+    wait_settled(page)
+    focused = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot?.activeElement)"
+    page.locator(MARKS).first.focus()
+    seen = []
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+        seen.append(page.evaluate(f"({focused}.find(Boolean) ?? document.activeElement).title"))
+    names = [title.split(",")[0] for title in seen]
+    assert names == ["position.weight", *(f"blocks.0.attn.{x}_proj.weight" for x in "qk")]
 
 
 # Holds an upload of 1,000 bytes where it is asked to, and tells what all sessions hold.

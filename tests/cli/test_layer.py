@@ -225,7 +225,7 @@ def test_report_is_a_page_with_every_neuron_and_no_markup_of_the_file(
     assert "<b>" not in page.read_text("utf-8")
     assert capsys.readouterr().out == ""
     assert main(["layer", str(checkpoint), "-o", str(tmp_path / "report.txt")]) != 0
-    assert "A report is written to .html or .pdf" in capsys.readouterr().err
+    assert "A report is written to .html, .pdf, .md or .tex" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])

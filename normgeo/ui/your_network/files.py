@@ -18,6 +18,7 @@ from normgeo.base.text import text
 from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
+from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
 from normgeo.ui import presence
 from normgeo.ui.presence import Presence
@@ -44,7 +45,7 @@ class Files:
 
     Attributes:
         uploaded: by what they are for. changes: how often these changed.
-        left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
+        left: of WEIGHTS, RUN and NETWORK, where what ships is looked at though another is open.
         presence: of who has given them. closing: what Streamlit holds of the uploads.
 
     """
@@ -73,7 +74,7 @@ class Files:
         return bool(self.uploaded.get(what))
 
     def _opened(self, what: str) -> list[Path]:
-        of = RUN if what == RUN else WEIGHTS
+        of = what if what in (RUN, NETWORK) else WEIGHTS
         if of in self.left or self.uploads(of):
             return []
         return [*opened().files.get(what, ())]

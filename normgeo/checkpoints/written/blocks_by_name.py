@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, final
 
-from normgeo.checkpoints.conventions import CONVENTIONS, Convention, matcher
 from normgeo.checkpoints.modules import Module, role_of
+from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention, matcher
 from normgeo.datasets.tensor import Tensor
 
 _NUMBER = re.compile(r"\d+|(encoder_layer|encoderblock|encoderdecoderblock)_\d+")
@@ -28,7 +28,12 @@ class Written(NamedTuple):
 class Blocks:
     """The blocks of a checkpoint with the conventions they follow."""
 
-    def __init__(self, found: Mapping[str, Module], tensors: Iterable[Tensor]) -> None:
+    def __init__(
+        self,
+        found: Mapping[str, Module],
+        tensors: Iterable[Tensor],
+        conventions: Sequence[Convention] = CONVENTIONS,
+    ) -> None:
         self._names: dict[str, set[str]] = {}
         self._norms: dict[str, set[str]] = {}
         of_stacks: dict[str, set[str]] = {}
@@ -57,7 +62,7 @@ class Blocks:
             names = set().union(*(self._names[block] for block in blocks))
             possible = [
                 one
-                for one in CONVENTIONS
+                for one in conventions
                 if (one.mixed or set(one.norms.split()) == of_stacks[stack])
                 and not (one.lacks and not one.mixed and _any(one.lacks, names))
                 # A file of several may end in its only block, and hold some of its norms.
