@@ -1,18 +1,19 @@
 # make run and make test are all there is to know; each makes .venv from its lock when needed.
 
 PYTHON ?= python3
-VENV := .venv/bin/
+BIN := bin
 ifeq ($(OS),Windows_NT)
-VENV := .venv/Scripts/
+BIN := Scripts
 endif
+VENV := .venv/$(BIN)/
 
 # Containers often set this, and every process would compile all libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Parallel test workers share the cores already.
-test exhaustive core: export OPENBLAS_NUM_THREADS ?= 1
+test exhaustive core rounding frameworks: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test exhaustive check core lint format types docs bench lock app-environment dev-environment browser clean
+.PHONY: run test exhaustive versions check core rounding lint format types docs bench lock app-environment dev-environment frameworks frameworks-environment browser clean
 
 run: app-environment
 	@echo "Starting the application: the first time after an installation takes longer."
@@ -30,12 +31,28 @@ test: browser
 exhaustive: browser
 	$(PYTEST) -n $(WORKERS) -m exhaustive
 
+# The oldest and the newest versions that requirements.txt allows.
+versions: browser
+	$(VENV)python -m tools.versions
+
+# The adapters with the real torch, transformers, timm, jax, flax, keras and Lightning. Nothing is downloaded by the tests.
+FRAMEWORKS := .venv-frameworks
+frameworks: export HF_HUB_OFFLINE := 1
+frameworks: export KERAS_BACKEND ?= jax
+frameworks: frameworks-environment
+	$(FRAMEWORKS)/$(BIN)/python -m pytest tests/frameworks --confcutdir=tests/frameworks -W default -W error:::normgeo
+
 # For daily work: the whole library without its pages.
 check: lint types core
 
 PAGES := $(addprefix --ignore=tests/,browser pages pictures cli docs contributing test_packaging.py)
 core: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
+
+# What computes with numbers that a processor rounds: `.ci/run` runs it under other kernels.
+NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets workers) --ignore-glob=tests/test_*
+rounding: dev-environment
+	$(PYTEST) -n auto -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
 
 lint: dev-environment
 	$(VENV)python -m ruff check .
@@ -61,6 +78,8 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 lock:
 	$(COMPILE) requirements.txt -o requirements.lock
 	$(COMPILE) requirements.txt requirements-dev.in requirements-dask.in -c requirements.lock -o requirements-dev.lock
+	# On Linux uv needs to be told of PyTorch's index of builds for the CPU (UV_FIND_LINKS or UV_INDEX).
+	$(COMPILE) requirements-frameworks.in -c requirements.lock -o requirements-frameworks.lock
 
 app-environment:
 	@$(PYTHON) tools/venv.py requirements.lock
@@ -68,8 +87,11 @@ app-environment:
 dev-environment:
 	@$(PYTHON) tools/venv.py requirements-dev.lock
 
+frameworks-environment:
+	@$(PYTHON) tools/venv.py requirements-frameworks.lock $(FRAMEWORKS)
+
 browser: dev-environment
 	@$(VENV)python -m tools.browser
 
 clean:
-	rm -rf .venv docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(FRAMEWORKS) docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -29,12 +29,14 @@ from normgeo.base.rules import (
     complaint,
 )
 from normgeo.base.text import text
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.place import PLACES
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.invariance.cell import OWN, RENAMED_METHODS, Cell
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.place import PLACES
+from normgeo.measured.changes import CHANGES
+from normgeo.measured.saved.examples import EXAMPLES as NETWORKS
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.centers import CENTERS
@@ -96,6 +98,8 @@ class Settings:
             it is, and its ε; trained_by: its optimizer. What is automatic is as it was trained.
         frozen_below: degrees a step, under which a neuron or a block is called frozen.
         block: of a training run, the one that is lit; None for none.
+        subject: of the page Your network. network: which of the measured tables that ship.
+        tensor, change: the cell of it that is told of; None for the first weight.
         predict: 1 hides what a page answers until its visitor has predicted it.
         theme: "light" or "dark", of the figures.
 
@@ -287,6 +291,21 @@ class Settings:
     block: int | None = _setting(
         None, Open(Whole(0, 10**6)), text("block of the run"), help=text("Counted from 0.")
     )
+    subject: str = _setting(
+        "one_layer",
+        Choice({"one_layer": text("one layer"), "network": text("a whole network")}),
+        text("look at"),
+    )
+    network: str = _setting(
+        "transformer",
+        Choice(NETWORKS),
+        text("network"),
+        help=text("A small network that was measured, as `normgeo network` measures your own."),
+    )
+    tensor: int | None = _setting(
+        None, Open(Whole(0, 10**6)), text("tensor"), help=text("Counted from 0.")
+    )
+    change: str = _setting("row_times", Choice(CHANGES), text("change"))
     predict: int = _setting(
         0,
         Whole(0, 1),

@@ -1,18 +1,16 @@
-from normgeo.base.text import text
 from normgeo.pictures.your_network.layer import CHOICES
 from normgeo.ui import frame
-from normgeo.ui.your_network import TABS, own, page
+from normgeo.ui.your_network import TABS, network, page
 
-mine = own.held()
 settings = frame.begin(
     "your_network",
-    text("Which neurons still turn, and where does ε count?"),
+    page.question(),
     symbols="W, w|a|X, x|z|σ|δ|‖w‖|η|λ|ε|F|g, b|N, H, D|neuron|case|block|gain"
     "|effective learning rate|equilibrium",
     controls=page.controls(),
-    more=CHOICES,
+    more=() if network.is_asked() else CHOICES,
     tabs=TABS,
-    picture="trained_layer" if mine is None else mine.require_possible,
+    picture=page.main_picture(),
 )
 
 page.show(settings)

@@ -19,6 +19,7 @@ LOCKS = {
     "requirements.txt": "requirements.lock",
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-dask.in": "requirements-dev.lock",
+    "requirements-frameworks.in": "requirements-frameworks.lock",
 }
 
 
@@ -33,8 +34,13 @@ def test_lock_pins_what_the_requirements_allow(subtests: pytest.Subtests) -> Non
         with subtests.test(source=source, lock=lock):
             pins = requirements(lock)
             for wanted in requirements(source):
-                # One for each range of Python versions.
-                exact = [next(iter(pin.specifier)) for pin in pins if pin.name == wanted.name]
+                # One for each range of Python versions, and one for each kind of machine.
+                fitting = [
+                    pin
+                    for pin in pins
+                    if pin.name == wanted.name and wanted.marker in {None, pin.marker}
+                ]
+                exact = [next(iter(pin.specifier)) for pin in fitting]
                 assert exact, wanted
                 assert {pin.operator for pin in exact} == {"=="}
                 assert all(wanted.specifier.contains(pin.version) for pin in exact)
@@ -58,7 +64,7 @@ def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
 
 
 # What the name of a module does not say, and what comes with a library that is required.
-PROVIDERS = {"sklearn": "scikit-learn", "choreographer": "kaleido"}
+PROVIDERS = {"sklearn": "scikit-learn", "pytorch_lightning": "pytorch-lightning"}
 
 
 def test_every_imported_library_is_required() -> None:
@@ -80,7 +86,7 @@ def test_every_imported_library_is_required() -> None:
     assert {"numpy", "streamlit"} <= foreign
     required = {
         wanted.name
-        for name in ("requirements.txt", "requirements-dask.in")
+        for name in ("requirements.txt", "requirements-dask.in", "requirements-frameworks.in")
         for wanted in requirements(name)
     }
     assert {PROVIDERS.get(name, name) for name in foreign} - required == set()

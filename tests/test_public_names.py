@@ -33,12 +33,12 @@ PACKAGES = (
     "invariance",
     "models",
     "fisher",
-    "symmetry",
+    "null_directions",
     "dynamics",
-    "depth",
+    "networks",
     "sequences",
     "recordings",
-    "layers",
+    "checkpoints",
     "measured",
 )
 
@@ -76,7 +76,7 @@ def test_names_are_grouped_as_the_packages() -> None:
         assert members == sorted(members, key=lambda name: (not name.isupper(), name))
         for name in members:
             module = re.search(
-                rf"^from (normgeo\.{package}\.\w+) import .*\b{name}\b", source, re.M
+                rf"^from (normgeo\.{package}\.[\w.]+) import .*\b{name}\b", source, re.M
             )
             assert module, f"{name} is not of {package}"
             defined = importlib.import_module(module[1])

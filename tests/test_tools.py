@@ -15,9 +15,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / ".venv").mkdir()
     installations: list[str] = []
     monkeypatch.setattr(venv, "ROOT", str(tmp_path))
-    monkeypatch.setattr(venv, "VENV", str(tmp_path / ".venv"))
-    monkeypatch.setattr(venv, "works", lambda: True)
-    monkeypatch.setattr(venv, "install", lambda lock: installations.append(Path(lock).read_text()))
+    monkeypatch.setattr(venv, "works", lambda venv: True)
+    monkeypatch.setattr(
+        venv, "install", lambda lock, venv: installations.append(Path(lock).read_text())
+    )
     return installations
 
 
@@ -37,7 +38,7 @@ def test_environment_follows_a_changed_lock(installed: list[str], tmp_path: Path
 def test_interrupted_installation_is_not_taken_for_done(
     installed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(lock: str) -> None:
+    def interrupted(lock: str, venv: str) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -62,15 +63,19 @@ def test_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_missing_venv_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(venv.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit) as stopped:
-        venv.create()
+        venv.create(".venv")
     assert stopped.value.code == (
         "This Python cannot make virtual environments: install its venv module "
         "(Debian and Ubuntu call the package python3-venv) and try again."
     )
 
 
-@pytest.mark.parametrize(("terminal", "quiet"), [(True, []), (False, ["--quiet"])])
+@pytest.mark.parametrize(
+    ("folder", "terminal", "quiet"),
+    [((), True, []), ((), False, ["--quiet"]), ((".venv-frameworks",), True, [])],
+)
 def test_each_step_is_told_and_pip_draws_its_bar_on_a_terminal(
+    folder: tuple[str, ...],
     terminal: bool,
     quiet: list[str],
     tmp_path: Path,
@@ -84,24 +89,25 @@ def test_each_step_is_told_and_pip_draws_its_bar_on_a_terminal(
         "colorama==0.4.6 ; sys_platform == 'win32' \\\n"
     )
     monkeypatch.setattr(venv, "ROOT", str(tmp_path))
-    monkeypatch.setattr(venv, "VENV", str(tmp_path))
-    monkeypatch.setattr(venv, "PYTHON", "new python")
-    monkeypatch.setattr(venv, "works", lambda: False)
+    monkeypatch.setattr(venv, "works", lambda venv: False)
     monkeypatch.setattr(venv.shutil, "which", lambda name: None)
     monkeypatch.setattr(venv.shutil, "copyfile", lambda lock, stamp: None)
     monkeypatch.setattr(sys, "executable", "python")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
     for call in ("call", "check_call"):
         monkeypatch.setattr(venv.subprocess, call, lambda command: commands.append(command) or 0)
-    venv.main("requirements.lock")
+    venv.main("requirements.lock", *folder)
+    name = folder[0] if folder else ".venv"
     assert capsys.readouterr().out == (
-        "Making the environment .venv.\n"
-        "Installing up to 2 packages of requirements.lock into .venv, once until it changes.\n"
+        f"Making the environment {name}.\n"
+        f"Installing up to 2 packages of requirements.lock into {name}, once until it changes.\n"
     )
+    python = venv.python_of(name)
+    assert python.startswith(str(tmp_path / name))
     assert commands == [
-        ["python", "-m", "venv", "--clear", str(tmp_path)],
+        ["python", "-m", "venv", "--clear", str(tmp_path / name)],
         [
-            *("new python", "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"),
+            *(python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"),
             *quiet,
             *("--no-deps", "--require-hashes", "-r", str(lock)),
         ],

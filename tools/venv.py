@@ -1,6 +1,7 @@
-"""Make `.venv` hold what a lock file pins: `python3 tools/venv.py requirements.lock`.
+"""Make an environment hold what a lock file pins: `python3 tools/venv.py requirements.lock`.
 
-Does nothing when it already does. Python 3.6 can read this file: an old one gets a sentence.
+A second word names its folder, `.venv` else. Does nothing when it already does. Python 3.6 can
+read this file: an old one gets a sentence.
 """
 
 import importlib.util
@@ -12,8 +13,6 @@ import sys
 
 OLDEST = (3, 11)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-VENV = os.path.join(ROOT, ".venv")
-PYTHON = os.path.join(VENV, "Scripts\\python.exe" if os.name == "nt" else "bin/python")
 
 
 def read(path: str) -> bytes:
@@ -21,61 +20,67 @@ def read(path: str) -> bytes:
         return file.read()
 
 
-def works() -> bool:
+def python_of(venv: str) -> str:
+    return os.path.join(ROOT, venv, "Scripts\\python.exe" if os.name == "nt" else "bin/python")
+
+
+def works(venv: str) -> bool:
     """The environment exists, is not too old and has a pip: an interrupted run can leave less."""
-    if not os.path.exists(PYTHON):
+    python = python_of(venv)
+    if not os.path.exists(python):
         return False
     probe = f"import sys, pip; sys.exit(sys.version_info < {OLDEST})"
-    return subprocess.call([PYTHON, "-c", probe], stderr=subprocess.DEVNULL) == 0
+    return subprocess.call([python, "-c", probe], stderr=subprocess.DEVNULL) == 0
 
 
 def say(step: str) -> None:
     print(step, flush=True)
 
 
-def create() -> None:
+def create(venv: str) -> None:
     if importlib.util.find_spec("ensurepip") is None:
         sys.exit(
             "This Python cannot make virtual environments: install its venv module "
             "(Debian and Ubuntu call the package python3-venv) and try again."
         )
-    say("Making the environment .venv.")
-    subprocess.check_call([sys.executable, "-m", "venv", "--clear", VENV])
+    say(f"Making the environment {venv}.")
+    subprocess.check_call([sys.executable, "-m", "venv", "--clear", os.path.join(ROOT, venv)])
 
 
-def install(lock: str) -> None:
+def install(lock: str, venv: str) -> None:
     uv, name = shutil.which("uv"), os.path.basename(lock)
     if uv:
-        command = [uv, "pip", "install", "--python", PYTHON]
+        command = [uv, "pip", "install", "--python", python_of(venv)]
     else:
         # Bytecode can wait for the first import: that halves the time.
-        command = [PYTHON, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+        command = [python_of(venv), "-m", "pip", "install", "--no-compile"]
+        command.append("--disable-pip-version-check")
     # Both draw bars on a terminal; what they write into a file is of use to nobody.
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
     # One has several versions where Pythons differ, and some are for other systems alone.
     most = len(set(re.findall(rb"^(\w[\w.-]*)==", read(lock), re.MULTILINE)))
-    say(f"Installing up to {most} packages of {name} into .venv, once until it changes.")
+    say(f"Installing up to {most} packages of {name} into {venv}, once until it changes.")
     # The lock is complete: there is nothing to resolve.
     if subprocess.call([*command, *quiet, "--no-deps", "--require-hashes", "-r", lock]) != 0:
         sys.exit(f"{name} could not be installed: the message above says why.")
 
 
-def main(name: str) -> None:
+def main(name: str, venv: str = ".venv") -> None:
     if sys.version_info < OLDEST:
         sys.exit(
             f"normgeo needs Python 3.11 or newer, and {sys.executable} is "
             f"{sys.version_info[0]}.{sys.version_info[1]}: name a newer one, as in "
             "`make run PYTHON=python3.12`."
         )
-    lock, stamp = os.path.join(ROOT, name), os.path.join(VENV, name)
-    usable = works()
+    lock, stamp = os.path.join(ROOT, name), os.path.join(ROOT, venv, name)
+    usable = works(venv)
     if usable and os.path.exists(stamp) and read(stamp) == read(lock):
         return
     if not usable:
-        create()
-    install(lock)
+        create(venv)
+    install(lock, venv)
     shutil.copyfile(lock, stamp)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

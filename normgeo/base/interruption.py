@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+STOPPING = b"\nStopping after this step, with what there is. Ctrl-C again leaves at once.\n"
+
 
 def _leave(number: int, frame: FrameType | None) -> None:
     os.write(2, b"Interrupted.\n")
@@ -40,3 +42,23 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, _leave)
+
+
+@contextmanager
+def stoppable() -> Iterator[threading.Event]:
+    """Set an event at the first Ctrl-C, and raise KeyboardInterrupt at the second one."""
+    asked, before = threading.Event(), signal.getsignal(signal.SIGINT)
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, before)
+        os.write(2, STOPPING)
+
+    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

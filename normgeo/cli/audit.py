@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from normgeo.base.refusal import Failure
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.cli.output import print_table
 from normgeo.cli.progress import Bar
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 
 if TYPE_CHECKING:

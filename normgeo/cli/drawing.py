@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import printable, text
 from normgeo.base.writing import require_writable, write_bytes
-from normgeo.cli.output import FOR_PROGRAMS, program
+from normgeo.cli.output import program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import render
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ def add(commands: Any) -> None:
         type=Path,
         help=str(
             text(
-                "a checkpoint that Your network opens with, mapped and not copied, or a recording "
-                "of a training run"
+                "a checkpoint that Your network opens with, mapped and not copied, a recording of "
+                "a training run, which is followed while it grows, or a measured table"
             )
         ),
     )
@@ -107,27 +107,34 @@ def run(options: argparse.Namespace) -> None:
 
 def _open(options: argparse.Namespace) -> list[str]:
     """Look into files of a layer or of a run, pass them on, and return their names."""
+    from normgeo.checkpoints.checkpoint import Checkpoint
+    from normgeo.checkpoints.reading import read_layer
+    from normgeo.datasets.model_folders import resolved
     from normgeo.datasets.opened import pass_on
     from normgeo.datasets.tensor_files import list_tensors
-    from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.reading import read_layer
+    from normgeo.measured.saved.reading import is_measured, read_measured
     from normgeo.recordings.format import is_recording
     from normgeo.recordings.recording import read_recording
 
     extra = {name: path for name in EXTRA if (path := getattr(options, name)) is not None}
     runs = [path for path in options.files if is_recording(path)]
-    weights = [path for path in options.files if path not in runs]
+    tables = [path for path in options.files if is_measured(path)]
+    weights = resolved(path for path in options.files if path not in (*runs, *tables))
     if len(runs) > 1:
         raise Refusal(text("Give one recording; got {count}.", count=len(runs)))
+    if len(tables) > 1:
+        raise Refusal(text("Give one measured table; got {count}.", count=len(tables)))
     for path in runs:
         read_recording(path)
-    files = {"training": runs} if runs else {}
+    for path in tables:
+        read_measured(path)
+    files = {what: paths for what, paths in (("training", runs), ("network", tables)) if paths}
     if not weights:
         if extra or options.layer is not None:
             raise Refusal(text("Give the file of the layer's weights too."))
         pass_on(files)
-        return [path.name for path in runs]
-    found = Checkpoint.of(weights)
+        return [path.name for path in (*runs, *tables)]
+    found = Checkpoint.of([*weights])
     for path in extra.values():
         list_tensors(path)
     if options.layer is not None or len(found.proposals) == 1:

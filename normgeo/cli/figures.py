@@ -8,8 +8,8 @@ from typing import Any
 
 from normgeo.base.text import text
 from normgeo.cli.drawing import draw, setting_help
-from normgeo.cli.output import FOR_PROGRAMS
 from normgeo.settings import Settings, parse_pairs
+from normgeo.tables.files import FOR_PROGRAMS
 
 FIGURES = ("html", "png", "svg", "pdf")
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, print_table, program
+from normgeo.cli.output import print_table, program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings, parse_pairs
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.table import Table
 
@@ -106,9 +107,9 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.datasets.rows import Rows
     from normgeo.fisher.operator import fisher
     from normgeo.fisher.spectrum import spectrum
-    from normgeo.symmetry.dimension import expected_dimension
-    from normgeo.symmetry.explanation import explain
-    from normgeo.symmetry.null_space import null_space
+    from normgeo.null_directions.dimension import expected_dimension
+    from normgeo.null_directions.explanation import explain
+    from normgeo.null_directions.null_space import null_space
     from normgeo.tables.fisher import fisher_records, null_table, spectrum_table
 
     given = parse_pairs(options.settings)

@@ -10,8 +10,9 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, add_output, format_of, give
+from normgeo.cli.output import add_output, format_of, give
 from normgeo.cli.progress import Bar
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 
 EXTRA = {
@@ -64,7 +65,7 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text(".safetensors, .npz, .npy or .csv; never pickles")),
+        help=str(text(".safetensors, .npz, .npy, .csv, or a model's folder; no code in them runs")),
     )
     parser.add_argument(
         "--example", metavar="NAME", help=str(text("a layer that ships: batch, layer or pre_norm"))
@@ -118,11 +119,11 @@ def run(options: argparse.Namespace) -> None:
         ValueError: bad files, names or numbers. OSError: a file that can't be read.
 
     """
-    from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.loading import every_layer, gradients_of
-    from normgeo.layers.reading import read_layer
-    from normgeo.layers.report import FROZEN, layer_report
-    from normgeo.layers.windows import Sliding, typed
+    from normgeo.checkpoints.checkpoint import Checkpoint
+    from normgeo.checkpoints.loading import every_layer, gradients_of
+    from normgeo.checkpoints.reading import read_layer
+    from normgeo.checkpoints.report import FROZEN, layer_report
+    from normgeo.checkpoints.windows import Sliding, typed
     from normgeo.tables import layer as tables
     from normgeo.tables.epsilon import epsilon_records, epsilon_table
     from normgeo.tables.layers import layer_records, layers_table
@@ -192,7 +193,7 @@ def run(options: argparse.Namespace) -> None:
 def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:
     if options.files and options.example is None:
         return list(options.files)
-    from normgeo.layers.examples import example
+    from normgeo.checkpoints.examples import example
 
     if options.files or options.example is None:
         raise Refusal(text("Give files of tensors, or one --example."))

@@ -19,10 +19,24 @@ from normgeo.base.characters import spell
 from normgeo.base.interruption import interruptible
 from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import printable, text
-from normgeo.cli import audit, explorer, figures, fisher, layer, pictures, render, table, training
+from normgeo.cli import (
+    audit,
+    explorer,
+    figures,
+    fisher,
+    layer,
+    network,
+    pictures,
+    render,
+    table,
+    training,
+)
 from normgeo.cli.output import open_streams, program, silence_streams
 
-COMMANDS = (explorer, table, audit, fisher, layer, render, figures, pictures, training)
+COMMANDS = (
+    *(explorer, table, audit, network, fisher, layer),
+    *(render, figures, pictures, training),
+)
 
 LONGEST_COMPLAINT = 600  # characters
 

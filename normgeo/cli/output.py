@@ -18,8 +18,6 @@ from normgeo.base.writing import require_writable, write_bytes
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
 
-FOR_PROGRAMS = ("csv", "json")
-
 
 def program() -> str:
     """The name that the program was called by."""
@@ -59,7 +57,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help=str(text("a report, .html or .pdf, or its numbers: .csv .json")),
+        help=str(text("a report: .html .pdf .md .tex, or its numbers: .csv .json")),
     )
 
 
@@ -96,8 +94,8 @@ def format_of(options: argparse.Namespace) -> str:
     if suffix not in DOCUMENTS:
         raise Refusal(
             text(
-                "A report is written to .html or .pdf, and its numbers to .csv or .json; got "
-                "{path!s}.",
+                "A report is written to .html, .pdf, .md or .tex, and its numbers to .csv or "
+                ".json; got {path!s}.",
                 path=options.output,
             )
         )

@@ -6,8 +6,9 @@ import argparse
 from typing import Any
 
 from normgeo.base.text import text
-from normgeo.cli.output import FOR_PROGRAMS, print_table
+from normgeo.cli.output import print_table
 from normgeo.settings import Settings
+from normgeo.tables.files import FOR_PROGRAMS
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
 

@@ -1,4 +1,4 @@
-"""The named arrays of .safetensors, .npz, .npy and .csv files, listed before any is read."""
+"""The named arrays of files and of folders of models, listed before any is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.files import SUFFIXES as OF_ARRAYS
 from normgeo.datasets.files import Tell, read_array
+from normgeo.datasets.model_folders import index_of, is_description, require_whole, resolved
 from normgeo.datasets.numpy_files import list_numpy
+from normgeo.datasets.other_files import PICKLED, read_pickled, refuse_other
 from normgeo.datasets.safetensors_files import read_safetensors
 from normgeo.datasets.tensor import Tensor
 
@@ -27,7 +29,9 @@ Files = File | list[File] | tuple[File, ...]
 def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
     """Return the tensors of files by their headers, in the order of the files.
 
-    Nothing is unpickled. A .csv, which has no header, is read.
+    A folder of a model, or the index of its shards, stands for its files, and config.json is passed
+    over. Nothing is unpickled: PyTorch reads the weights of .pt, .pth, .bin and .ckpt where it is
+    installed. These and a .csv have no header, and are read.
 
     Args:
         files: one path, or several. tell: takes a sentence about what was left out of a .csv.
@@ -38,7 +42,10 @@ def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
 
     """
     found: list[Tensor] = []
-    for path in _paths(files):
+    given = _paths(files)
+    for path in resolved(given):
+        if is_description(path):
+            continue
         found += _of_file(path, tell)
         if len(found) > MOST_TENSORS:
             raise Refusal(
@@ -57,6 +64,9 @@ def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
                 )
             )
         seen[tensor.name] = tensor.file
+    for path in given:
+        if (index := index_of(path)) is not None:
+            require_whole(index, seen)
     return tuple(found)
 
 
@@ -71,17 +81,20 @@ def _paths(files: object) -> list[Path]:
 
 def _of_file(path: Path, tell: Tell) -> tuple[Tensor, ...]:
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    refuse_other(path)
+    if suffix not in (*SUFFIXES, *PICKLED):
         raise Refusal(
             text(
-                "Tensors are read from files that end in one of {suffixes}; got {path!s}. Pickled "
-                "ones run code when they are read: save them as .safetensors.",
-                suffixes=", ".join(SUFFIXES),
+                "Tensors are read from files that end in one of {suffixes}, and from folders of "
+                "models; got {path!s}. Save them as .safetensors.",
+                suffixes=", ".join((*SUFFIXES, *PICKLED)),
                 path=path,
             )
         )
     if path.exists() and not path.is_file() and not path.is_dir():
         raise Refusal(text("{path!s} is no file but a pipe or a device.", path=path))
+    if suffix in PICKLED:
+        return read_pickled(path)
     if suffix == ".safetensors":
         return read_safetensors(path)
     if suffix != ".csv":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import process_time
 from typing import Any, final
@@ -17,7 +17,13 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.measured.changes import Maker
 from normgeo.measured.judging import Judge
-from normgeo.measured.parameters import Tensor, measurable, tensors_of
+from normgeo.measured.parameters import (
+    Neurons,
+    Tensor,
+    measurable,
+    require_axes,
+    tensors_of,
+)
 from normgeo.measured.roles import CANDIDATES, Roles
 from normgeo.measured.running import Running, length
 from normgeo.measured.shifts import READERS, Shifts
@@ -55,7 +61,7 @@ class MeasuringCost:
         )
 
 
-def measuring_cost(parameters: Any, *, neurons: int = 0, tries: int = 4) -> MeasuringCost:
+def measuring_cost(parameters: Any, *, neurons: Neurons = 0, tries: int = 4) -> MeasuringCost:
     """Tell what `measure` would take, without a call of the function.
 
     Args:
@@ -65,14 +71,14 @@ def measuring_cost(parameters: Any, *, neurons: int = 0, tries: int = 4) -> Meas
     about 25 forward passes and 1 MB of memory
 
     """
-    whole_number("neurons", neurons, -1, 0)
+    neurons = require_axes(neurons)
     tries = whole_number("tries", tries)
     arrays = measurable(parameters)
     tensors = tensors_of(arrays, neurons)
     return _cost(tensors, tries)
 
 
-def _cost(tensors: Mapping[str, Tensor], tries: int) -> MeasuringCost:
+def _cost(tensors: Mapping[str, Tensor], tries: int, *, widen: bool = True) -> MeasuringCost:
     """What the ways to a verdict take that most tensors go, step by step."""
     lengths = [
         tensor.along(axis)
@@ -89,7 +95,7 @@ def _cost(tensors: Mapping[str, Tensor], tries: int) -> MeasuringCost:
         else:
             passes += 5 + (tensor.values.ndim > 2)  # by columns, a number for each row
     sizes = [tensor.values.size for tensor in tensors.values()]
-    narrow = any(tensor.values.dtype != np.float64 for tensor in tensors.values())
+    narrow = widen and any(tensor.values.dtype != np.float64 for tensor in tensors.values())
     return MeasuringCost(passes, TREES + 8 * ((1 + narrow) * sum(sizes) + 3 * max(sizes)))
 
 
@@ -98,7 +104,8 @@ def measure(
     parameters: Any,
     inputs: Any = None,
     *,
-    neurons: int = 0,
+    neurons: Neurons = 0,
+    embeddings: Iterable[str] = (),
     negative: bool = False,
     tries: int = 4,
     float64: bool = True,
@@ -116,7 +123,10 @@ def measure(
         parameters: arrays of any library in dictionaries, lists and tuples. f gets arrays of the
             same library in containers of the same kind.
         inputs: several inputs; f(parameters, x) is then called for each x.
-        neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax.
+        neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax; or a mapping
+            of the names of some tensors to theirs, where that of the others is 0.
+        embeddings: names of tensors whose rows are picked by tokens or places. No change of weights
+            tells a number that is added to all of a row from one that a weight adds to its neuron.
         negative: whether factors are below 0. tries: groups of rows that are tried by themselves
             where not all are ignored; the rows of a group that moves are told as not tried.
         float64: whether the network runs in it where it can, whatever its parameters came in.
@@ -141,10 +151,11 @@ def measure(
     if not callable(f):
         raise Refusal(text("`f` must be a function of the parameters; got {f}.", f=shown(f)))
     options = Options(
-        whole_number("neurons", neurons, -1, 0),
+        require_axes(neurons),
         whole_number("tries", tries),
         seed_number(seed),
         flag("negative", negative),
+        tuple(embeddings),
     )
     several = None if inputs is None else entries("inputs", inputs, text("inputs"))
     if several is not None and not 0 < len(several) <= MOST_INPUTS:
@@ -158,7 +169,7 @@ def measure(
     widen = flag("float64", float64)
     if budget is not None:
         instance_of("budget", budget, Budget)
-    cost = _cost(tensors_of(measurable(parameters), options.neurons), options.tries)
+    cost = _cost(tensors_of(measurable(parameters), options.neurons), options.tries, widen=widen)
     _require(budget, Cost(cost.bytes))
     steps = cost.passes * len(several or (1,))
     with np.errstate(all="ignore"):  # what is beyond floats is told as infinite

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from normgeo.base.arguments import shown
+from normgeo.base.arguments import shown, whole_number
 from normgeo.base.arrays import Array, require_unmasked
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -94,7 +94,28 @@ def measurable(parameters: Any) -> dict[str, Any]:
     return found
 
 
-def tensors_of(arrays: Mapping[str, Any], neurons: int) -> dict[str, Tensor]:
+Neurons = int | Mapping[str, int]
+"""The axis of the neurons, 0 or −1: of all tensors, or of some by name and 0 of the others."""
+
+
+def axis_of(neurons: Neurons, name: str) -> int:
+    """Return the axis of the neurons of one tensor.
+
+    >>> axis_of({"kernel": -1}, "kernel"), axis_of({"kernel": -1}, "weight")
+    (-1, 0)
+
+    """
+    return neurons if isinstance(neurons, int) else neurons.get(name, 0)
+
+
+def require_axes(neurons: Any) -> Neurons:
+    """Return the axis of the neurons, or axes by name, as they were given; refuse others."""
+    if not isinstance(neurons, Mapping):
+        return whole_number("neurons", neurons, -1, 0)
+    return {str(name): whole_number("neurons", axis, -1, 0) for name, axis in neurons.items()}
+
+
+def tensors_of(arrays: Mapping[str, Any], neurons: Neurons) -> dict[str, Tensor]:
     """See arrays as tensors; those that are the same memory as one."""
     seen: dict[str, tuple[Array, list[tuple[str, bool]]]] = {}
     for name, leaf in arrays.items():
@@ -118,7 +139,10 @@ def tensors_of(arrays: Mapping[str, Any], neurons: int) -> dict[str, Tensor]:
             break
         else:
             seen[name] = values, []
-    return {name: Tensor.of(name, values, neurons, tied) for name, (values, tied) in seen.items()}
+    return {
+        name: Tensor.of(name, values, axis_of(neurons, name), tied)
+        for name, (values, tied) in seen.items()
+    }
 
 
 def _same(one: Array, other: Array) -> bool:

@@ -12,7 +12,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.measured.parameters import measurable, tensors_of
+from normgeo.measured.parameters import Neurons, measurable, tensors_of
 from normgeo.measured.tree import given_back, is_array, kind_of, leaves, viewed, with_leaves
 from normgeo.normalizers.blocks import lengths
 
@@ -40,7 +40,7 @@ class Running:
         function: Callable[..., Any],
         parameters: Any,
         inputs: Sequence[Any] | None,
-        neurons: int,
+        neurons: Neurons,
         *,
         widen: bool,
     ) -> None:

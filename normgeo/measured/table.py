@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 import numpy as np
 
+from normgeo.base.arguments import file_path
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.base.writing import write_bytes
 from normgeo.measured.changes import CHANGES
 from normgeo.measured.groups import Groups, groups_of
 from normgeo.measured.judging import FEW, WORDS
 from normgeo.measured.notes import UNTRIED, notes_on
+from normgeo.measured.parameters import Neurons
+from normgeo.measured.places import PLACES, STYLES, blocks_of
 from normgeo.measured.roles import ROLES
+from normgeo.measured.saved.described import by_line, describe, describe_trade
 from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Trade
+from normgeo.tables.files import FILES, as_file
 from normgeo.tables.formats import render
 from normgeo.tables.printed import fragment
 from normgeo.tables.table import Table
 
-PLACES = {
-    "after": text("after"),
-    "after_with_bias": text("after, with its bias"),
-    "after_sum": text("after a sum"),
-    "centered": text("a mean comes off"),
-    "before": text("before"),
-    "unused": text("unused"),
-}
-"""Where a norm stands to a weight, as far as measuring shows it."""
+KIND = "measured table 1"
+"""What a saved table says of itself: a later version may know more."""
 
 LONG = 10.0
 """Times the median norm of a tensor's rows: one that is longer hardly turns."""
@@ -41,10 +41,11 @@ LONG = 10.0
 class Options:
     """What a measurement was asked for, as in `measure`."""
 
-    neurons: int = 0
+    neurons: Neurons = 0
     tries: int = 4
     seed: int = 0
     negative: bool = False
+    embeddings: tuple[str, ...] = ()
 
 
 @final
@@ -95,11 +96,18 @@ class MeasuredTable:
                 found.append("after_sum")
             elif measured.ignores("all_plus"):
                 found.append("centered")
-            # Of an embedding, whose rows are no neurons, this would be a shift after it.
-            centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not found)
+            # Of an embedding, whose rows are no neurons, this is a shift after it.
+            picked = name in self.options.embeddings or bool(found)
+            centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not picked)
             if centered or self._reads_a_gain(name):
                 found.append("before")
         return tuple(found)
+
+    @property
+    def blocks(self) -> Mapping[str, str]:
+        """Blocks of two weights and more, by the names in them → how they are normed, of STYLES."""
+        weights = (name for name, role in self.roles.items() if role == "matrix")
+        return blocks_of({name: self.place(name) for name in weights})
 
     def _reads_a_gain(self, name: str) -> bool:
         return any(
@@ -113,7 +121,7 @@ class MeasuredTable:
         """Return the vectors that are one block with a weight: it is ignored with them only."""
         for trade in self.trades:
             others = tuple(other for other in trade.names if other != name)
-            alone = all(self.roles[other] != "matrix" for other in others)
+            alone = all(self.roles[other] == "vector" for other in others)
             if trade.is_joint and name in trade.names and alone:
                 return others
         return ()
@@ -133,7 +141,9 @@ class MeasuredTable:
             return text("η/‖(W, b)‖², together with {biases!s}", biases=", ".join(biases))
         for trade in self.trades:
             if trade.is_joint and name in trade.names:
-                return text("η over the squared length of all of {trade}", trade=trade)
+                return text(
+                    "η over the squared length of what is scaled together: {trade}", trade=trade
+                )
         return text("η: no norm takes its length off")
 
     def frozen(self, name: str) -> tuple[int, ...]:
@@ -235,6 +245,10 @@ class MeasuredTable:
             ),
             *(text("Ignored together: {trade}.", trade=trade) for trade in self.trades),
         ]
+        for style, words in STYLES.items():
+            blocks = [block for block, of in self.blocks.items() if of == style]
+            if style and blocks:
+                said.append(text("{blocks!s}: {words}.", blocks=", ".join(blocks), words=words))
         for name, one in self.tensors.items():
             said += notes_on(one, self.frozen(name))
         if not self.complete:
@@ -248,9 +262,60 @@ class MeasuredTable:
         return (" · ".join(f"{sign} {word}" for sign, word in WORDS.items()), *said, UNTRIED)
 
     def render(self, format: str = "text") -> str:
-        """Return the table as "text", "markdown" or "latex", or its records as "csv" or "json"."""
-        table = self.records() if format in {"csv", "json"} else self.table()
-        return render(table, format)
+        """Return the table as "text", "markdown" or "latex", its records as "csv", all as "json".
+
+        The JSON is what `save` writes and `read_measured` reads.
+        """
+        if format == "json":
+            return self._saved()
+        return render(self.records() if format == "csv" else self.table(), format)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, whole or not at all.
+
+        Args:
+            path: .json, which `read_measured` and the page *Your network* read, whole or in part;
+                .csv, a row for each tensor and change; or .html, .md or .tex.
+
+        Raises:
+            ValueError: another kind of file. OSError: one that can't be written.
+
+        """
+        target = file_path("path", path)
+        kind = target.suffix.lower().removeprefix(".")
+        if kind not in FILES:
+            raise Refusal(
+                text(
+                    "A measured table is saved as one of {kinds}; got {path!s}.",
+                    kinds=", ".join(f".{known}" for known in FILES),
+                    path=target,
+                )
+            )
+        write_bytes(self.content(kind), target)
+
+    def content(self, kind: str) -> bytes:
+        """Return what a file of a kind, of FILES, holds; groups for weight decay where known."""
+        if kind == "json":
+            return self._saved().encode()
+        if kind == "csv":
+            return as_file(kind, self.records())
+        return as_file(kind, self.table(), *([self.groups().table()] if self.complete else []))
+
+    def _saved(self) -> str:
+        told = {
+            "normgeo": KIND,
+            "complete": self.complete,
+            "kinds": [*self.kinds],
+            "calls": self.calls,
+            "rounding": self.rounding,
+            "length": self.length,
+            "options": asdict(self.options),
+            "names": [*self.names],
+            "roles": dict(self.roles),
+        }
+        trades = [describe_trade(trade) for trade in self.trades]
+        tensors = [describe(one) for one in self.tensors.values()]
+        return by_line(told, trades=trades, tensors=tensors)
 
     def to_frame(self) -> Any:
         """Return the records as a data frame of pandas."""

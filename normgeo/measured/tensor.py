@@ -14,7 +14,7 @@ from normgeo.measured.halving import sort_rows
 from normgeo.measured.judging import DRAWS, SLIGHT, Verdict
 from normgeo.normalizers.blocks import lengths
 
-SMALL = 1 / 16
+SMALL = 1 / 64
 """Times the size of a tensor's entries: a change that revives no unit which is switched off."""
 
 
@@ -195,6 +195,8 @@ def _dead(
     """Return which of some rows may be anything, and of which that is not known."""
     if not rows:
         return (), ()
+    if SMALL * influence <= maker.judge.many:  # what is small is lost in rounding
+        return (), tuple(rows)
 
     def judged(some: Sequence[int]) -> Verdict:
         judge, make = maker.judge, maker.any_change(some, SMALL)

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from errno import ENOSPC
-from types import TracebackType
-from typing import IO, Any, Self, final
+from typing import IO, Any, final
 
 import numpy as np
 
 from normgeo.base.arguments import entry_of, file_path, flag, real_number, shown, whole_number
 from normgeo.base.arrays import Array
+from normgeo.base.closable import Closable
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
@@ -30,7 +30,7 @@ Numbers = float | Mapping[str, float]
 
 
 @final
-class Recorder:
+class Recorder(Closable):
     """Writes norm, angular update and gradient length of each block of weights to a file.
 
     It keeps the weights of one step, holds the file open and writes a record at a time, so that
@@ -44,7 +44,8 @@ class Recorder:
             for no norm, where each neuron is recorded and nothing predicted.
         optimizer: one of OPTIMIZERS, or its key, for who reads the file. None leaves it open.
         every: records each k-th step, its angle included; call `step` at each one all the same.
-        neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax.
+        neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax; or a mapping
+            of the names of some weights to theirs, where that of the others is 0.
         append: goes on with a file that is there, after the last step in it.
         biases: for weights with a bias before a layer, RMS or group norm, its name: W and b are
             then one block, as W alone can't be scaled without changing z. Batch norm takes a bias
@@ -62,7 +63,7 @@ class Recorder:
         *,
         optimizer: str | Optimizer | None = None,
         every: int = 1,
-        neurons: int = 0,
+        neurons: int | Mapping[str, int] = 0,
         append: bool = False,
         biases: Mapping[str, str] | None = None,
     ) -> None:
@@ -82,7 +83,8 @@ class Recorder:
         self._biases = _biases_of(biases, self._blocks)
         self._optimizer = None if optimizer is None else optimizer_of(optimizer)
         self._every = whole_number("every", every, 1)
-        self._axis = whole_number("neurons", neurons, -1, 0)
+        axes = neurons if isinstance(neurons, Mapping) else dict.fromkeys(blocks, neurons)
+        self._axes = {name: whole_number("neurons", axes.get(name, 0), -1, 0) for name in blocks}
         self._append = flag("append", append)
         self._file: IO[bytes] | None = None
         self._header: Header | None = None
@@ -162,17 +164,6 @@ class Recorder:
             self._file.close()
             self._file = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _open(self) -> None:
         """Open the file for this recorder alone; go on after what is in it."""
         there = self._path.exists() and self._path.stat().st_size > 0
@@ -210,7 +201,7 @@ class Recorder:
     def _header_of(self, found: list[tuple[Any, ...]]) -> Header:
         """What the shapes of the first weights decide."""
         tensors = tuple(
-            Tensor.of(name, values, self._axis, normalizer, self._biases.get(name))
+            Tensor.of(name, values, self._axes[name], normalizer, self._biases.get(name))
             for (name, normalizer), (values, *_) in zip(self._blocks.items(), found, strict=True)
         )
         return Header(tensors, self._optimizer)
@@ -257,7 +248,7 @@ class Recorder:
             pairs.append((text("the norm of {name!r}", name=name), then, now))
             biases = tensor.bias, self._biases.get(name)
             pairs.append((text("the bias of {name!r}", name=name), *biases))
-            axes = tensor.axis, self._axis
+            axes = tensor.axis, self._axes[name]
             pairs.append((text("the axis of the neurons of {name!r}", name=name), *axes))
         for what, there_is, here in pairs:
             if there_is != here:

@@ -3,7 +3,7 @@
 When the server has its first visitor, a worker computes what every page shows at its defaults,
 then with each other method and each other data set, and then with both: what a class opens is there
 already, as long as the server runs. Where a visitor has settings of their own, what stands next in
-the menus of the heading is computed while nobody waits. All this stands in line as one more
+the menus of the heading is computed while nobody waits. All this stands in the queue as one more
 visitor, with few wishes at a time.
 """
 

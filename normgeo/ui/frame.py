@@ -17,7 +17,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import ahead, results, url
+from normgeo.ui import ahead, presence, results, url
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
@@ -85,6 +85,7 @@ def begin(
 
     """
     _require_app()
+    presence.here()
     _open_first(page)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
@@ -198,8 +199,10 @@ def _open_first(page: str) -> None:
     """Show a session that begins at the bare address what the command line has opened."""
     begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     if not begun and page == next(iter(PAGES)) and opened().files and not st.query_params:
-        tab = {} if "weights" in opened().files else {"tab": "training"}
-        st.switch_page("pages/your_network.py", query_params=tab)
+        there = opened().files
+        query = {"tab": "training"} if "training" in there else {"subject": "network"}
+        query = {} if "weights" in there else query
+        st.switch_page("pages/your_network.py", query_params=query)
 
 
 @st.cache_resource(show_spinner=False)

@@ -17,7 +17,7 @@ from normgeo.settings import SETTINGS, Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS, _MOVED = "_last_view", "_resets", "_moved"
-OF_ONE_PAGE = "tab", "predict"  # settings that stay where they are
+OF_ONE_PAGE = "tab", "predict", "subject"  # settings that stay where they are
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {
     "tour": False,

@@ -50,11 +50,35 @@ function head(data) {
   };
 }
 
+// Where a norm stands to a weight: lines, and what is filled.
+function drawing({ lines, filled, title }) {
+  const drawn = document.createElementNS(SVG, "svg");
+  drawn.setAttribute("viewBox", "0 0 64 24");
+  drawn.setAttribute("class", "place");
+  drawn.setAttribute("role", "img");
+  drawn.setAttribute("aria-label", title);
+  for (const [name, path] of [["lines", lines], ["filled", filled]]) {
+    const part = document.createElementNS(SVG, "path");
+    part.setAttribute("d", path);
+    part.setAttribute("class", name);
+    drawn.append(part);
+  }
+  return make("span", { title }, drawn);
+}
+
+function over({ label, title, state }, columns) {
+  return make("tr", { class: `over ${state}` },
+              make("th", { scope: "rowgroup", colspan: columns + 1 },
+                   make("span", {}, label), " ", make("span", { class: "aside" }, title)));
+}
+
 function body(data, starts, pick) {
-  const rows = data.rows.map((row) => {
+  const rows = data.rows.flatMap((row) => {
     const cells = row.cells.map((cell, i) => {
       let content;
-      if (data.buttons) {
+      if (cell === null) {
+        content = "";
+      } else if (data.buttons) {
         content = make("button", {
           type: "button",
           tabindex: "-1",
@@ -67,16 +91,25 @@ function body(data, starts, pick) {
       }
       return make("td", { class: starts.has(i) ? "first" : "" }, content);
     });
-    return make("tr", {}, make("th", { scope: "row" }, row.label), ...cells);
+    const name = row.drawing
+      ? make("div", { class: "named" }, drawing(row.drawing),
+             make("span", { title: row.title }, row.label))
+      : row.label;
+    const line = make("tr", {}, make("th", { scope: "row" }, name), ...cells);
+    return row.over ? [over(row.over, row.cells.length), line] : [line];
   });
   return make("tbody", {}, ...rows);
 }
 
 // Shows in each cell what is so for the sign of δ, in the mark, in the word and in the hint.
 function turn(table, data, negative) {
-  data.rows.forEach((row, down) => row.cells.forEach(({ faces }, i) => {
-    const { state, word } = faces[Number(negative)];
-    const content = table.tBodies[0].rows[down].cells[i + 1].firstElementChild;
+  const lines = [...table.tBodies[0].rows].filter((line) => !line.classList.contains("over"));
+  data.rows.forEach((row, down) => row.cells.forEach((cell, i) => {
+    if (cell === null) {
+      return;
+    }
+    const { state, word } = cell.faces[Number(negative)];
+    const content = lines[down].cells[i + 1].firstElementChild;
     const title = `${row.title}, ${data.columns[i].title}: ${word}`;
     if (content.title !== title) {
       Object.assign(content, { title, className: data.buttons ? state : `cell ${state}` });
@@ -89,10 +122,21 @@ const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 
 function neighbor(button, key) {
   const [down, right] = STEPS[key];
-  const place = button.closest("td");
-  const line = place.parentElement;
-  const row = line.parentElement.rows[line.rowIndex - 2 + down];
-  return row?.cells[place.cellIndex + right]?.querySelector("button");
+  const { cellIndex, parentElement: line } = button.closest("td");
+  const rows = [...line.parentElement.rows];
+  let at = rows.indexOf(line);
+  let column = cellIndex;
+  let found = null;
+  do { // past headings, and cells that have nothing to ask
+    at += down;
+    column += right;
+    const cell = rows[at]?.cells[column];
+    if (rows[at] === undefined || (right && cell === undefined)) {
+      return null;
+    }
+    found = cell?.querySelector("button");
+  } while (!found);
+  return found;
 }
 
 // Streamlit calls a component again when its data or the theme change, and does not end the call
@@ -129,6 +173,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.classList.toggle("short", data.rows.length < 5);
   table.classList.toggle("long", data.rows.length > 12);
   table.classList.toggle("wide", data.columns.length > 6);
+  table.classList.toggle("tensors", data.rows.some((row) => row.drawing));
   table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
   turn(table, data, data.negative);
   table.dataset.content = content;

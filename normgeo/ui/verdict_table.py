@@ -92,15 +92,27 @@ def draw(
         known: which verdicts are shown; the page gets nothing of the others. None: all.
 
     """
+    content = data(normalizers, transforms, caption, selected, negative, seed, known)
+    show(content, key, on_pick, dict(SIGNS) if legend else {})
+
+
+def show(
+    content: Mapping[str, Any],
+    key: str,
+    on_pick: Callable[[str], None] | None,
+    legend: Mapping[str, str],
+) -> None:
+    """Draw a table of marks as `data` gives it, and below it what signs stand for."""
 
     def picked() -> None:
         if on_pick is not None:
             on_pick(st.session_state[key].picked)
 
-    content = data(normalizers, transforms, caption, selected, negative, seed, known)
-    signs = [{"state": STATES[sign], "word": str(word)} for sign, word in SIGNS.items()]
+    signs = [
+        {"state": STATES.get(sign, "hidden"), "word": str(word)} for sign, word in legend.items()
+    ]
     _table(
-        data={**content, "legend": signs if legend else [], "buttons": on_pick is not None},
+        data={**content, "legend": signs, "buttons": on_pick is not None},
         key=key,
         on_picked_change=picked,
     )

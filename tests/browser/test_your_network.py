@@ -1,15 +1,17 @@
 """The page Your network in Chromium: a row lights its neuron, keys do, nothing is cut."""
 
+import re
 from io import BytesIO
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from tests.pairwise import first
+from tools.server import serving
 
-from .conftest import address
+from .conftest import APP, address
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -139,3 +141,92 @@ def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled,
     expect(page.get_by_role("combobox", name="layer")).to_have_value("fc2.weight")
     wait_settled(page)
     assert axe(page) == []
+
+
+MARKS = "table.tensors button"
+
+
+@pytest.mark.parametrize(
+    "network", ["decoder", pytest.param("resnet_18", marks=pytest.mark.exhaustive)]
+)
+def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
+    server, page, wait_settled, network
+):
+    page.goto(f"{server}/your_network?subject=network&network={network}")
+    wait_settled(page)
+    marks = page.locator(MARKS)
+    every = range(0, marks.count(), 11)
+    for number in [*every, 1]:  # the last one is selected already in the beginning
+        mark = marks.nth(number)
+        name, word = re.fullmatch(r"([^,]+), .*: (.*)", mark.get_attribute("title")).groups()
+        mark.click()
+        expect(page.locator("#alt_figure_measured_network")).to_contain_text(
+            re.compile(rf"`{re.escape(name)}`, [^:]*: {word}\.")
+        )
+        expect(mark).to_have_attribute("aria-pressed", "true")
+    wait_settled(page)
+
+
+def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wait_settled):
+    page.goto(f"{server}/your_network?subject=network&network=transformer")
+    wait_settled(page)
+    focused = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot?.activeElement)"
+    page.locator(MARKS).first.focus()
+    seen = []
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+        seen.append(page.evaluate(f"({focused}.find(Boolean) ?? document.activeElement).title"))
+    names = [title.split(",")[0] for title in seen]
+    assert names == ["position.weight", *(f"blocks.0.attn.{x}_proj.weight" for x in "qk")]
+
+
+# Holds an upload of 1,000 bytes where it is asked to, and tells what all sessions hold.
+HOLDS = f"""
+import sys
+sys.path.insert(0, {str(APP.parent)!r})
+
+import streamlit as st
+from normgeo.ui.your_network.files import files, hold, in_memory
+
+if "hold" in st.query_params and not files().uploads("weights"):
+    hold("weights", [("net.npz", bytes(1000))])
+files()
+st.write(in_memory(), "bytes")
+st.button("Look")
+"""
+
+
+def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_not(
+    browser, tmp_path
+):
+    """Streamlit tells by the cache of a session that its browser has gone."""
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 1\n")
+    (tmp_path / "holds.py").write_text(HOLDS)
+    sockets = []
+    with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:
+        left, back, other = (browser.new_page() for _ in range(3))
+        back.route_web_socket(
+            "**/stream*", lambda one: sockets.append((one, one.connect_to_server()))
+        )
+        for page, held in ((left, "1000"), (back, "2000")):
+            page.goto(f"{url}/?hold=1")
+            page.get_by_text(f"{held} bytes").wait_for()
+        for end in sockets[0]:
+            end.close()
+        while len(sockets) == 1:
+            back.wait_for_timeout(20)
+        for page in (back, other):
+            page.goto(url) if page is other else page.get_by_role("button", name="Look").click()
+            page.get_by_text("2000 bytes").wait_for()
+        left.close()
+        for _ in range(50):
+            other.get_by_role("button", name="Look").click()
+            other.wait_for_timeout(200)
+            if "2000" not in other.inner_text("p >> nth=0"):
+                break
+        other.get_by_text("1000 bytes").wait_for()
+        back.get_by_role("button", name="Look").click()
+        back.get_by_text("1000 bytes").wait_for()
+        for page in (back, other):
+            page.close()

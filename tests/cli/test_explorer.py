@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from normgeo.__main__ import main
 from normgeo.cli import explorer
 from normgeo.datasets.opened import PASSED, opened
+from normgeo.measured.saved.examples import EXAMPLES as TABLES
 from normgeo.recordings.example import EXAMPLE
 
 ROOT = Path(__file__).parents[2]
@@ -178,6 +180,23 @@ def test_a_recording_is_opened_as_one(started: list[tuple[Path, list[str]]]) -> 
     }
 
 
+def test_a_measured_table_and_a_folder_of_a_model_are_opened_as_such(
+    network: Path, started: list[tuple[Path, list[str]]], capsys: Captured
+) -> None:
+    table = TABLES["decoder"].path
+    assert main(["open", str(table)]) == 0
+    assert {what: [*paths] for what, paths in opened().files.items()} == {"network": [table]}
+    assert main(["open", str(table), str(table)]) == 2
+    assert capsys.readouterr().err == "Give one measured table; got 2.\n"
+    (network / "model").mkdir()
+    save_file({"w.weight": np.eye(3)}, network / "model/model.safetensors")
+    (network / "model/config.json").write_text('{"model_type": "bert"}')
+    assert main(["open", str(network / "model")]) == 0
+    assert {what: [*paths] for what, paths in opened().files.items()} == {
+        "weights": [network / "model/config.json", network / "model/model.safetensors"]
+    }
+
+
 def test_files_are_checked_before_the_server_starts(
     network: Path,
     started: list[tuple[Path, list[str]]],
@@ -187,7 +206,7 @@ def test_files_are_checked_before_the_server_starts(
     for words, sentence in [
         ("bad.safetensors", "bad.safetensors is no whole file of safetensors ("),
         ("none.npz", "none.npz: No such file or directory."),
-        ("model.pt", "Tensors are read from files that end in one of .safetensors, "),
+        ("model.onnx", "Tensors are read from files that end in one of .safetensors, "),
         ("net.npz --layer c", "Choose one of the 2 layers of the files by its name; got 'c'"),
         ("net.npz --layer a.weight --x x.npy", "`X` of a layer with W of shape (3, 3) must have "),
         ("w.npy --x x.npy", "`X` of a layer with W of shape (3, 3) must have shape (5, 3); got "),

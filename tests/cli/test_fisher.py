@@ -188,7 +188,7 @@ import resource, sys
 import numpy as np
 import scipy.linalg, scipy.sparse.linalg
 from normgeo.__main__ import main
-import normgeo.symmetry.explanation, normgeo.tables.fisher
+import normgeo.null_directions.explanation, normgeo.tables.fisher
 
 room, file = int(sys.argv[1]), sys.argv[2]
 square = np.ones((999, 999))  # NumPy's BLAS and SciPy's take their room at their first products
@@ -368,7 +368,8 @@ def test_fisher_needs_neither_plotly_nor_streamlit_nor_for_files_scikit_learn(
     code = (
         "import sys; from normgeo.__main__ import main;"
         f"main(['fisher', 'method=layer', '-W', {path!r}, '-X', {path!r}]);"
-        "print([m for m in ('plotly', 'streamlit', 'sklearn', 'kaleido') if m in sys.modules])"
+        "heavy = 'plotly', 'streamlit', 'sklearn', 'choreographer';"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from normgeo import layer_report, load_layer
 from normgeo.__main__ import main
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.layer import COLUMNS
 from tests.pairwise import loops
@@ -225,7 +225,7 @@ def test_report_is_a_page_with_every_neuron_and_no_markup_of_the_file(
     assert "<b>" not in page.read_text("utf-8")
     assert capsys.readouterr().out == ""
     assert main(["layer", str(checkpoint), "-o", str(tmp_path / "report.txt")]) != 0
-    assert "A report is written to .html or .pdf" in capsys.readouterr().err
+    assert "A report is written to .html, .pdf, .md or .tex" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])

@@ -66,7 +66,7 @@ def test_report_in_a_file_has_the_numbers_and_the_sentences(path, tmp_path, caps
 
 def test_report_of_another_kind_is_refused_before_a_file_is_read(tmp_path, capsys):
     assert main(["training", "none.run", "-o", str(tmp_path / "x.txt")]) == 2
-    assert "to .html or .pdf, and its numbers to .csv or .json; got" in capsys.readouterr().err
+    assert "to .html, .pdf, .md or .tex, and its numbers to .csv" in capsys.readouterr().err
 
 
 def test_files_that_are_none_end_in_a_sentence(tmp_path, capsys, subtests):

@@ -9,6 +9,7 @@ import pytest
 
 import normgeo
 from normgeo.measured.groups import SENTENCES
+from normgeo.measured.judging import WORDS
 from tests.measured.networks import NETWORKS
 from tests.measured.test_verdicts import SEED
 from tests.refused import says
@@ -131,10 +132,14 @@ def test_table_is_written_in_every_format():
     assert "Ignored together: all of W, all of b × δ." in str(table)
     assert r"\begin{tabular}" in table.render("latex")
     assert "| W | 6 × 5 | matrix | ✗ | ✗ | ✓ |" in table.render("markdown")
-    records = json.loads(table.render("json"))
+    records = table.records().records()
     assert len(records) == 6 * len(parameters)
     rows = csv.DictReader(io.StringIO(table.render("csv")))
     assert [row["verdict"] or None for row in rows] == [one["verdict"] for one in records]
+    told = {one["name"]: one["verdicts"] for one in json.loads(table.render("json"))["tensors"]}
+    for one in records:
+        sign, moved = told[one["tensor"]][one["change"]] or (None, None)
+        assert (WORDS.get(sign), moved) == (one["verdict"], one["moved"])
     frame = table.to_frame()
     assert frame.shape == (len(records), len(records[0]))
     assert set(frame["verdict"].dropna()) == {"ignored", "not ignored"}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import normgeo
-from tests.measured import networks
-from tests.measured.networks import NETWORKS
+from tests.measured.networks import NETWORKS, inputs
+from tools.numpy_layers import layer_norm, relu, rms_norm
 
 SEED = 1
 
@@ -57,8 +57,8 @@ def test_other_draws_have_the_same_verdicts(name, subtests):
 def test_no_verdict_is_wrong_in_single_precision(name, monkeypatch):
     """Rounding may hide a verdict (?), and an ε of 1e-6 or less behind ✓; it turns none around."""
     known = NETWORKS[name]
-    for inputs in ("X", "T", "IMAGES"):
-        monkeypatch.setattr(networks, inputs, getattr(networks, inputs).astype(np.float32))
+    for read in ("X", "T", "IMAGES"):
+        monkeypatch.setattr(inputs, read, getattr(inputs, read).astype(np.float32))
     parameters = narrow(known.draw(np.random.default_rng(SEED)), np.float32)
     table = normgeo.measure(known.f, parameters, float64=False)
     assert table.kinds == ("float32",)
@@ -84,11 +84,11 @@ def test_network_that_lowers_its_precision_on_the_way_is_found_out():
         return known.f(narrow(parameters, np.float32)).astype(np.float64)
 
     parameters = known.draw(np.random.default_rng(SEED))
-    inputs, networks.X = networks.X, networks.X.astype(np.float32)
+    before, inputs.X = inputs.X, inputs.X.astype(np.float32)
     try:
         table = normgeo.measure(f, parameters)
     finally:
-        networks.X = inputs
+        inputs.X = before
     assert table.rounding > 1e-8
     assert signs(table.tensors["E"]) == known.signs["E"]
 
@@ -115,10 +115,10 @@ def test_eps_is_told_from_a_bias_at_any_size(size, eps):
     X = np.random.default_rng(3).standard_normal((20, 5))
 
     def normalized(parameters):
-        return networks.rms_norm(X @ parameters["W"].T, eps=eps * size**2)
+        return rms_norm(X @ parameters["W"].T, eps=eps * size**2)
 
     def biased(parameters):
-        return networks.rms_norm(X @ parameters["W"].T + parameters["b"])
+        return rms_norm(X @ parameters["W"].T + parameters["b"])
 
     W = size * np.random.default_rng(4).standard_normal((6, 5))
     b = size * eps * np.random.default_rng(5).standard_normal(6)
@@ -132,10 +132,10 @@ def test_eps_is_told_from_a_bias_at_any_size(size, eps):
 
 def test_negative_factors_are_asked_for_and_turn_signs():
     def even(parameters):
-        return np.abs(networks.layer_norm(networks.X @ parameters["W"].T))
+        return np.abs(layer_norm(inputs.X @ parameters["W"].T))
 
     def odd(parameters):
-        return networks.layer_norm(networks.X @ parameters["W"].T)
+        return layer_norm(inputs.X @ parameters["W"].T)
 
     W = {"W": np.random.default_rng(0).standard_normal((4, 5))}
     assert signs(normgeo.measure(even, W, negative=True).tensors["W"])[0] == "✓"
@@ -175,10 +175,10 @@ def test_several_inputs_are_one_network():
     parameters["b"][1] = -4.0  # a unit that is off for small inputs and on for large ones
 
     def f(p, X):
-        h = networks.relu(X @ p["W"].T + p["b"])
-        return networks.relu(h @ p["V"].T + p["c"]) @ p["U"].T + p["u"]
+        h = relu(X @ p["W"].T + p["b"])
+        return relu(h @ p["V"].T + p["c"]) @ p["U"].T + p["u"]
 
-    small, large = 0.1 * networks.X, 10 * networks.X
+    small, large = 0.1 * inputs.X, 10 * inputs.X
     one = normgeo.measure(lambda p: f(p, small), parameters, tries=32)
     both = normgeo.measure(f, parameters, [small, large], tries=32)
     assert 1 in one.tensors["W"].dead

@@ -11,7 +11,7 @@ from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.static import BrowserMissing
-from normgeo.tables.formats import render
+from normgeo.tables.files import FILES, as_file
 from normgeo.tables.printed import page
 from normgeo.tables.table import Table
 
@@ -20,7 +20,7 @@ _TURN = Lock()
 _PATIENCE = 60  # seconds for a browser to print
 
 
-DOCUMENTS = ("html", "pdf", "csv", "json")
+DOCUMENTS = ("pdf", *FILES)
 
 
 def document(format: str, *tables: Table) -> bytes:
@@ -33,9 +33,7 @@ def document(format: str, *tables: Table) -> bytes:
         BrowserMissing, ValueError: as `to_pdf`, for PDF.
 
     """
-    if format == "pdf":
-        return to_pdf(page(*tables))
-    return (page(*tables) if format == "html" else render(tables[0], format)).encode()
+    return to_pdf(page(*tables)) if format == "pdf" else as_file(format, *tables)
 
 
 def to_pdf(html: str) -> bytes:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any, final
 
 import plotly.graph_objects as go
@@ -37,6 +41,27 @@ THEMES: dict[str, Theme] = {
 }
 
 RIGHT_MARGIN = 18  # pixels for the half of a label at the end of an axis
+
+
+@cache
+def font_rule() -> str:
+    """Return the rule `@font-face` of the pages' font, its file inside; "" where there is none.
+
+    Streamlit ships the file and names no address of it, so it is looked up among the files that
+    were installed.
+    """
+    try:
+        installed = metadata.files("streamlit") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    for file in installed:
+        if file.name.startswith("SourceSansVF-Upright") and file.suffix == ".woff2":
+            font = b64encode(Path(str(file.locate())).read_bytes()).decode()
+            source = f"url(data:font/woff2;base64,{font})"
+            return (
+                f"@font-face {{ font-family: 'Source Sans'; font-weight: 200 900; src: {source}; }}"
+            )
+    return ""
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, told
@@ -19,7 +20,6 @@ from normgeo.pictures.symmetry.templates_figure import Grid
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_reasons_figure import marks, reasons
 from normgeo.pictures.symmetry.walk_words import BODY, about, heads, reason_words
-from normgeo.symmetry.walk import Walk
 
 HIGH = (100, 120), (105, 125)  # pixels of templates and of predictions
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for

@@ -8,11 +8,11 @@ import numpy as np
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.null_directions.direction import Direction
+from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored, note, sized
 from normgeo.pictures.style.template import LARGE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
-from normgeo.symmetry.direction import Direction
-from normgeo.symmetry.walk import Walk
 
 BODY = 290  # pixels of the reasons
 REASONS = 4  # that are drawn

@@ -8,6 +8,8 @@ from normgeo.pictures.your_network import (
     layer_figure,
     layer_spectrum,
     layer_spectrum_figure,
+    network,
+    network_figure,
     training,
     training_figure,
 )
@@ -16,5 +18,6 @@ PICTURES = (
     Picture(layer.STUDY, layer_figure.figure),
     Picture(layer_epsilon.STUDY, layer_epsilon_figure.figure),
     Picture(layer_spectrum.STUDY, layer_spectrum_figure.figure),
+    Picture(network.STUDY, network_figure.figure),
     Picture(training.STUDY, training_figure.figure),
 )

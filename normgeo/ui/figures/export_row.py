@@ -29,6 +29,8 @@ MIME = {
     "pdf": "application/pdf",
     "csv": "text/csv",
     "json": "application/json",
+    "md": "text/markdown",
+    "tex": "application/x-tex",
 }
 DRAWN_THERE = ("png", "svg")
 """The static formats that the visitor's browser makes."""

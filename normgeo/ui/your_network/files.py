@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -11,16 +11,17 @@ from typing import IO, final
 from weakref import WeakSet
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
-from normgeo.layers.reading import WEIGHTS
+from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
+from normgeo.ui import presence
+from normgeo.ui.presence import Presence
 
 ONE = 50 * MEGABYTE
 """Bytes of the uploads of a session together; Streamlit takes no larger file (`maxUploadSize`)."""
@@ -44,18 +45,16 @@ class Files:
 
     Attributes:
         uploaded: by what they are for. changes: how often these changed.
-        left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
-        session: whose these are. closing: what Streamlit holds of the uploads.
-        gone: since when nobody has been seen at the session; None while somebody is.
+        left: of WEIGHTS, RUN and NETWORK, where what ships is looked at though another is open.
+        presence: of who has given them. closing: what Streamlit holds of the uploads.
 
     """
 
+    presence: Presence = field(default_factory=Presence)
     uploaded: dict[str, list[Content]] = field(default_factory=dict)
     changes: int = 0
     left: set[str] = field(default_factory=set)
-    session: str = ""
     closing: dict[str, Sequence[IO[bytes]]] = field(default_factory=dict)
-    gone: float | None = None
 
     @property
     def size(self) -> int:
@@ -75,7 +74,7 @@ class Files:
         return bool(self.uploaded.get(what))
 
     def _opened(self, what: str) -> list[Path]:
-        of = RUN if what == RUN else WEIGHTS
+        of = what if what in (RUN, NETWORK) else WEIGHTS
         if of in self.left or self.uploads(of):
             return []
         return [*opened().files.get(what, ())]
@@ -97,35 +96,32 @@ class Files:
 
 def files() -> Files:
     """What this session looks at."""
-    here: Files = st.session_state.setdefault(_HELD, Files())
-    if (context := get_script_run_ctx()) is not None:
-        here.session = context.session_id
+    here: Files = st.session_state.setdefault(_HELD, Files(presence.here()))
     with _BUDGET:
         _ALIVE.add(here)
-        if runtime.exists():
-            patience = float(st.get_option("server.disconnectedSessionTTL"))
-            give_back(runtime.get_instance().is_active_session, monotonic(), patience)
+        give_back(monotonic(), float(st.get_option("server.disconnectedSessionTTL")))
     return here
 
 
-def give_back(is_active: Callable[[str], bool], now: float, patience: float) -> None:
+def give_back(now: float, patience: float) -> None:
     """Empty what sessions hold that nobody has come back to.
 
     A session that has ended is not always collected: what it has in common with the heap that the
     server froze when it began (see `frame`) stays, and so would its uploads.
 
     Args:
-        is_active: whether somebody is at a session. now: seconds. patience: for how many seconds
-            one that was left can be come back to.
+        now: seconds of `time.monotonic`. patience: for how many seconds one that was left can be
+            come back to.
 
     """
     for one in [*_ALIVE]:
-        if is_active(one.session):
-            one.gone = None
-        elif one.gone is None:
-            one.gone = now
-        elif now - one.gone > patience:
+        if one.presence.away(now) > patience:
             one.empty()
+
+
+def in_memory() -> int:
+    """Bytes of the uploads of all sessions."""
+    return sum(one.size for one in [*_ALIVE])
 
 
 def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) -> None:
@@ -152,7 +148,7 @@ def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) 
                     size=memory(here.size + size),
                 )
             )
-        if sum(one.size for one in _ALIVE) + size > ALL:
+        if in_memory() + size > ALL:
             raise Refusal(
                 text(
                     "The files of all visitors take {most}, all that this server has for them. "

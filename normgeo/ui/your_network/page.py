@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.settings import Settings
@@ -13,18 +13,39 @@ from normgeo.tables.layer import COLUMNS
 from normgeo.tables.table import Table
 from normgeo.ui import results, url
 from normgeo.ui.defects import Explained
+from normgeo.ui.possible import Judge
 from normgeo.ui.tabs import Tabs, points, tabs
-from normgeo.ui.your_network import exports, form, layers, own, run_form, uploads
+from normgeo.ui.your_network import exports, form, layers, network, own, run_form, uploads
 from normgeo.ui.your_network.sortable import HIGH, sortable
 
 
 def controls() -> tuple[str, ...]:
-    """What the heading asks for: which of the layers that ship, where it is one of them."""
-    return ("layer",) if own.held() is None else ()
+    """What the heading asks for: a layer or a network, and which of those that ship."""
+    if network.is_asked():
+        return "subject", *network.controls()
+    return ("subject", "layer") if own.held() is None else ("subject",)
+
+
+def question() -> str:
+    """What the page answers, of a layer or of a network."""
+    if network.is_asked():
+        return text("Which changes of its weights does a network ignore?")
+    return text("Which neurons still turn, and where does ε count?")
+
+
+def main_picture() -> Judge:
+    """What refuses settings that cannot be."""
+    if network.is_asked():
+        return network.PICTURE
+    mine = own.held()
+    return "trained_layer" if mine is None else mine.require_possible
 
 
 def show(settings: Settings) -> None:
-    """Draw a layer that ships, and beneath it its neurons and what is to be said of it."""
+    """Draw a network, or a layer and beneath it its neurons and what is to be said of it."""
+    if network.is_asked():
+        network.show(settings)
+        return
     mine = own.held()
     place = st.container(key="own_place")
     with Explained():
@@ -46,7 +67,8 @@ def show(settings: Settings) -> None:
     known = {
         name: tab
         for name, tab in TABS.items()
-        if (several if name == "layers" else name == "own" or drawn is not None)
+        if name not in network.TABS
+        and (several if name == "layers" else name == "own" or drawn is not None)
     }
     tabs(settings, known, "own" if drawn is None else "neurons", drawn)
 
@@ -150,4 +172,5 @@ TABS: Tabs = {
     "layers": (text("All layers"), layers.layers),
     "training": (text("A training run"), run_form.training),
     "own": (text("Your own layer"), form.ask),
+    **network.TABS,
 }

@@ -19,6 +19,9 @@ from normgeo.ui.your_network import exports, uploads
 from normgeo.ui.your_network.run import ChosenRun, held
 from normgeo.ui.your_network.sortable import sortable
 
+FOLLOWED = 2.0
+"""Seconds between looks at a recording that may grow."""
+
 
 def training(settings: Settings, drawn: Neurons) -> None:
     """Draw a training run, and above it the ways to another one."""
@@ -37,10 +40,19 @@ def training(settings: Settings, drawn: Neurons) -> None:
             exports.draw(PICTURES["training_run"], told, settings.theme, "normgeo-own-run")
     if told is not None:
         _blocks(told)
+    if mine is not None and opened().files.get(RUN) and not mine.files.uploads(RUN):
+        _follow(mine, mine.files.state(RUN))
     if not url.bare():
         with place:
             _ways(mine)
             _ask(mine)
+
+
+@st.fragment(run_every=FOLLOWED)
+def _follow(mine: ChosenRun, seen: object) -> None:
+    """Draw the page anew where the recording that the command line opened has grown."""
+    if mine.files.state(RUN) != seen:
+        st.rerun()
 
 
 def _blocks(run: Run) -> None:

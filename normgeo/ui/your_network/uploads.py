@@ -7,24 +7,26 @@ from pathlib import Path
 import streamlit as st
 
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints.reading import EXTRA, WEIGHTS
 from normgeo.datasets.tensor_files import SUFFIXES
-from normgeo.layers.reading import EXTRA, WEIGHTS
+from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
-from normgeo.ui.your_network import own, run
+from normgeo.ui.your_network import own, own_network, run
 from normgeo.ui.your_network.files import files, hold
 
 OF_LAYER = (WEIGHTS, *EXTRA)
 SEVERAL = (WEIGHTS, RUN)
 
 _REFUSED, _EMPTIED = "_own_refused", "_own_emptied"
-_KINDS = [suffix[1:] for suffix in SUFFIXES]
+_KINDS = {RUN: None, NETWORK: ["json"]}
+_OF_TENSORS = [suffix[1:] for suffix in SUFFIXES]
 
 
 def place(what: str, label: str, help: str | None = None) -> None:
     """Draw a place for the files that are for this."""
     st.file_uploader(
         str(label),
-        None if what == RUN else _KINDS,
+        _KINDS.get(what, _OF_TENSORS),
         accept_multiple_files=what in SEVERAL,
         key=_key(what),
         on_change=_taken,
@@ -47,10 +49,10 @@ def refused(*whats: str) -> Refusal | None:
 def leave(what: str, left: bool = True) -> None:
     """Look at what ships and hold nothing any more, or again at what the command line opened.
 
-    `what` is WEIGHTS, and then also what else is known of the layer, or RUN.
+    `what` is WEIGHTS, and then also what else is known of the layer, or RUN, or NETWORK.
     """
     _forget(what)
-    for each in OF_LAYER if what == WEIGHTS else (RUN,):
+    for each in OF_LAYER if what == WEIGHTS else (what,):
         hold(each, [])
         emptied = st.session_state.setdefault(_EMPTIED, {})
         emptied[each] = emptied.get(each, 0) + 1
@@ -81,6 +83,8 @@ def _forget(what: str) -> None:
         own.forget()
     elif what == RUN:
         run.forget()
+    elif what == NETWORK:
+        own_network.forget()
 
 
 _named = st.components.v2.component(

@@ -1,0 +1,1 @@
+"""How blocks are written: conventions, the families with them, and which a block follows."""

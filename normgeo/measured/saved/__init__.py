@@ -1,0 +1,1 @@
+"""Measured tables in files: written, read back, and those that ship."""

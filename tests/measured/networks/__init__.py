@@ -1,0 +1,6 @@
+"""Networks in NumPy whose verdicts are derived by hand, beside each the derivation."""
+
+from tests.measured.networks import attention, images_and_tokens, norms, plain, residual
+from tests.measured.networks.known import NETWORKS
+
+__all__ = ["NETWORKS", "attention", "images_and_tokens", "norms", "plain", "residual"]

@@ -1,0 +1,57 @@
+"""The tables that ship: the script gives them, and they say what their networks are built to be."""
+
+import numpy as np
+import pytest
+
+import normgeo
+from normgeo.measured.saved.examples import EXAMPLES, example_table
+from tests.refused import says
+from tools.example_tables import NETWORKS, table
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n == "decoder" else pytest.param(n, marks=pytest.mark.exhaustive) for n in NETWORKS],
+)
+def test_script_gives_the_tables_that_ship(name):
+    made, shipped = table(name), normgeo.read_measured(EXAMPLES[name].path)
+    assert made.roles == shipped.roles
+    assert {str(trade) for trade in made.trades} == {str(trade) for trade in shipped.trades}
+    assert [*made.tensors] == [*shipped.tensors]
+    for tensor, one in made.tensors.items():
+        other = shipped.tensors[tensor]
+        assert made.place(tensor) == shipped.place(tensor)
+        assert (one.blocks, one.zeros, one.dead) == (other.blocks, other.zeros, other.dead)
+        np.testing.assert_allclose(one.norms, other.norms)
+        for change, verdict in one.verdicts.items():
+            told = other.verdicts[change]
+            assert (verdict and verdict.sign) == (told and told.sign)
+            if verdict is not None and verdict.sign == "✗":
+                np.testing.assert_allclose(verdict.moved, told.moved, rtol=1e-6)
+
+
+def test_every_example_has_a_network_and_no_other():
+    assert {*EXAMPLES} == {*NETWORKS}
+    with says(
+        "`example` must be one of transformer, post_norm, resnet_18, decoder; got 'alexnet'."
+    ):
+        example_table("alexnet")
+
+
+def places(name, *ends):
+    shipped = normgeo.read_measured(EXAMPLES[name].path)
+    return {shipped.place(tensor) for tensor in shipped.tensors if tensor.endswith(ends)}
+
+
+def test_norms_stand_where_the_networks_have_them():
+    """By how each is built: what reads a norm, what a norm reads, and what a stream sums."""
+    assert places("transformer", "up.weight") == {("before",)}
+    assert places("transformer", "o_proj.weight", "down.weight") == {("after_sum",)}
+    assert places("post_norm", "o_proj.weight", "down.weight") == {("centered",)}
+    assert places("resnet_18", "conv1.weight", "conv2.weight") <= {("after",), ("after", "before")}
+    assert places("decoder", "q_proj.weight", "k_proj.weight") == {("after", "before")}
+    assert places("decoder", "o_proj.weight", "down_proj.weight") == {("after_sum",)}
+    resnet = normgeo.read_measured(EXAMPLES["resnet_18"].path)
+    kernels = [one for name, one in resnet.tensors.items() if "conv" in name]
+    assert len(kernels) == 17 + 3  # of its 18 layers, one is no convolution; 3 shortcuts
+    assert all(one.blocks == one.neurons for one in kernels)
