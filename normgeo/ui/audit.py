@@ -28,8 +28,10 @@ from normgeo.settings import Settings
 from normgeo.tables import report
 from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
-from normgeo.ui import results, url
+from normgeo.ui import url
 from normgeo.ui.figures.export_row import download, why_no_browser
+from normgeo.ui.server import here
+from normgeo.ui.task import Task
 from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)
@@ -65,15 +67,14 @@ def show(settings: Settings) -> bool:
         Whether there is an audit; it may have been stopped before its first claim.
 
     """
-    found = results.found(
-        "audit",
+    task = Task(
         checked,
         Settings(),
         what=text("The audit"),
         cost=lambda settings: COST,
         words=text("Checked {done} of {steps} statements"),
-        again=text("Check all statements"),
     )
+    found = here().found(task, "audit", again=text("Check all statements"))
     if found is None or not found.result:
         return False
     if found.stopped:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,15 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import ahead, results, url
+from normgeo.ui import url
+from normgeo.ui.ahead import Ahead
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.possible import Judge
+from normgeo.ui.server import Server, here
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
+from normgeo.workers.pool import Pool
 
 _OPEN, _BEGUN = "_settings_open", "_begun"
 # Not in the state of the session: a script that a click ends leaves this while the next one begins,
@@ -86,6 +91,7 @@ def begin(
     """
     _require_app()
     _open_first(page)
+    server = here(_server)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
@@ -131,7 +137,7 @@ def begin(
     glossary.draw(symbols)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
-    ahead.follow(page, settings, controls)
+    server.on_visit(page, settings, controls)
     return settings
 
 
@@ -204,18 +210,29 @@ def _open_first(page: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _prepare_process() -> None:
-    """Once a process: workers, what is opened first, one BLAS thread, a frozen heap.
+    """Once a process: one BLAS thread, a frozen heap.
 
     BLAS threads of sessions fight. Streamlit collects garbage after each run: what is imported by
     now need not be searched again.
     Loading data imports the last heavy libraries, and with them their threads.
     """
-    results.POOL.start()
-    ahead.start()
     DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()
     gc.freeze()
+
+
+@st.cache_resource(show_spinner=False)
+def _server() -> Server:
+    """The server of this process, which begins with what pages open with.
+
+    Imports take seconds: workers do them before the first computation waits for them.
+    """
+    modules = (partial(import_module, name) for name in ("normgeo.pictures", "normgeo.claims"))
+    server = Server(Pool(prepare=(*modules, DATASETS[Settings.dataset].load)))
+    server.pool.start()
+    Ahead(server).start()
+    return server
 
 
 _SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "theme.js")

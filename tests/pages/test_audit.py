@@ -26,7 +26,7 @@ from normgeo.tables import marks
 from normgeo.ui import audit
 from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
 from normgeo.ui.defects import SORRY
-from normgeo.ui.results import Found
+from normgeo.ui.task import Found
 
 QUESTION = "Where is the paper exact, and where not?"
 COUNTS = Counter(claim.expected for claim in CLAIMS.values())

@@ -8,7 +8,7 @@ from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
 from normgeo.ui import results
 from normgeo.ui.defects import Explained
-from normgeo.ui.figures import figure
+from normgeo.ui.server import here
 from normgeo.ui.teaching.pin import Place, difference
 
 
@@ -21,15 +21,7 @@ def draw(place: Place) -> None:
         if there is None:
             return
         drawn = results.whole(pin.name, pin.settings, there.result)
-        chart = there.chart(drawn, place.settings.theme)
-        figure.draw(
-            "figure_pinned",
-            chart,
-            title=drawn.picture.title,
-            alt=drawn.picture.description(drawn.result),
-            place=drawn.place,
-            alone=True,
-        )
+        chart = results.draw("figure_pinned", drawn, there, place.settings.theme, alone=True)
         if pin.name == place.name:
             _compare(place, chart, chart.scales[chart.place(drawn.place)])
 
@@ -40,7 +32,7 @@ def _compare(place: Place, pinned: Chart, scales: str) -> None:
     now = results.kept(place.name, place.settings)
     if now is not None:
         drawn = results.whole(place.name, place.settings, now.result)
-        chart = now.chart(drawn, place.settings.theme)
+        chart = drawn.chart(here(), now, place.settings.theme)
         if not scales or scales != chart.scales[chart.place(drawn.place)]:
             sentences.append(text("Each picture has scales of its own."))
     place.above.markdown(" ".join(map(str, sentences)))

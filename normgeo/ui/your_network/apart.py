@@ -13,7 +13,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
-from normgeo.ui import results, waiting
+from normgeo.ui import waiting
+from normgeo.ui.server import here
+from normgeo.ui.task import AGAIN, STEP, visitor
 from normgeo.ui.your_network.files import TURN
 from normgeo.workers.run import Limits, Run
 
@@ -52,18 +54,18 @@ class Apart:
         if asked != self._asked:
             self.leave()
             self._asked = asked
-        if seconds <= results.LONGEST:
+        server = here()
+        if seconds <= server.longest:
             with TURN:  # each takes some times the memory of what it reads
                 return compute(given, *of, Progress())
-        pool, visitor = results.POOL, results.visitor()
         if self._stopped:
-            st.button(str(text(results.AGAIN)), key=f"start_{self.name}", on_click=self.leave)
+            st.button(str(text(AGAIN)), key=f"start_{self.name}", on_click=self.leave)
             raise Refusal(text("Stopped before there was anything to show."))
         run = self._run
         if run is None or (run.ended and not (run.why or run.error)):
-            key = visitor, uuid4().hex
-            run = self._run = pool.ask(visitor, key, compute, given, *of, limits=LIMITS)
-        waiting.until_ended(run, pool, visitor, self.name, results.STEP, self._stop)
+            key = visitor(), uuid4().hex
+            run = self._run = server.pool.ask(visitor(), key, compute, given, *of, limits=LIMITS)
+        waiting.until_ended(run, server.pool, visitor(), self.name, STEP, self._stop)
         if run.error is not None:
             raise run.error.anew() if isinstance(run.error, Refusal) else run.error
         if not run.whole:
@@ -76,10 +78,10 @@ class Apart:
     def leave(self) -> None:
         """Wait no more for what is under way."""
         if self._run is not None:
-            self._run.leave(results.visitor())
+            self._run.leave(visitor())
         self._asked, self._run, self._stopped = None, None, False
 
     def _stop(self) -> None:
         if self._run is not None:
-            self._run.leave(results.visitor())
+            self._run.leave(visitor())
         self._stopped = True

@@ -21,7 +21,7 @@ from normgeo.pictures.your_network.own_layer import (
 )
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
-from normgeo.ui import results
+from normgeo.ui.server import here
 from normgeo.ui.your_network.apart import Apart
 from normgeo.ui.your_network.files import Files, files
 
@@ -67,7 +67,7 @@ class Own:
         """
         if not self._knows_proposal:
             given = self.files.given(WEIGHTS)
-            if seconds(given) > results.LONGEST:
+            if seconds(given) > here().longest:
                 return  # it is told with the layer
             self._proposed = self._of_names, proposed(given, self._choice)
         if self._proposed is not None and (proposal := self._proposed[1]) is not None:
