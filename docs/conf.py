@@ -45,12 +45,12 @@ PACKAGES = {
     "invariance": "Invariance",
     "models": "Models",
     "fisher": "Fisher information",
-    "symmetry": "Symmetry",
+    "null_directions": "Null directions",
     "dynamics": "Dynamics",
-    "depth": "Residual networks, attention and convolutions",
+    "networks": "Residual networks, attention and convolutions",
     "sequences": "Recurrent cells over sequences",
     "recordings": "Recordings",
-    "layers": "Layers of one's own network",
+    "checkpoints": "Layers of one's own network",
     "measured": "One's own network, measured",
 }
 

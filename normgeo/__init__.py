@@ -12,19 +12,12 @@ from normgeo.base.interruption import leave_quietly
 leave_quietly()
 
 # ruff: noqa: E402
+from normgeo.checkpoints.loading import load_layer
+from normgeo.checkpoints.place import PLACES
+from normgeo.checkpoints.report import LayerReport, layer_report
+from normgeo.checkpoints.trained_layer import TrainedLayer
 from normgeo.datasets.hold_out import hold_out
 from normgeo.datasets.rows import Rows
-from normgeo.depth.attention import AttentionHead
-from normgeo.depth.attention_ignored import attention_ignored
-from normgeo.depth.convolution import ConvolutionalNetwork, image_windows
-from normgeo.depth.ignored import residual_ignored
-from normgeo.depth.image_norm import ImageNorm
-from normgeo.depth.images import Images
-from normgeo.depth.place_statistics import PlaceStatistics, place_statistics
-from normgeo.depth.residual import ResidualNetwork
-from normgeo.depth.signals import Signals, signals
-from normgeo.depth.training import ConvolutionHistory, train_convolution
-from normgeo.depth.verdict import Ignored
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
 from normgeo.dynamics.descent import Trajectory, descend
 from normgeo.dynamics.doubling import DoublingRow, doubling_table
@@ -45,10 +38,6 @@ from normgeo.invariance.floating_point import sweep
 from normgeo.invariance.smallest_witness import smallest_witness
 from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.invariance.witness import Witness
-from normgeo.layers.loading import load_layer
-from normgeo.layers.place import PLACES
-from normgeo.layers.report import LayerReport, layer_report
-from normgeo.layers.trained_layer import TrainedLayer
 from normgeo.measured.measuring import MeasuringCost, measure, measuring_cost
 from normgeo.measured.table import MeasuredTable
 from normgeo.models.families import FAMILIES
@@ -57,10 +46,24 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.models.jacobian_norms import jacobian_norms
 from normgeo.models.network import Network
 from normgeo.models.recurrence import Recurrence, run_recurrence
+from normgeo.networks.attention import AttentionHead
+from normgeo.networks.attention_ignored import attention_ignored
+from normgeo.networks.convolution import ConvolutionalNetwork, image_windows
+from normgeo.networks.ignored import residual_ignored
+from normgeo.networks.image_norm import ImageNorm
+from normgeo.networks.images import Images
+from normgeo.networks.place_statistics import PlaceStatistics, place_statistics
+from normgeo.networks.residual import ResidualNetwork
+from normgeo.networks.signals import Signals, signals
+from normgeo.networks.training import ConvolutionHistory, train_convolution
+from normgeo.networks.verdict import Ignored
 from normgeo.normalizers.batch_statistics import batch_drift, batch_noise
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.normalizers.normalizer import Normalized, Normalizer
 from normgeo.normalizers.shared_statistics import shared_statistics
+from normgeo.null_directions.dimension import expected_dimension
+from normgeo.null_directions.explanation import Explanation, explain
+from normgeo.null_directions.null_space import NullSpace, null_space
 from normgeo.recordings.checkpoints import record_checkpoints
 from normgeo.recordings.findings import BlockFinding, findings
 from normgeo.recordings.recorder import Recorder
@@ -74,9 +77,6 @@ from normgeo.sequences.step_statistics import StepStatistics
 from normgeo.sequences.tasks import load_sequences
 from normgeo.sequences.through_time import run_cell
 from normgeo.sequences.training import SequenceHistory, train_sequences
-from normgeo.symmetry.dimension import expected_dimension
-from normgeo.symmetry.explanation import Explanation, explain
-from normgeo.symmetry.null_space import NullSpace, null_space
 
 __version__ = "0.1.0"
 
@@ -117,7 +117,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "gain_metric",
     "kl",
     "spectrum",
-    # symmetry
+    # null_directions
     "Explanation",
     "NullSpace",
     "expected_dimension",
@@ -145,7 +145,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "rotational_equilibrium",
     "simulate_balance",
     "train",
-    # depth
+    # networks
     "AttentionHead",
     "ConvolutionHistory",
     "ConvolutionalNetwork",
@@ -179,7 +179,7 @@ __all__ = [  # noqa: RUF022 - grouped as the packages, from the bottom up
     "findings",
     "read_recording",
     "record_checkpoints",
-    # layers
+    # checkpoints
     "PLACES",
     "LayerReport",
     "TrainedLayer",

@@ -29,12 +29,12 @@ from normgeo.base.rules import (
     complaint,
 )
 from normgeo.base.text import text
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.place import PLACES
 from normgeo.datasets.datasets import DATASETS
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.invariance.cell import OWN, RENAMED_METHODS, Cell
 from normgeo.invariance.transforms import TRANSFORMS, Transform
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.place import PLACES
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.centers import CENTERS

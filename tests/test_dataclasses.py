@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 
 from normgeo.base.constant import Constant
 
-PACKAGES = ("normalizers", "invariance", "models", "fisher", "symmetry", "dynamics")
+PACKAGES = ("normalizers", "invariance", "models", "fisher", "null_directions", "dynamics")
 
 
 def defined(package: str) -> list[type]:

@@ -33,12 +33,12 @@ PACKAGES = (
     "invariance",
     "models",
     "fisher",
-    "symmetry",
+    "null_directions",
     "dynamics",
-    "depth",
+    "networks",
     "sequences",
     "recordings",
-    "layers",
+    "checkpoints",
     "measured",
 )
 

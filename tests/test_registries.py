@@ -32,7 +32,7 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     },
     ("normgeo/pictures/style/cells.py", "layer"): "plotly: how deep a shape lies",
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
-    ("normgeo/layers/modules.py", "weight"): "the role of a tensor",
+    ("normgeo/checkpoints/modules.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",
     ("normgeo/tables/layers.py", "layer"): "the column of layers",
     **{

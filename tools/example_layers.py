@@ -14,12 +14,12 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from normgeo.base.arrays import Array
+from normgeo.checkpoints.examples import EXAMPLES, Example
 from normgeo.datasets.datasets import load
 from normgeo.datasets.hold_out import Split, hold_out
 from normgeo.datasets.mini_batches import MiniBatches
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.training import History, train
-from normgeo.layers.examples import EXAMPLES, Example
 from normgeo.models.families import family_of
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.network import Network

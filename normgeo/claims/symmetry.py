@@ -22,7 +22,7 @@ from normgeo.claims.examples import PAPER, ROUNDING, Example
 from normgeo.fisher.operator import Fisher, fisher
 from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
-from normgeo.symmetry.null_space import null_space
+from normgeo.null_directions.null_space import null_space
 
 NEAR = 1e-6  # a direction whose share outside of a span is smaller lies in it
 

@@ -107,10 +107,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _open(options: argparse.Namespace) -> list[str]:
     """Look into files of a layer or of a run, pass them on, and return their names."""
+    from normgeo.checkpoints.checkpoint import Checkpoint
+    from normgeo.checkpoints.reading import read_layer
     from normgeo.datasets.opened import pass_on
     from normgeo.datasets.tensor_files import list_tensors
-    from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.reading import read_layer
     from normgeo.recordings.format import is_recording
     from normgeo.recordings.recording import read_recording
 

@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> None:
     from normgeo.datasets.rows import Rows
     from normgeo.fisher.operator import fisher
     from normgeo.fisher.spectrum import spectrum
-    from normgeo.symmetry.dimension import expected_dimension
-    from normgeo.symmetry.explanation import explain
-    from normgeo.symmetry.null_space import null_space
+    from normgeo.null_directions.dimension import expected_dimension
+    from normgeo.null_directions.explanation import explain
+    from normgeo.null_directions.null_space import null_space
     from normgeo.tables.fisher import fisher_records, null_table, spectrum_table
 
     given = parse_pairs(options.settings)

@@ -118,11 +118,11 @@ def run(options: argparse.Namespace) -> None:
         ValueError: bad files, names or numbers. OSError: a file that can't be read.
 
     """
-    from normgeo.layers.checkpoint import Checkpoint
-    from normgeo.layers.loading import every_layer, gradients_of
-    from normgeo.layers.reading import read_layer
-    from normgeo.layers.report import FROZEN, layer_report
-    from normgeo.layers.windows import Sliding, typed
+    from normgeo.checkpoints.checkpoint import Checkpoint
+    from normgeo.checkpoints.loading import every_layer, gradients_of
+    from normgeo.checkpoints.reading import read_layer
+    from normgeo.checkpoints.report import FROZEN, layer_report
+    from normgeo.checkpoints.windows import Sliding, typed
     from normgeo.tables import layer as tables
     from normgeo.tables.epsilon import epsilon_records, epsilon_table
     from normgeo.tables.layers import layer_records, layers_table
@@ -192,7 +192,7 @@ def run(options: argparse.Namespace) -> None:
 def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:
     if options.files and options.example is None:
         return list(options.files)
-    from normgeo.layers.examples import example
+    from normgeo.checkpoints.examples import example
 
     if options.files or options.example is None:
         raise Refusal(text("Give files of tensors, or one --example."))

@@ -14,9 +14,9 @@ from normgeo.base.refusal import Refusal
 from normgeo.models.families import FAMILIES
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
+from normgeo.null_directions.dimension import expected_dimension
 from normgeo.pictures.model_on_data import data_of, independent, neurons_of, targets_of
 from normgeo.settings import Settings
-from normgeo.symmetry.dimension import expected_dimension
 
 PRODUCTS = 4e9  # multiplications with an addition in matrix products, a second
 ENTRIES = 2e8  # entries of arrays that an operation goes through, a second

@@ -8,8 +8,8 @@ from normgeo.base.arguments import whole_number
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.layers.epsilon import MUCH, EpsilonPairs
-from normgeo.layers.report import LayerReport
+from normgeo.checkpoints.epsilon import MUCH, EpsilonPairs
+from normgeo.checkpoints.report import LayerReport
 from normgeo.tables.table import Table
 
 COLUMNS = {

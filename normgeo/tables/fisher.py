@@ -6,8 +6,8 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.fisher.spectrum import Spectrum
 from normgeo.fisher.which import WhichFisher
-from normgeo.symmetry.explanation import Explanation
-from normgeo.symmetry.null_space import NullSpace
+from normgeo.null_directions.explanation import Explanation
+from normgeo.null_directions.null_space import NullSpace
 from normgeo.tables.table import Table
 
 UNDECIDED = text("cannot be decided in float64")

@@ -13,10 +13,10 @@ from normgeo.base.arguments import whole_number, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.layers.basis import NAMES, UNKNOWN
-from normgeo.layers.checkpoint import Checkpoint, Proposal
-from normgeo.layers.modules import ROLES
-from normgeo.layers.report import LARGEST, LayerReport
+from normgeo.checkpoints.basis import NAMES, UNKNOWN
+from normgeo.checkpoints.checkpoint import Checkpoint, Proposal
+from normgeo.checkpoints.modules import ROLES
+from normgeo.checkpoints.report import LARGEST, LayerReport
 from normgeo.tables.epsilon import of_pairs
 from normgeo.tables.table import Table
 

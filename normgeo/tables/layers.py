@@ -12,10 +12,10 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.layers.checkpoint import Proposal
-from normgeo.layers.loading import Told
-from normgeo.layers.place import freedoms
-from normgeo.layers.report import LayerReport
+from normgeo.checkpoints.checkpoint import Proposal
+from normgeo.checkpoints.loading import Told
+from normgeo.checkpoints.place import freedoms
+from normgeo.checkpoints.report import LayerReport
 from normgeo.tables.layer import notes_on_names
 from normgeo.tables.table import Table
 

@@ -1,4 +1,4 @@
-"""What stands on a page while a worker computes: its place in the line, a bar, and a stop."""
+"""What stands on a page while a worker computes: its place in the queue, a bar, and a stop."""
 
 from __future__ import annotations
 

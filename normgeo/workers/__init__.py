@@ -1,1 +1,1 @@
-"""Long computations in processes of their own: a fair line, and a worker for each core."""
+"""Long computations in processes of their own: a fair queue, and a worker for each core."""

@@ -11,7 +11,7 @@ import cloudpickle
 from loky import cpu_count
 
 from normgeo.base.text import text
-from normgeo.workers.line import Line
+from normgeo.workers.fair_queue import FairQueue
 from normgeo.workers.process import WorkerProcess
 from normgeo.workers.run import Limits, Run
 
@@ -42,7 +42,7 @@ class Pool:
         self.limits = limits or Limits()
         self._prepare = tuple(prepare)
         self._condition = Condition()
-        self._line: Line[Run] = Line()
+        self._queue: FairQueue[Run] = FairQueue()
         self._open: dict[Hashable, Run] = {}
         self._workers: dict[int, WorkerProcess] = {}
         self._slots = self._idle = 0
@@ -68,7 +68,7 @@ class Pool:
         on_end: Callable[[Run], object] | None = None,
         limits: Limits | None = None,
     ) -> Run:
-        """Return the run of a key: the one that is under way, or a new one at the end of the line.
+        """Return the run of a key: the one that is under way, or a new one at the end of the queue.
 
         Args:
             visitor: who asks; must `Run.stay` again and again, or the run is given up.
@@ -83,7 +83,7 @@ class Pool:
             if run is None or run.stopping or run.ended:
                 task = cloudpickle.dumps((compute, arguments))
                 run = self._open[key] = Run(key, visitor, task, on_end, limits)
-                self._line.add(visitor, run)
+                self._queue.add(visitor, run)
                 self._start_one_ahead()
                 self._condition.notify()
             run.join(visitor)
@@ -93,9 +93,9 @@ class Pool:
         """Return how many computations are to end or to begin before a run begins; 0 if it has."""
         with self._condition:
             self._drop_unwanted()
-            if run not in self._line:
+            if run not in self._queue:
                 return 0
-            before, busy = self._line.before(run), self._slots - self._idle
+            before, busy = self._queue.before(run), self._slots - self._idle
             free = self.size - busy
             return 0 if before < free else before + busy
 
@@ -104,7 +104,7 @@ class Pool:
         """Whether a run that begins now leaves a worker for the next visitor, or none is busy."""
         with self._condition:
             busy = self._slots - self._idle
-            return not len(self._line) and (not busy or busy + 1 < self.size)
+            return not len(self._queue) and (not busy or busy + 1 < self.size)
 
     def close(self) -> None:
         """End all workers; nothing is computed any more."""
@@ -117,7 +117,7 @@ class Pool:
 
     def _start_one_ahead(self) -> None:
         """Start workers until one is idle that no run waits for, or there are enough."""
-        while self._idle <= len(self._line) and self._slots < self.size:
+        while self._idle <= len(self._queue) and self._slots < self.size:
             slot, self._slots = self._slots, self._slots + 1
             self._idle += 1
             Thread(target=self._serve, args=(slot,), name=f"worker {slot}", daemon=True).start()
@@ -165,17 +165,17 @@ class Pool:
     def _next(self, seconds: float | None) -> Run | None:
         """Wait for the run whose turn it is; None where there is none by then."""
         with self._condition:
-            self._condition.wait_for(lambda: self._closed or len(self._line), seconds)
+            self._condition.wait_for(lambda: self._closed or len(self._queue), seconds)
             self._drop_unwanted()
-            if self._closed or not len(self._line):
+            if self._closed or not len(self._queue):
                 return None
             self._idle -= 1
-            return self._line.take()
+            return self._queue.take()
 
     def _drop_unwanted(self) -> None:
-        for run in self._line:
+        for run in self._queue:
             if not run.wanted(self.limits.moment):
-                self._line.drop(run)
+                self._queue.drop(run)
                 self._forget(run)
                 run.stopping = True
                 run.end()

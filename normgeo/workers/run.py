@@ -1,4 +1,4 @@
-"""A computation in line, under way or ended, as all who wait for it share it."""
+"""A computation in a queue, under way or ended, as all who wait for it share it."""
 
 from __future__ import annotations
 

@@ -25,18 +25,18 @@ import normgeo as ng
 from normgeo.base.refusal import Refusal
 
 from . import (
+    checkpoints,
     datasets,
-    depth,
     dynamics,
     fisher,
     invariance,
-    layers,
     measured,
     models,
+    networks,
     normalizers,
+    null_directions,
     recordings,
     sequences,
-    symmetry,
 )
 from .anything import Silent, a_model, anything, fisher_of_a_model
 from .calls import CALLS
@@ -47,12 +47,12 @@ PACKAGES = (
     invariance,
     models,
     fisher,
-    symmetry,
+    null_directions,
     dynamics,
-    depth,
+    networks,
     sequences,
     recordings,
-    layers,
+    checkpoints,
     measured,
 )
 """The files that state the calls of a package, by its name."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from tests.pairwise import first
 
 from .conftest import address

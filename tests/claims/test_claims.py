@@ -47,14 +47,14 @@ from normgeo.claims.claim import number, numbers, plain, shared, sharing
 from normgeo.claims.depth import images
 from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.claims.trained import networks, sequences
-from normgeo.depth.blocks import PLACES
-from normgeo.depth.place_statistics import PlaceStatistics
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.dynamics.training import History
 from normgeo.fisher.gain_metric import PRINTED
 from normgeo.models.families import FAMILIES, Bernoulli, Categorical, Poisson
 from normgeo.models.linearization import ModelLinearization
+from normgeo.networks.blocks import PLACES
+from normgeo.networks.place_statistics import PlaceStatistics
 from normgeo.normalizers.centers import BatchCenter, LayerCenter
 from normgeo.normalizers.scales import AveragingScale, WeightScale
 from normgeo.sequences.model import SequenceModel, Told

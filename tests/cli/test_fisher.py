@@ -188,7 +188,7 @@ import resource, sys
 import numpy as np
 import scipy.linalg, scipy.sparse.linalg
 from normgeo.__main__ import main
-import normgeo.symmetry.explanation, normgeo.tables.fisher
+import normgeo.null_directions.explanation, normgeo.tables.fisher
 
 room, file = int(sys.argv[1]), sys.argv[2]
 square = np.ones((999, 999))  # NumPy's BLAS and SciPy's take their room at their first products

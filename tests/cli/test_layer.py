@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from normgeo import layer_report, load_layer
 from normgeo.__main__ import main
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.tables.formats import FORMATS
 from normgeo.tables.layer import COLUMNS
 from tests.pairwise import loops

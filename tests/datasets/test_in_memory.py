@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.datasets.in_memory import as_files
 from normgeo.datasets.tensor_files import list_tensors
-from normgeo.layers.examples import EXAMPLES
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 from normgeo import NORMALIZERS, NormalizedGLM, Rows, fisher, null_space
 from normgeo.fisher.packed_columns import PackedColumns
-from normgeo.symmetry.equilibration import Equilibrated
+from normgeo.null_directions.equilibration import Equilibrated
 
 H, D, N = 4, 5, 30
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normgeo.depth.changes import CHANGES
+from normgeo.networks.changes import CHANGES
 from normgeo.tables.marks import in_markdown
 
 YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")

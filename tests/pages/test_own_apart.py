@@ -9,9 +9,9 @@ import pytest
 
 from normgeo import Recorder
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints import checkpoint
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.datasets.tensor_files import list_tensors
-from normgeo.layers import checkpoint
-from normgeo.layers.examples import EXAMPLES
 from normgeo.pictures.your_network import checkpoints, own_layer, own_run
 from normgeo.ui import waiting
 from normgeo.ui.your_network import apart

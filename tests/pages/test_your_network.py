@@ -16,8 +16,8 @@ import pytest
 from normgeo import Recorder
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.datasets import opened
-from normgeo.layers.examples import EXAMPLES
 from normgeo.pictures.your_network import own_layer
 from normgeo.pictures.your_network.layer import report_of
 from normgeo.recordings.example import EXAMPLE

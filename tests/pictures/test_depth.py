@@ -8,9 +8,9 @@ import pytest
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
-from normgeo.depth.blocks import PLACES
-from normgeo.depth.changes import CHANGES
-from normgeo.depth.ignored import residual_ignored
+from normgeo.networks.blocks import PLACES
+from normgeo.networks.changes import CHANGES
+from normgeo.networks.ignored import residual_ignored
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.depth.places import CASES

@@ -7,9 +7,9 @@ import pytest
 
 from normgeo import NORMALIZERS, layer_report, load_layer
 from normgeo.base.refusal import Refusal
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.place import PLACES
-from normgeo.layers.trained_layer import TrainedLayer
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.place import PLACES
+from normgeo.checkpoints.trained_layer import TrainedLayer
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer_spectrum import LayerSpectrum
 from normgeo.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 from normgeo import NORMALIZERS, TrainedLayer, layer_report, load_layer
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.dynamics.optimizers import OPTIMIZERS
-from normgeo.layers.examples import EXAMPLES
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons, neurons
 from normgeo.settings import Settings

@@ -166,7 +166,7 @@ def test_those_who_ask_for_one_result_share_its_run(pool):
     assert pool.ask("a", "shared", total, range(4)) is not one
 
 
-def test_line_is_fair_and_tells_each_place(pool):
+def test_queue_is_fair_and_tells_each_place(pool):
     order = []
 
     def asked(visitor: str, name: str) -> Run:

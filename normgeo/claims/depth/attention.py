@@ -16,7 +16,7 @@ from normgeo.claims.claim import (
     plain,
 )
 from normgeo.claims.examples import ROUNDING, Example
-from normgeo.depth.attention import AttentionHead
+from normgeo.networks.attention import AttentionHead
 from normgeo.normalizers.named import NORMALIZERS
 
 LARGE = 1000.0  # a factor on weights

@@ -16,10 +16,10 @@ from normgeo.claims.claim import (
     shared,
 )
 from normgeo.claims.examples import Example
-from normgeo.depth.image_norm import norms
-from normgeo.depth.images import Images
-from normgeo.depth.place_statistics import place_statistics
-from normgeo.depth.training import ConvolutionHistory, train_convolution
+from normgeo.networks.image_norm import norms
+from normgeo.networks.images import Images
+from normgeo.networks.place_statistics import place_statistics
+from normgeo.networks.training import ConvolutionHistory, train_convolution
 
 STARTS, EPOCHS = 2, 2
 RATES = (0.003, 0.01, 0.03, 0.1, 0.3)

@@ -20,11 +20,11 @@ from normgeo.claims.claim import (
     shared,
 )
 from normgeo.claims.examples import ROUNDING, Example
-from normgeo.depth.blocks import PLACES
-from normgeo.depth.ignored import Size, residual_ignored
-from normgeo.depth.residual import ResidualNetwork
-from normgeo.depth.signals import Signals, signals
-from normgeo.depth.verdict import Ignored
+from normgeo.networks.blocks import PLACES
+from normgeo.networks.ignored import Size, residual_ignored
+from normgeo.networks.residual import ResidualNetwork
+from normgeo.networks.signals import Signals, signals
+from normgeo.networks.verdict import Ignored
 from normgeo.normalizers.named import NORMALIZERS
 
 DEPTHS, CLASSES = (4, 12, 36), 10

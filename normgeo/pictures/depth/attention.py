@@ -12,10 +12,10 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
-from normgeo.depth.attention import AttentionHead
-from normgeo.depth.attention_ignored import attention_ignored
-from normgeo.depth.verdict import Ignored
 from normgeo.models.recurrence import digit_rows
+from normgeo.networks.attention import AttentionHead
+from normgeo.networks.attention_ignored import attention_ignored
+from normgeo.networks.verdict import Ignored
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study

@@ -12,10 +12,10 @@ from normgeo.base.budget import MEGABYTE, Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.depth.image_norm import ImageNorm, norms
-from normgeo.depth.images import Images
-from normgeo.depth.place_statistics import PlaceStatistics, place_statistics
-from normgeo.depth.training import train_convolution
+from normgeo.networks.image_norm import ImageNorm, norms
+from normgeo.networks.images import Images
+from normgeo.networks.place_statistics import PlaceStatistics, place_statistics
+from normgeo.networks.training import train_convolution
 from normgeo.pictures.captions import listed
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE

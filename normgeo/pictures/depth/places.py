@@ -13,12 +13,12 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.datasets import DATASETS
-from normgeo.depth.blocks import PLACES, Place
-from normgeo.depth.ignored import SIZE, residual_ignored
-from normgeo.depth.norm import require_norm
-from normgeo.depth.residual import ResidualNetwork
-from normgeo.depth.signals import Signals, signals
-from normgeo.depth.verdict import Ignored
+from normgeo.networks.blocks import PLACES, Place
+from normgeo.networks.ignored import SIZE, residual_ignored
+from normgeo.networks.norm import require_norm
+from normgeo.networks.residual import ResidualNetwork
+from normgeo.networks.signals import Signals, signals
+from normgeo.networks.verdict import Ignored
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BASE, BYTES, ENTRIES, PRODUCTS

@@ -12,13 +12,13 @@ from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher, fisher
+from normgeo.null_directions.null_space import NullSpace, null_space
 from normgeo.pictures.captions import USES
 from normgeo.pictures.picture import Study
 from normgeo.pictures.symmetry.null_directions import NullDirections, model_of, null_directions
 from normgeo.pictures.symmetry.null_directions import cost as cost_of_directions
 from normgeo.pictures.work import PRODUCTS, Sizes, times
 from normgeo.settings import Settings
-from normgeo.symmetry.null_space import NullSpace, null_space
 from normgeo.tables.table import Table
 
 

@@ -17,14 +17,14 @@ from normgeo.models.family import Family
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import GRID
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.null_directions.dimension import expected_dimension, expected_terms
+from normgeo.null_directions.explanation import Explanation, explain
+from normgeo.null_directions.null_space import NullSpace, null_space
 from normgeo.pictures.captions import USES, caption, variant
 from normgeo.pictures.model_on_data import ModelOnData, independent, model_on_data
 from normgeo.pictures.picture import Study
 from normgeo.pictures.work import BYTES, ENTRIES, HELD, PRODUCTS, Sizes, weights
 from normgeo.settings import Settings
-from normgeo.symmetry.dimension import expected_dimension, expected_terms
-from normgeo.symmetry.explanation import Explanation, explain
-from normgeo.symmetry.null_space import NullSpace, null_space
 from normgeo.tables.table import Table
 
 LARGEST = 1024  # weights: the eigenvectors of F_WW take (H·D)³ operations

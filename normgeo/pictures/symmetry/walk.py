@@ -14,14 +14,14 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
+from normgeo.null_directions.direction import Direction, directions
+from normgeo.null_directions.walk import Walk, walk
 from normgeo.pictures.captions import USES
 from normgeo.pictures.picture import Study
 from normgeo.pictures.symmetry.null_directions import NullDirections, model_of, null_directions
 from normgeo.pictures.symmetry.null_directions import cost as cost_of_directions
 from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
-from normgeo.symmetry.direction import Direction, directions
-from normgeo.symmetry.walk import Walk, walk
 from normgeo.tables.table import Table
 
 STEPS = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)

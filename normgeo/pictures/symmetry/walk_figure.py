@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import STRIP, add_slider
 from normgeo.pictures.style.template import THEMES, dress
@@ -18,7 +19,6 @@ from normgeo.pictures.symmetry.templates_figure import Grid
 from normgeo.pictures.symmetry.walk import Walks
 from normgeo.pictures.symmetry.walk_reasons_figure import draw_reasons, marks
 from normgeo.pictures.symmetry.walk_words import BODY, FOOT, HEIGHT, TOP, title, words
-from normgeo.symmetry.walk import Walk
 
 PANELS = ((0.0, 0.3), (0.35, 0.655), (0.705, 1.0))  # reasons, the walk, the walk at random
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for

@@ -9,11 +9,11 @@ import numpy as np
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.null_directions.direction import Direction
+from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored, note, wrapped
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
-from normgeo.symmetry.direction import Direction
-from normgeo.symmetry.walk import Walk
 
 HEIGHT, TOP, FOOT = 476, 88, 46  # pixels of the figure, and of its margins
 BODY = HEIGHT - TOP - FOOT

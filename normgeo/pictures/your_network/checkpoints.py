@@ -12,9 +12,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.checkpoint import Checkpoint, Proposal
 from normgeo.datasets.tensor_files import SUFFIXES, list_tensors
 from normgeo.dynamics.optimizer import Optimizer
-from normgeo.layers.checkpoint import Checkpoint, Proposal
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.checkpoints import in_order

@@ -14,13 +14,13 @@ from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.layers.checkpoint import Checkpoint
-from normgeo.layers.epsilon import MUCH
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.loading import Told
-from normgeo.layers.reading import read_layer
-from normgeo.layers.report import LayerReport, layer_report
-from normgeo.layers.trained_layer import TrainedLayer
+from normgeo.checkpoints.checkpoint import Checkpoint
+from normgeo.checkpoints.epsilon import MUCH
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.loading import Told
+from normgeo.checkpoints.reading import read_layer
+from normgeo.checkpoints.report import LayerReport, layer_report
+from normgeo.checkpoints.trained_layer import TrainedLayer
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed

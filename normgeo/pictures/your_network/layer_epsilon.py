@@ -8,9 +8,9 @@ from typing import final
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.layers.epsilon import EpsilonPairs
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.report import LayerReport
+from normgeo.checkpoints.epsilon import EpsilonPairs
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.report import LayerReport
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.picture import Study
 from normgeo.pictures.your_network.layer import CHOICES, cost, report_of, without_epsilon

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.layers.epsilon import MUCH
+from normgeo.checkpoints.epsilon import MUCH
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.cells import across as level

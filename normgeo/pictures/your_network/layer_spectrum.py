@@ -11,10 +11,10 @@ from normgeo.base.budget import Cost
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.examples import EXAMPLES
+from normgeo.checkpoints.missing import fisher_takes
+from normgeo.checkpoints.report import LayerReport
 from normgeo.fisher.spectrum import ROUNDING
-from normgeo.layers.examples import EXAMPLES
-from normgeo.layers.missing import fisher_takes
-from normgeo.layers.report import LayerReport
 from normgeo.models.families import FAMILIES
 from normgeo.pictures.fisher.spectra import ModelSpectrum
 from normgeo.pictures.picture import Study

@@ -12,15 +12,15 @@ from normgeo.base.budget import GIGABYTE, MEGABYTE, memory
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.checkpoint import Checkpoint, Proposal
+from normgeo.checkpoints.loading import every_layer, gradients_of, unfitting
+from normgeo.checkpoints.modules import Module, role_of
+from normgeo.checkpoints.reading import EXTRA, OF_CASES, WEIGHTS, read_layer
+from normgeo.checkpoints.report import layer_report
+from normgeo.checkpoints.windows import Sliding, typed
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import list_tensors
-from normgeo.layers.checkpoint import Checkpoint, Proposal
-from normgeo.layers.loading import every_layer, gradients_of, unfitting
-from normgeo.layers.modules import Module, role_of
-from normgeo.layers.reading import EXTRA, OF_CASES, WEIGHTS, read_layer
-from normgeo.layers.report import layer_report
-from normgeo.layers.windows import Sliding, typed
 from normgeo.pictures.your_network.layer import Neurons, corrections, neurons
 from normgeo.pictures.your_network.layer_epsilon import LayerEpsilon
 from normgeo.pictures.your_network.layer_spectrum import LayerSpectrum

@@ -9,7 +9,7 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.depth.verdict import Ignored
+from normgeo.networks.verdict import Ignored
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown

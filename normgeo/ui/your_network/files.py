@@ -17,9 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
-from normgeo.layers.reading import WEIGHTS
 from normgeo.pictures.your_network.own_run import RUN
 
 ONE = 50 * MEGABYTE

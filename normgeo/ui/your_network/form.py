@@ -8,9 +8,9 @@ import streamlit as st
 
 from normgeo.base.budget import memory
 from normgeo.base.text import text
+from normgeo.checkpoints.modules import ROLES
+from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.opened import opened
-from normgeo.layers.modules import ROLES
-from normgeo.layers.reading import WEIGHTS
 from normgeo.models.families import FAMILIES
 from normgeo.pictures.your_network.own_run import RUN
 from normgeo.settings import Settings

@@ -7,9 +7,9 @@ from typing import final
 
 import streamlit as st
 
+from normgeo.checkpoints.checkpoint import Proposal
+from normgeo.checkpoints.reading import EXTRA, WEIGHTS
 from normgeo.datasets.opened import opened
-from normgeo.layers.checkpoint import Proposal
-from normgeo.layers.reading import EXTRA, WEIGHTS
 from normgeo.pictures.your_network.layer import CHOICES, Neurons, corrections
 from normgeo.pictures.your_network.own_layer import (
     Choice,

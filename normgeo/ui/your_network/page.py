@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from normgeo.base.text import text
-from normgeo.layers.examples import EXAMPLES
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.settings import Settings

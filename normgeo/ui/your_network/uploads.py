@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from normgeo.base.refusal import Refusal
+from normgeo.checkpoints.reading import EXTRA, WEIGHTS
 from normgeo.datasets.tensor_files import SUFFIXES
-from normgeo.layers.reading import EXTRA, WEIGHTS
 from normgeo.pictures.your_network.own_run import RUN
 from normgeo.ui.your_network import own, run
 from normgeo.ui.your_network.files import files, hold

@@ -1,1 +1,0 @@
-"""Layers of one's own network: which tensor is what, where the norm stands, what that decides."""

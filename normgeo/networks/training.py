@@ -1,0 +1,111 @@
+"""Training of a small convolution by Adam, and what it then says of images held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from normgeo.base.arguments import instance_of, real_number, seed_number, whole_number
+from normgeo.base.arrays import Array, require_room
+from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.datasets.mini_batches import MiniBatches
+from normgeo.dynamics.optimizers import OPTIMIZERS
+from normgeo.networks.convolution import ConvolutionalNetwork
+from normgeo.networks.image_norm import ImageNorm, Moments
+from normgeo.networks.images import Images
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConvolutionHistory:
+    """A training run of a convolutional network.
+
+    Attributes:
+        network: it. moments: of all training images, None without a norm.
+        losses: of each step's own batch before the step, (steps,).
+        accuracy: share of held-out images that it names right.
+
+    """
+
+    network: ConvolutionalNetwork
+    moments: Moments | None
+    losses: Array
+    accuracy: float
+
+    def logits(self, seen: ArrayLike) -> Array:
+        """Return logits (N, H) of windows (N, 9, P) at test time.
+
+        Where cases share statistics, they are those of the training images. Raises as `forward`.
+        """
+        return self.network.forward(seen, self.moments).logits
+
+
+def train_convolution(
+    norm: ImageNorm,
+    images: Images,
+    *,
+    channels: int = 8,
+    epochs: int = 5,
+    batch_size: int = 64,
+    rate: float = 0.01,
+    seed: int = 0,
+    progress: Report | Progress | None = None,
+) -> ConvolutionHistory:
+    """Train a convolutional network on images by Adam; the same seed, the same start.
+
+    Args:
+        norm: over images. images: to train on and to test.
+        channels: C. epochs, batch_size, rate: of the training. seed: of the start and the batches.
+        progress: told (step, steps) after each; a stop ends the training with what it has.
+
+    Raises:
+        ValueError: bad arguments, a norm that has no z, numbers beyond floats, or a run that takes
+            too much memory.
+
+    Source: Kingma and Ba, Adam, 2015; the networks are those of section 6.7 in small.
+    """
+    instance_of("norm", norm, ImageNorm)
+    instance_of("images", images, Images)
+    seed, rate = seed_number(seed), real_number("rate", rate, above=0)
+    plan = MiniBatches.of(len(images.y_train), batch_size)
+    steps = whole_number("epochs", epochs, 1) * len(plan.bounds)
+    require_room(text("The losses of all steps"), steps)
+    network = ConvolutionalNetwork.random(
+        norm,
+        channels,
+        images.seen_train.shape[2],
+        int(max(images.y_train.max(), images.y_test.max())) + 1,
+        np.random.default_rng(seed),
+    )
+    theta, losses = network.pack(), []
+    rule, decays = OPTIMIZERS["adam"], np.zeros_like(theta)
+    memory = rule.init(theta)
+    require_room(
+        text("What is kept of all images"), len(images.y_train), 8, network.parts.U.shape[1]
+    )
+    rates, batches = np.full(theta.shape, rate), plan.draw(seed)
+    for _ in Progress.of(progress).over(range(steps)):
+        cases = next(batches)
+        seen, y = images.seen_train[cases], images.y_train[cases]
+        loss, gradients = network.loss_and_gradient(seen, y)
+        losses.append(loss)
+        gradient = np.concatenate([part.ravel() for part in gradients])
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            change, memory = rule.update(memory, theta, gradient, rates, decays)
+            theta = theta + change
+        if not np.isfinite(theta).all():
+            raise Refusal(text("The training leaves the range of floats. Use a smaller `rate`."))
+        network = network.unpack(theta)
+    found = ConvolutionHistory(
+        network,
+        network.forward(images.seen_train).normalized.moments,
+        np.array(losses),
+        accuracy=float("nan"),
+    )
+    right = found.logits(images.seen_test).argmax(axis=1) == images.y_test
+    return replace(found, accuracy=float(right.mean()))

@@ -1,1 +1,0 @@
-"""Directions of parameter space that a model does not see."""
