@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.states import State, hostile, legal
 from normgeo.base.budget import memory
-from normgeo.ui.server import SERVER
+from normgeo.ui.computing.server import SERVER
 
 STATES = 2000
 MOST = 1e9  # bytes

@@ -28,8 +28,8 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.settings import RULES, Settings
+from normgeo.ui.computing.server import Server
 from normgeo.ui.results import whole
-from normgeo.ui.server import Server
 
 SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0": compute nothing ahead
 LAYER = {"method": "layer"}

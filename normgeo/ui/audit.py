@@ -29,9 +29,9 @@ from normgeo.tables import report
 from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
 from normgeo.ui import url
+from normgeo.ui.computing.server import here
+from normgeo.ui.computing.task import Task
 from normgeo.ui.figures.export_row import download, why_no_browser
-from normgeo.ui.server import here
-from normgeo.ui.task import Task
 from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)

@@ -21,11 +21,11 @@ from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import url
 from normgeo.ui.ahead import Ahead
+from normgeo.ui.computing.server import Server, here
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.possible import Judge
-from normgeo.ui.server import Server, here
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
 from normgeo.workers.pool import Pool
 

@@ -14,10 +14,10 @@ from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES, Picture
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
+from normgeo.ui.computing.server import Server, here
+from normgeo.ui.computing.task import AGAIN, Found, Task
 from normgeo.ui.defects import Explained
 from normgeo.ui.figures import export_row, figure
-from normgeo.ui.server import Server, here
-from normgeo.ui.task import AGAIN, Found, Task
 from normgeo.ui.teaching import break_it, pin
 
 

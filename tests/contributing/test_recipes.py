@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "CONTRIBUTING.md"
-TESTS = ("tests/at_once.py", "tests/claims", "tests/conftest.py", "tests/pairwise.py")
+TESTS = ("tests/claims", "tests/at_once.py", "tests/conftest.py", "tests/pairwise.py")
 COPIED = ("normgeo", "pages", "app.py", ".streamlit", "tools", *TESTS)
 
 STEP = re.compile(
@@ -104,7 +104,7 @@ normgeo.claims.audit = lambda progress: audited()  # once, for the command and t
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
 from normgeo.ui.ahead import OPENED
-from normgeo.ui.server import SERVER, Server
+from normgeo.ui.computing.server import SERVER, Server
 from tests.at_once import AtOnce
 
 normgeo.claims.EXAMPLES = normgeo.claims.EXAMPLES[1:2]  # a small one: what is new is in all

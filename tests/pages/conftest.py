@@ -18,8 +18,8 @@ from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding, checked
 from normgeo.claims.claim import number
 from normgeo.settings import Settings
-from normgeo.ui.server import SERVER, Server
-from normgeo.ui.task import Found
+from normgeo.ui.computing.server import SERVER, Server
+from normgeo.ui.computing.task import Found
 from tests.at_once import AtOnce
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -16,9 +16,9 @@ from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
 from normgeo.ui import ahead
 from normgeo.ui.ahead import MOMENT, SHORT, SWITCH, WHILE, Ahead
+from normgeo.ui.computing.server import Server
+from normgeo.ui.computing.task import Found, Task
 from normgeo.ui.frame import PAGES
-from normgeo.ui.server import Server
-from normgeo.ui.task import Found, Task
 
 SMALL = Settings(dataset="iris")
 

@@ -13,7 +13,7 @@ from normgeo.checkpoints import checkpoint
 from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.datasets.tensor_files import list_tensors
 from normgeo.pictures.your_network import checkpoints, own_layer, own_run
-from normgeo.ui import waiting
+from normgeo.ui.computing import waiting
 from normgeo.ui.your_network import apart
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Limits

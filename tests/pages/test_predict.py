@@ -16,7 +16,7 @@ from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import verdict_table
-from normgeo.ui.task import Found
+from normgeo.ui.computing.task import Found
 from normgeo.ui.teaching import predict_cell
 
 CELLS = [(row, column) for row in ("batch", "layer", "weight") for column in TABLE_1]

@@ -17,10 +17,10 @@ from streamlit.testing.v1 import AppTest
 from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.ui import waiting
+from normgeo.ui.computing import waiting
+from normgeo.ui.computing.server import SERVER, Server
+from normgeo.ui.computing.task import Found
 from normgeo.ui.defects import SORRY
-from normgeo.ui.server import SERVER, Server
-from normgeo.ui.task import Found
 from normgeo.workers.pool import Pool
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -32,9 +32,9 @@ def script(compute, cost, start):
     import streamlit as st
 
     from normgeo.settings import Settings
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
     from normgeo.ui.defects import Explained
-    from normgeo.ui.server import here
-    from normgeo.ui.task import Task
 
     with Explained():
         task = Task(compute, Settings(), "The sum", lambda settings: cost)
@@ -221,8 +221,8 @@ def both(compute, cost):
     import streamlit as st
 
     from normgeo.settings import Settings
-    from normgeo.ui.server import here
-    from normgeo.ui.task import Task
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
 
     first, other = (
         here().found(Task(compute, Settings(seed=seed), "", lambda _: cost), name, slot=slot)
@@ -374,8 +374,8 @@ def resumable(compute, go_on, cost):
     import streamlit as st
 
     from normgeo.settings import Settings
-    from normgeo.ui.server import here
-    from normgeo.ui.task import Task
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
 
     seed = st.session_state.setdefault("seed", 0)
     task = Task(compute, Settings(seed=seed), "", lambda _: cost, go_on=go_on)

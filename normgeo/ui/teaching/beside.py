@@ -7,8 +7,8 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
 from normgeo.ui import results
+from normgeo.ui.computing.server import here
 from normgeo.ui.defects import Explained
-from normgeo.ui.server import here
 from normgeo.ui.teaching.pin import Place, difference
 
 

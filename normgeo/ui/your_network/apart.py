@@ -13,9 +13,9 @@ from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
-from normgeo.ui import waiting
-from normgeo.ui.server import here
-from normgeo.ui.task import AGAIN, STEP, visitor
+from normgeo.ui.computing import waiting
+from normgeo.ui.computing.server import here
+from normgeo.ui.computing.task import AGAIN, STEP, visitor
 from normgeo.ui.your_network.files import TURN
 from normgeo.workers.run import Limits, Run
 

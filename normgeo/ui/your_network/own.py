@@ -21,7 +21,7 @@ from normgeo.pictures.your_network.own_layer import (
 )
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
-from normgeo.ui.server import here
+from normgeo.ui.computing.server import here
 from normgeo.ui.your_network.apart import Apart
 from normgeo.ui.your_network.files import Files, files
 

@@ -23,8 +23,8 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
-from normgeo.ui import waiting
-from normgeo.ui.task import (
+from normgeo.ui.computing import waiting
+from normgeo.ui.computing.task import (
     AGAIN,
     Asked,
     Found,
