@@ -61,11 +61,11 @@ _Place = tuple[str, Settings, tuple[str, ...]]
 @final
 @dataclass(eq=False)
 class Ahead:
-    """Computes for a server what its visitors may ask for next.
+    """Computes what the visitors of a server may ask for next.
 
     Attributes:
-        server: that keeps it. opened: the pictures, as in `OPENED`.
-        now, sleep: a clock in seconds, and how to wait. quiet: as in `QUIET`.
+        server: keeps the results. opened: the pictures, as in `OPENED`.
+        now: a clock in seconds. sleep: waits for some seconds. quiet: as in `QUIET`.
 
     """
 

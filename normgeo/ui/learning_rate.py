@@ -189,7 +189,7 @@ def _radius(picture: Spiral) -> None:
 
 
 def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenerator | None:
-    """Draw the slim line of a tab; its widgets have the tab's name before their own.
+    """Draw the controls of a tab; the keys of its widgets begin with the name of the tab.
 
     Returns: a place below it where the automatic η is told; None where η is set.
     """
@@ -200,7 +200,7 @@ def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenera
 
 
 def _tell(place: DeltaGenerator | None, run: Trajectory) -> None:
-    """Tell the automatic η, which differs between optimizers."""
+    """Show the automatic η, which differs between optimizers."""
     if place is not None:
         place.caption(
             text(
@@ -212,7 +212,7 @@ def _tell(place: DeltaGenerator | None, run: Trajectory) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """Say what is not said below the main picture."""
+    """Say what the main picture's caption leaves out."""
     for note in notes:
         st.caption(str(note))
 
@@ -287,7 +287,7 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
 
 
 def _exactness(normalizer: Normalizer) -> str:
-    """Say where these laws hold to rounding."""
+    """Say for which settings these laws hold to rounding."""
     if not normalizer.added_eps:
         return text("All of this is exact: ε = 0.")
     return text(

@@ -24,9 +24,9 @@ from normgeo.ui.teaching import break_it, pin
 @final
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What may be seen of a result: another picture of it, or the picture of less.
+    """A visible part of a result: a picture of all of it, or of less.
 
-    `name` tells it from all other parts of the same result.
+    `name` is unique among the parts of one result.
     """
 
     name: str
@@ -35,17 +35,17 @@ class Part:
 
     @property
     def place(self) -> int | None:
-        """Of the frame that it opens at, where a setting says so."""
+        """The frame that it opens at, if a setting decides it."""
         return self.result.opening if self.picture.study.slider else None
 
     def chart(self, server: Server, there: Found, theme: str) -> Chart:
-        """Its chart, of what was found on a server."""
+        """Its chart, which the server makes once."""
         draw = partial(self.picture.figure, self.result, theme)
         return server.chart(there, self.name, theme, draw)
 
 
 def whole(name: str, settings: Settings, result: Any) -> Part:
-    """All of a result, as it opens where the settings say."""
+    """All of a result, at the frame that the settings ask for."""
     picture = PICTURES[name]
     return Part(name, picture, picture.opened(result, settings))
 
@@ -63,10 +63,10 @@ def show(
     Args:
         name: key of `PICTURES`. settings: of the picture.
         start, again: labels of buttons, as in `Server.found`; the picture's own `begins` for None.
-        seen: of the result, a part that is drawn in its place, without exports; None for all.
+        seen: result → the part to draw instead, without exports; None for all.
 
     Returns:
-        The result, stopped or whole; None where there is no picture yet, or none at all.
+        The result, stopped or whole; None if there is none yet, or none at all.
 
     """
     above = st.container() if break_it.is_broken(name, settings) else None
@@ -109,9 +109,9 @@ def of_picture(
     again: str = AGAIN,
     slot: str = "",
 ) -> Found | None:
-    """The result of a picture, for its numbers; says why where there is none.
+    """The result of a picture, for its numbers; if there is none, the page says why.
 
-    `slot` is the name of its widgets where another state of it is on the page.
+    `slot` names its widgets if the page shows the picture in two states.
     """
     picture = PICTURES[name]
     with Explained():
@@ -122,7 +122,7 @@ def of_picture(
 
 
 def kept(name: str, settings: Settings) -> Found | None:
-    """The whole result of a picture, where it is there already."""
+    """The whole result of a picture, if it has been computed."""
     with suppress(Refusal):
         return here().kept.get(Task.of(PICTURES[name], settings).key)
     return None

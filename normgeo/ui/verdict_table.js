@@ -1,5 +1,5 @@
-// Builds the table from its data. A click reports its cell; arrow keys go from cell to cell. The signs
-// follow the slider of δ, which the server does not hear of.
+// Builds the table from its data. A click reports its cell; arrow keys move between cells. The signs
+// follow the slider of δ while it moves, without the server.
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -25,7 +25,7 @@ function mark(path) {
   return drawn;
 }
 
-// Lines break between words, not in "re-scaling".
+// Break lines between words, not inside "re-scaling".
 function unbroken(words) {
   return words.split(" ").flatMap((word) => [make("span", {}, word), " "]).slice(0, -1);
 }
@@ -72,7 +72,7 @@ function body(data, starts, pick) {
   return make("tbody", {}, ...rows);
 }
 
-// Shows in each cell what is so for the sign of δ, in the mark, in the word and in the hint.
+// Shows in each cell the mark, word and hint for the sign of δ.
 function turn(table, data, negative) {
   data.rows.forEach((row, down) => row.cells.forEach(({ faces }, i) => {
     const { state, word } = faces[Number(negative)];
@@ -95,8 +95,8 @@ function neighbor(button, key) {
   return row?.cells[place.cellIndex + right]?.querySelector("button");
 }
 
-// Streamlit calls a component again when its data or the theme change, and does not end the call
-// before: a table stops listening as its next call begins.
+// Streamlit calls a component again when its data or the theme change, without ending the previous
+// call: the next call removes that one's listener.
 const ends = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -113,7 +113,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     button.setAttribute("tabindex", "0");
   };
   const pick = (button) => {
-    // Marked at once; the server's answer follows.
+    // Mark the cell at once, before the server answers.
     table.querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false");
     button.setAttribute("aria-pressed", "true");
     enter(button);

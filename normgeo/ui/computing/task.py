@@ -153,7 +153,7 @@ class Asked:
         if run is not None and run.result is not None:
             self.there = Found(run.result, stopped=not run.whole)
         elif not stopped and not why:
-            self.run = None  # It was given up while nobody looked; now somebody does.
+            self.run = None  # It was given up after the page was left; the user is back.
             return
         if self.there is None and not why:
             why = text("Stopped before there was anything to show.")

@@ -13,7 +13,7 @@ from normgeo.ui.teaching.pin import Place, difference
 
 
 def draw(place: Place) -> None:
-    """Draw the pinned picture in its place, and above both what differs."""
+    """Draw the pinned picture beside the current one, and above both their differences."""
     pin = place.pin
     with place.column, Explained():
         st.markdown(f"**{text('Pinned')}**")
@@ -27,7 +27,7 @@ def draw(place: Place) -> None:
 
 
 def _compare(place: Place, pinned: Chart, scales: str) -> None:
-    """Say what differs, and whether lengths can be compared."""
+    """Name the differences, and say whether the scales can be compared."""
     sentences = [difference(place.pin, place.settings, pinned.slider)]
     now = results.kept(place.name, place.settings)
     if now is not None:

@@ -1,4 +1,4 @@
-"""What symbols and terms mean, on the pages that use them; the documentation has the same file."""
+"""The meaning of a page's symbols and terms, from a file that the documentation shares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def entries() -> dict[str, str]:
 
 
 def draw(names: str) -> None:
-    """Draw symbols and terms ("a|z|neuron"), each with its meaning on hover and focus."""
+    """Draw symbols and terms ("a|z|neuron"), whose meaning appears on hover and focus."""
     known = entries()
     _glossary(
         key="glossary",

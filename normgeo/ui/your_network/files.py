@@ -1,4 +1,4 @@
-"""The files that a session looks at: uploads, in memory and within a budget, or opened ones."""
+"""The files of a session: uploads, held in memory within a budget, or opened ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ALIVE: WeakSet[Files] = WeakSet()  # those of all sessions, for their size alon
 _BUDGET = Lock()
 
 TURN = Lock()
-"""Reports are made one at a time: each takes some times the memory of what it reads."""
+"""Reports are made one at a time: each needs several times the memory of its files."""
 
 
 @final
@@ -43,10 +43,10 @@ class Files:
     """The files of a session; its uploads are here and nowhere else.
 
     Attributes:
-        uploaded: by what they are for. changes: how often these changed.
-        left: WEIGHTS or RUN, where what ships is looked at though another one has been opened.
-        session: whose these are. closing: what Streamlit holds of the uploads.
-        gone: since when nobody has been seen at the session; None while somebody is.
+        uploaded: by their purpose. changes: how often they changed.
+        left: WEIGHTS or RUN, if the visitor returned from opened files to the example.
+        session: their owner. closing: the uploads as Streamlit holds them.
+        gone: when the session was left; None while it is active.
 
     """
 
@@ -63,7 +63,7 @@ class Files:
         return sum(len(content) for of in self.uploaded.values() for _, content in of)
 
     def empty(self) -> None:
-        """Hold nothing any more, and have Streamlit hold nothing."""
+        """Release all files, also those that Streamlit holds."""
         self.uploaded.clear()
         for files in self.closing.values():
             for file in files:
@@ -86,7 +86,7 @@ class Files:
         return uploaded or [path.name for path in self._opened(what)]
 
     def state(self, *whats: str) -> object:
-        """What differs where any of the files for these does."""
+        """A value that changes whenever any of these files does."""
         return self.changes, [State.of(path) for what in whats for path in self._opened(what)]
 
     def given(self, *whats: str) -> Given:
@@ -96,7 +96,7 @@ class Files:
 
 
 def files() -> Files:
-    """What this session looks at."""
+    """The files of this session."""
     here: Files = st.session_state.setdefault(_HELD, Files())
     if (context := get_script_run_ctx()) is not None:
         here.session = context.session_id
@@ -109,14 +109,14 @@ def files() -> Files:
 
 
 def give_back(is_active: Callable[[str], bool], now: float, patience: float) -> None:
-    """Empty what sessions hold that nobody has come back to.
+    """Release the files of sessions that were left for good.
 
-    A session that has ended is not always collected: what it has in common with the heap that the
-    server froze when it began (see `frame`) stays, and so would its uploads.
+    Python does not always collect an ended session: objects of the heap that the server froze at
+    its start (see `frame`) may refer to it, and would keep its uploads.
 
     Args:
-        is_active: whether somebody is at a session. now: seconds. patience: for how many seconds
-            one that was left can be come back to.
+        is_active: whether a session is connected. now: in seconds.
+        patience: seconds within which a visitor may return to a session.
 
     """
     for one in [*_ALIVE]:
@@ -129,13 +129,13 @@ def give_back(is_active: Callable[[str], bool], now: float, patience: float) -> 
 
 
 def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) -> None:
-    """Hold uploads in place of those before, within the budget; where it is exceeded, none.
+    """Replace the uploads of one purpose, within the budget; beyond it, hold none.
 
     Args:
-        what: they are for. contents: of them. closing: the files of Streamlit that hold these too.
+        what: their purpose. contents: their bytes. closing: Streamlit's own copies.
 
     Raises:
-        Refusal: they are too large, or those of all sessions are.
+        Refusal: they are too large, or those of all sessions together.
 
     """
     here, size = files(), sum(len(content) for _, content in contents)
