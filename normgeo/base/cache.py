@@ -99,7 +99,7 @@ class Cache(Generic[Key, Value]):
                 self._drop(next(iter(self._entries)))
 
     def measure(self, value: Value) -> None:
-        """Measure a value again that has grown, if it is still kept; found by identity, not by key."""
+        """Measure a value that has grown, if it is still kept; it is found by identity."""
         with self._lock:
             key = next((key for key, entry in self._entries.items() if entry.value is value), None)
             if key is not None:

@@ -105,7 +105,7 @@ def _product(A: Array, B: Array) -> Array:
 
 
 def _halves(A: Array) -> list[tuple[Array, int]]:
-    """The upper and lower bits of the integer part of floats, and the power of two."""
+    """The upper and the lower bits of whole numbers, each with its power of two."""
     return [(A >> HALF, HALF), (A & (2**HALF - 1), 0)]
 
 
