@@ -167,7 +167,7 @@ class BlockObjective:
         return float(lengths(self.own))
 
     def at(self, w: Array) -> BlockPoint:
-        """Return the loss at centered weights w (K·D,) of the block; raises where z is undefined."""
+        """Return the loss at centered weights w (K·D,) of the block; raises if z is undefined."""
         point = self.objective.at(self.theta(w))
         dW, _, _ = point.at.layout.split(point.gradient())
         return BlockPoint(point.at, point.loss, self.blocks.vectors(dW)[0])

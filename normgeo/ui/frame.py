@@ -19,7 +19,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import url
+from normgeo.ui import source, url
 from normgeo.ui.ahead import Ahead
 from normgeo.ui.computing.server import Server, here
 from normgeo.ui.controls import controls as draw_controls
@@ -239,12 +239,12 @@ _SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
-    js="\n".join((PANEL, *((_HERE / name).read_text("utf-8") for name in _SCRIPTS))),
+    js=f"{PANEL}\n{source(*_SCRIPTS)}",
 )
 
 _copy_link = st.components.v2.component(
     "normgeo_copy_link",
-    html='<button type="button"></button><span role="status"></span>',
-    css=(_HERE / "copy_link.css").read_text("utf-8"),
-    js=(_HERE / "copy_link.js").read_text("utf-8"),
+    html='<button type="button"></button><span role="status" class="unseen"></span>',
+    css=source("component.css", "copy_link.css"),
+    js=source("copy_link.js"),
 )

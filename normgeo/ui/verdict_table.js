@@ -1,15 +1,6 @@
 // Builds the table from its data. A click reports its cell; arrow keys move between cells. The signs
 // follow the slider of δ while it moves, without the server.
 
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 const SVG = "http://www.w3.org/2000/svg";
 
 function mark(path) {
@@ -80,12 +71,10 @@ function turn(table, data, negative) {
     const title = `${row.title}, ${data.columns[i].title}: ${word}`;
     if (content.title !== title) {
       Object.assign(content, { title, className: data.buttons ? state : `cell ${state}` });
-      content.replaceChildren(mark(data.marks[state]), make("span", { class: "word" }, word));
+      content.replaceChildren(mark(data.marks[state]), make("span", { class: "unseen" }, word));
     }
   }));
 }
-
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 function neighbor(button, key) {
   const [down, right] = STEPS[key];
@@ -129,7 +118,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.classList.toggle("short", data.rows.length < 5);
   table.classList.toggle("long", data.rows.length > 12);
   table.classList.toggle("wide", data.columns.length > 6);
-  table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
+  table.replaceChildren(make("caption", { class: "unseen" }, data.caption), element, body(data, starts, pick));
   turn(table, data, data.negative);
   table.dataset.content = content;
   if (data.buttons) {

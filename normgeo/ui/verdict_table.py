@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,8 +20,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 from normgeo.tables import marks
 from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
-
-_HERE = Path(__file__).parent
+from normgeo.ui import source
 
 Known = Callable[[Normalizer, Transform, bool], bool]
 """Whether the verdict on a method and a change may be shown, for δ < 0 or for δ > 0."""
@@ -278,9 +276,14 @@ def _face(verdict: Verdict | None, negative: bool) -> dict[str, str]:
     return {"symbol": symbol, "word": str(word), "state": STATES.get(symbol, "hidden")}
 
 
+_COLORS = "\n".join(
+    f".{state} {{ color: light-dark({', '.join(marks.COLORS[sign])}); }}"
+    for sign, state in STATES.items()
+)
+
 _table = st.components.v2.component(
     "normgeo_verdict_table",
     html='<div class="scroll"><table></table></div><p class="legend"></p>',
-    css=(_HERE / "verdict_table.css").read_text("utf-8"),
-    js=(_HERE / "verdict_table.js").read_text("utf-8"),
+    css=f"{source('component.css', 'verdict_table.css')}\n{_COLORS}",
+    js=source("component.js", "verdict_table.js"),
 )

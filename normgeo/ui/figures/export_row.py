@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -19,7 +18,7 @@ from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.static import HEIGHT, WIDTH, options
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
-from normgeo.ui import url
+from normgeo.ui import source, url
 from normgeo.ui.teaching import pin
 
 MIME = {
@@ -32,7 +31,6 @@ MIME = {
 }
 DRAWN_THERE = ("png", "svg")
 """The static formats that the visitor's browser makes."""
-_HERE = Path(__file__).parent
 
 
 def draw(picture: Picture, settings: Settings, result: Any) -> None:
@@ -143,6 +141,6 @@ def why_no_browser() -> str | None:
 _image = st.components.v2.component(
     "normgeo_image",
     html='<button type="button"></button>',
-    css=(_HERE / "image.css").read_text("utf-8"),
-    js=(_HERE / "image.js").read_text("utf-8"),
+    css=source("component.css", "figures/image.css"),
+    js=source("figures/image.js"),
 )

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 from typing import final
 
 import streamlit as st
 
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.player import PLOTLY, SCRIPT, VERSION
-from normgeo.ui import url
+from normgeo.ui import source, url
 
 _OPENED = "_opened"
-_HERE = Path(__file__).parent
 
 
 @final
@@ -106,6 +104,6 @@ def _plotly() -> str:
 _component = st.components.v2.component(
     "normgeo_figure",
     html='<div class="figure"></div>',
-    js="\n".join((SCRIPT, (_HERE / "figure.js").read_text("utf-8"))),
+    js=f"{SCRIPT}\n{source('figures/figure.js')}",
     isolate_styles=False,
 )

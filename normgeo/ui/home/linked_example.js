@@ -2,8 +2,6 @@
 
 const PAUSE = 100; // ms without a change before the server is told
 
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-
 // The next item in the direction of an arrow, in the same grid.
 function neighbor(from, key, items) {
   const [down, across] = STEPS[key];

@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import product
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -25,9 +24,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.home.arithmetic import arithmetic, root_of, shown
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
-from normgeo.ui import url, verdict_table
-
-_HERE = Path(__file__).parent
+from normgeo.ui import source, url, verdict_table
 
 METHODS = (*verdict_table.rows(Settings(), "paper").values(), NORMALIZERS["rms"])
 """The methods of the paper, and RMS norm, which leaves out the mean."""
@@ -148,8 +145,6 @@ def _edited(key: str) -> None:
 _component = st.components.v2.component(
     "normgeo_linked_example",
     html='<div class="frame"><div class="example"></div></div>',
-    css=(_HERE / "linked_example.css").read_text("utf-8"),
-    js="\n".join(
-        (_HERE / f"linked_example{part}.js").read_text("utf-8") for part in ("_picture", "")
-    ),
+    css=source("home/linked_example.css"),
+    js=source("component.js", "home/linked_example_picture.js", "home/linked_example.js"),
 )

@@ -14,15 +14,6 @@ const BELOW = 10;
 
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, text] of Object.entries(attributes)) {
-    element.setAttribute(name, text);
-  }
-  element.append(...children);
-  return element;
-}
-
 function put(element, row, column, rows = 1, columns = 1) {
   element.style.gridArea = `${row} / ${column} / span ${rows} / span ${columns}`;
   return element;

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.ui import source
 
 _HERE = Path(__file__).parent
 
@@ -37,6 +38,6 @@ def draw(names: str) -> None:
 _glossary = st.components.v2.component(
     "normgeo_glossary",
     html='<ul></ul><div role="tooltip" id="meaning" hidden></div>',
-    css=(_HERE / "glossary.css").read_text("utf-8"),
-    js=(_HERE / "glossary.js").read_text("utf-8"),
+    css=source("component.css", "teaching/glossary.css"),
+    js=source("teaching/glossary.js"),
 )

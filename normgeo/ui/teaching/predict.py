@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import final
 
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.ui import url
+from normgeo.ui import source, url
 
-_HERE = Path(__file__).parent
 _MADE = "_predictions"
 PAGES = "invariance", "learning_rate", "audit"
 """The pages that ask."""
@@ -98,8 +96,8 @@ def _score(page: str) -> None:
 _status = st.components.v2.component(
     "normgeo_score",
     html='<span role="status"></span>',
-    css=(_HERE / "predict.css").read_text("utf-8"),
-    js=(_HERE / "predict.js").read_text("utf-8"),
+    css=source("teaching/predict.css"),
+    js=source("teaching/predict.js"),
 )
 """A score that screen readers announce when it changes, as its element exists before its words."""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.ui import source
 
-_HERE = Path(__file__).parent
 _LINK = "_qr_link"
 LONGEST = 2000  # characters; a longer link has squares too small for a phone at the back of a room
 QUIET = 4  # squares of white around the code, required by its standard
@@ -79,6 +78,6 @@ def _seen() -> None:
 _qr = st.components.v2.component(
     "normgeo_qr",
     html='<img alt=""><p></p>',
-    css=(_HERE / "qr.css").read_text("utf-8"),
-    js=(_HERE / "qr.js").read_text("utf-8"),
+    css=source("teaching/qr.css"),
+    js=source("teaching/qr.js"),
 )

@@ -12,7 +12,7 @@ import streamlit as st
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.ui import url
+from normgeo.ui import source, url
 from normgeo.ui.teaching.tour_file import Stop, Tour, read
 
 _HERE = Path(__file__).parent
@@ -193,5 +193,5 @@ def defaults(place: Place | None) -> Mapping[str, Any]:
 _guide = st.components.v2.component(
     "normgeo_tour",
     html="<span></span>",
-    js=(_HERE / "tour.js").read_text("utf-8"),
+    js=source("teaching/tour.js"),
 )

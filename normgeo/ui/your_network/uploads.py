@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from normgeo.base.refusal import Refusal
 from normgeo.checkpoints.reading import EXTRA, WEIGHTS
 from normgeo.datasets.tensor_files import SUFFIXES
 from normgeo.pictures.your_network.own_run import RUN
+from normgeo.ui import source
 from normgeo.ui.your_network import own, run
 from normgeo.ui.your_network.files import files, hold
 
@@ -86,5 +85,5 @@ def _forget(what: str) -> None:
 _named = st.components.v2.component(
     "normgeo_own",
     html="<span></span>",
-    js=Path(__file__).with_name("own.js").read_text("utf-8"),
+    js=source("your_network/own.js"),
 )
