@@ -10,9 +10,9 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 # Parallel test workers share the cores already.
-test exhaustive core: export OPENBLAS_NUM_THREADS ?= 1
+test exhaustive core rounding: export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test exhaustive check core lint format types docs bench lock app-environment dev-environment browser clean
+.PHONY: run test exhaustive versions check core rounding lint format types docs bench lock app-environment dev-environment browser clean
 
 run: app-environment
 	@echo "Starting the application: the first time after an installation takes longer."
@@ -30,12 +30,21 @@ test: browser
 exhaustive: browser
 	$(PYTEST) -n $(WORKERS) -m exhaustive
 
+# The oldest and the newest versions that requirements.txt allows.
+versions: browser
+	$(VENV)python -m tools.versions
+
 # For daily work: the whole library without its pages.
 check: lint types core
 
 PAGES := $(addprefix --ignore=tests/,browser pages pictures cli docs contributing test_packaging.py)
 core: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
+
+# What computes with numbers that a processor rounds: `.ci/run` runs it under other kernels.
+NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets workers) --ignore-glob=tests/test_*
+rounding: dev-environment
+	$(PYTEST) -n auto -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
 
 lint: dev-environment
 	$(VENV)python -m ruff check .

@@ -1,12 +1,15 @@
 """Imports point downward from package to package, and heavy libraries stay where they belong."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from inspect import ismodule
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +42,7 @@ PLOTLY = re.compile(r"normgeo\.pictures\.(style(\.|$)|.*_figure$)")
 HOMES = {
     "streamlit": STREAMLIT,
     "plotly": PLOTLY,
-    "kaleido": PLOTLY,
+    "choreographer": PLOTLY,
     "sklearn": re.compile(r"normgeo\.datasets\."),
     "pandas": re.compile(r"normgeo\.(datasets|tables)\."),
     "safetensors": re.compile(r"normgeo\.datasets\."),
@@ -55,10 +58,23 @@ ONLY_INSIDE_FUNCTIONS = {
     "dask",
     "distributed",
     "pandas",
-    "kaleido",
+    "choreographer",
     "safetensors",
     "pyarrow",
 }
+
+# What other packages document. Anything else of them may change with any release.
+PUBLIC = {
+    "streamlit": {"streamlit", "streamlit.typing"},
+    "plotly": {"plotly", "plotly.graph_objects", "plotly.io", "plotly.io.json", "plotly.offline"},
+    "choreographer": {"choreographer", "choreographer.errors", "choreographer.utils"},
+}
+MODULES = {
+    *("st.components", "st.components.v1", "st.components.v2", "st.column_config"),
+    "go.layout",
+}
+# A member whose name begins with a line, read or taken apart, and what React writes on elements.
+PRIVATE_IN_SCRIPTS = re.compile(r"(?:\.|[{,]\s*|\[[\"'`])_[A-Za-z]\w*|__react\w*")
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
 REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page pairs the two
@@ -149,6 +165,47 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
     return broken
 
 
+def private_names(source: str) -> list[str]:
+    """The names in a module that a package of `PUBLIC` does not document."""
+    tree, found, known = ast.parse(source), list[str](), dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            taken = [(alias.name, alias.name, alias.asname) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            base = str(node.module)
+            taken = [(base, f"{base}.{alias.name}", alias.asname) for alias in node.names]
+        else:
+            continue
+        for module, name, own in taken:
+            library = module.partition(".")[0]
+            if library in PUBLIC:
+                short = name.rpartition(".")[2]
+                known[own or short] = name
+                if name not in PUBLIC[library] and (
+                    module not in PUBLIC[library] or short.startswith("_") or is_module(name)
+                ):
+                    found.append(name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            words = ast.unparse(node)
+            first, *rest = words.split(".")
+            if first in known and (
+                (rest[-1].startswith("_") and not rest[-1].startswith("__"))
+                or (words not in MODULES and is_module(".".join([known[first], *rest])))
+            ):
+                found.append(words)
+    return found
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name leads to a module, not to a function of the same name."""
+    library, *rest = name.split(".")
+    found: Any = importlib.import_module(library)
+    for word in rest:
+        found = getattr(found, word, None) if ismodule(found) else None
+    return ismodule(found)
+
+
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """The circles of a directed graph, each as a path that ends where it began."""
     state: dict[str, int] = {}
@@ -192,6 +249,49 @@ def test_imports_point_downward() -> None:
 
 def test_files_form_no_circle() -> None:
     assert circles(graph_of_files()) == []
+
+
+def test_only_public_names_of_other_packages_are_used() -> None:
+    private = {module: private_names(file.read_text("utf-8")) for module, file in FILES.items()}
+    assert {module: names for module, names in private.items() if names} == {}
+
+
+def test_scripts_use_only_public_names_of_other_packages() -> None:
+    scripts = [*ROOT.glob("normgeo/**/*.js")]
+    assert len(scripts) > 10
+    private = {file.name: PRIVATE_IN_SCRIPTS.findall(file.read_text("utf-8")) for file in scripts}
+    assert {name: names for name, names in private.items() if names} == {}
+
+
+def test_checker_finds_a_planted_private_name(subtests: pytest.Subtests) -> None:
+    st = "import streamlit as st\n"
+    for source, name in [
+        ("from streamlit import runtime", "streamlit.runtime"),
+        (
+            "from streamlit.runtime.scriptrunner import get_script_run_ctx",
+            "streamlit.runtime.scriptrunner.get_script_run_ctx",
+        ),
+        ("from streamlit.delta_generator import DeltaGenerator", "DeltaGenerator"),
+        ("from plotly.basedatatypes import BaseFigure", "BaseFigure"),
+        ("from plotly.io import _json", "plotly.io._json"),
+        (f"{st}def page():\n    st.runtime.exists()", "st.runtime"),
+        (f"{st}st.session_state._state", "st.session_state._state"),
+        ("import plotly.graph_objects as go\ngo.Figure._repr_html_", "go.Figure._repr_html_"),
+    ]:
+        with subtests.test(name):
+            (found,) = private_names(source)
+            assert found.endswith(name)
+    public = f"{st}from plotly import graph_objects as go\nst.components.v2.component(go.Figure())"
+    assert private_names(public) == []
+    for script, found in [
+        ("plot._fullLayout.xaxis", ["._fullLayout"]),
+        ("const { data, _transitionData: moved } = plot", [", _transitionData"]),
+        ("plot['_context']", ["['_context"]),
+        ("Object.keys(box).find((key) => key.startsWith('__reactFiber$'))", ["__reactFiber"]),
+        ("[class*='_pin '], (_, size) => size, last_one.x", []),
+    ]:
+        with subtests.test(script):
+            assert PRIVATE_IN_SCRIPTS.findall(script) == found
 
 
 def test_every_package_exists_and_holds_what_a_reader_can_survey() -> None:

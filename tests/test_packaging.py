@@ -58,7 +58,7 @@ def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
 
 
 # What the name of a module does not say, and what comes with a library that is required.
-PROVIDERS = {"sklearn": "scikit-learn", "choreographer": "kaleido"}
+PROVIDERS = {"sklearn": "scikit-learn"}
 
 
 def test_every_imported_library_is_required() -> None:

@@ -2,21 +2,19 @@
 
 from playwright.sync_api import Page
 
-# Nothing on the page has changed five times in a row, as a click needs a moment to start a run, and
-# plotly has drawn what a copy of a frame stood for. What a player draws beforehand, out of sight,
-# is no change; nor is what a table tells screen readers.
+# Nothing on the page has changed five times in a row, as a click needs a moment to start a run.
+# What a table tells screen readers is no change.
 IS_STILL = """() => {
     if (window.changes === undefined) {
         const element = (node) => node.nodeType === 1 ? node : node.parentElement;
         const all = { subtree: true, childList: true, attributes: true, characterData: true };
         new MutationObserver((records) => {
             window.changes += records.some(({ target }) =>
-                !element(target)?.closest('.frames-copy, .frames-stage, canvas'));
+                !element(target)?.closest('canvas'));
         }).observe(document, all);
         window.changes = 0;
     }
-    const same = window.changes === window.changesSeen
-        && document.querySelector('.frames-copy') === null;
+    const same = window.changes === window.changesSeen;
     window.changesSeen = window.changes;
     window.stillFor = same ? window.stillFor + 1 : 0;
     return window.stillFor >= 5;

@@ -19,7 +19,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import source, url
+from normgeo.ui import presence, source, url
 from normgeo.ui.ahead import Ahead
 from normgeo.ui.computing.server import Server, here
 from normgeo.ui.controls import controls as draw_controls
@@ -90,6 +90,7 @@ def begin(
 
     """
     _require_app()
+    presence.here()
     _open_first(page)
     server = here(_server)
     _prepare_process()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
@@ -188,7 +188,9 @@ def _radius(picture: Spiral) -> None:
     st.latex(tex.aligned(lines))
 
 
-def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenerator | None:
+def _controls(
+    settings: Settings, tab: str, names: Sequence[str]
+) -> AbstractContextManager[None] | None:
     """Draw the controls of a tab; the keys of its widgets begin with the name of the tab.
 
     Returns: a place below it where the automatic η is told; None where η is set.
@@ -199,10 +201,12 @@ def _controls(settings: Settings, tab: str, names: Sequence[str]) -> DeltaGenera
     return None if settings.rate else st.empty()
 
 
-def _tell(place: DeltaGenerator | None, run: Trajectory) -> None:
+def _tell(place: AbstractContextManager[None] | None, run: Trajectory) -> None:
     """Show the automatic η, which differs between optimizers."""
-    if place is not None:
-        place.caption(
+    if place is None:
+        return
+    with place:
+        st.caption(
             text(
                 "Automatic learning rate for {optimizer}: η = {rate}.",
                 optimizer=run.optimizer.title,

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import Page, expect
 
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style import export, static
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.pictures.style.player import STRIP
+from normgeo.pictures.style.template import dress
 from normgeo.settings import Settings
 from tests.pairwise import first
 from tests.quick import QUICK
@@ -109,6 +111,56 @@ def test_one_browser_draws_several_figures(figure: go.Figure) -> None:
     with export.browser() as draw:
         for format in export.STATIC:
             check(format, to_bytes(figure, format, title=TITLE, alt=ALT, draw=draw))
+
+
+WORDS = "<b>Widely known</b> illustrations of a million norms"
+
+# How wide a page draws the words, in its own font, in pixels.
+WIDTH_THERE = """async () => {
+    const [bold, rest] = ["Widely known", " illustrations of a million norms"];
+    const pen = document.createElement("canvas").getContext("2d");
+    const wide = (font, words) => { pen.font = font; return pen.measureText(words).width; };
+    await Promise.all(["", "bold "].map(one => document.fonts.load(`${one}20px "Source Sans"`)));
+    return wide('bold 20px "Source Sans"', bold) + wide('20px "Source Sans"', rest);
+}"""
+
+
+def test_exported_words_are_as_wide_as_on_the_page(
+    server: str, page: Page, open_file: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    """Files hold the font: an image of SVG, and another machine, know none of the page's."""
+    page.goto(server)
+    page.locator(".main-svg").first.wait_for()
+    wide = page.evaluate(WIDTH_THERE)
+    hidden = {"visible": False}
+    figure = dress(go.Figure(), "light", height=200)
+    figure.update_layout(xaxis=hidden, yaxis=hidden, annotations=[note(WORDS, font={"size": 20})])
+    with export.browser() as draw:
+        svg, png, pdf = (to_bytes(figure, format, draw=draw) for format in ("svg", "png", "pdf"))
+    with Image.open(BytesIO(png)) as image:
+        left, _, right, _ = ImageChops.invert(image.convert("L")).getbbox()
+    assert (right - left) / 2 == pytest.approx(wide, abs=3)
+    names = {name.decode() for name in re.findall(rb"/FontName /\w+\+(\w+)", pdf)}
+    assert all(name.startswith("SourceSans") for name in names)
+    assert len(names) >= 1
+    (tmp_path / "words.svg").write_bytes(svg)
+    drawn = open_file(tmp_path / "words.svg").locator("text", has_text="Widely")
+    assert drawn.evaluate("text => text.getComputedTextLength()") == pytest.approx(wide, abs=1)
+
+
+def test_png_of_the_visitor_is_that_of_the_server(
+    server: str, page: Page, wait_settled: Callable[[Page], None]
+) -> None:
+    page.goto(f"{server}/learning_rate")
+    wait_settled(page)
+    with page.expect_download() as saved:
+        page.locator(".st-key-turn_png button").click()
+    picture = PICTURES["turn"]
+    made = to_bytes(picture.figure(picture.compute(Settings()), "light"), "png")
+    with Image.open(saved.value.path()) as there, Image.open(BytesIO(made)) as here:
+        assert there.size == here.size
+        apart = ImageChops.difference(there.convert("L"), here.convert("L"))
+        assert ImageStat.Stat(apart).mean[0] < 0.1
 
 
 def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:

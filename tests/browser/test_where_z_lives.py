@@ -53,15 +53,9 @@ def shown(server: str, page: Page, wait_settled: Callable[[Page], None]) -> Page
     return page
 
 
-def rest(page: Page) -> None:
-    """Wait until no copy of a frame is shown, and none is drawn beforehand."""
-    still(page)
-    expect(page.locator(".frames-copy, .frames-stage")).to_have_count(0)
-
-
 def at(page: Page, azimuth: float, elevation: float) -> None:
     """Wait until every point is drawn as seen from an angle."""
-    rest(page)
+    still(page)
     count, worst = page.evaluate(EXPECTED, [azimuth, elevation])
     assert count > 400
     assert worst < 0.02, "of a pixel"
@@ -89,7 +83,7 @@ def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     for key in ("End", "ArrowLeft", "ArrowLeft"):
         shown.keyboard.press(key)
     expect(shown.locator(f"{FIGURE} output")).to_have_text("δ = 3")
-    rest(shown)
+    still(shown)
     assert shown.evaluate(DRAWN) == made, "as it was drawn first"
     assert axe(shown, FIGURE) == []
 
@@ -103,7 +97,7 @@ def test_both_figures_of_the_page_show_one_strength(shown):
         for one in words:
             expect(one).to_have_text(f"δ = {strength}")
     expect(shown).to_have_url(re.compile("delta=-3"))
-    rest(shown)
+    still(shown)
     assert shown.get_by_text("case 0 × −3").count() == 1
     assert shown.locator(main).get_by_text("one × −3").count() == 1
 

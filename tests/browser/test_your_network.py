@@ -8,8 +8,9 @@ from playwright.sync_api import expect
 
 from normgeo.checkpoints.examples import EXAMPLES
 from tests.pairwise import first
+from tools.server import serving
 
-from .conftest import address
+from .conftest import APP, address
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -139,3 +140,55 @@ def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled,
     expect(page.get_by_role("combobox", name="layer")).to_have_value("fc2.weight")
     wait_settled(page)
     assert axe(page) == []
+
+
+# Holds an upload of 1,000 bytes where it is asked to, and tells what all sessions hold.
+HOLDS = f"""
+import sys
+sys.path.insert(0, {str(APP.parent)!r})
+
+import streamlit as st
+from normgeo.ui.your_network.files import files, hold, in_memory
+
+if "hold" in st.query_params and not files().uploads("weights"):
+    hold("weights", [("net.npz", bytes(1000))])
+files()
+st.write(in_memory(), "bytes")
+st.button("Look")
+"""
+
+
+def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_not(
+    browser, tmp_path
+):
+    """Streamlit tells by the cache of a session that its browser has gone."""
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 1\n")
+    (tmp_path / "holds.py").write_text(HOLDS)
+    sockets = []
+    with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:
+        left, back, other = (browser.new_page() for _ in range(3))
+        back.route_web_socket(
+            "**/stream*", lambda one: sockets.append((one, one.connect_to_server()))
+        )
+        for page, held in ((left, "1000"), (back, "2000")):
+            page.goto(f"{url}/?hold=1")
+            page.get_by_text(f"{held} bytes").wait_for()
+        for end in sockets[0]:
+            end.close()
+        while len(sockets) == 1:
+            back.wait_for_timeout(20)
+        for page in (back, other):
+            page.goto(url) if page is other else page.get_by_role("button", name="Look").click()
+            page.get_by_text("2000 bytes").wait_for()
+        left.close()
+        for _ in range(50):
+            other.get_by_role("button", name="Look").click()
+            other.wait_for_timeout(200)
+            if "2000" not in other.inner_text("p >> nth=0"):
+                break
+        other.get_by_text("1000 bytes").wait_for()
+        back.get_by_role("button", name="Look").click()
+        back.get_by_text("1000 bytes").wait_for()
+        for page in (back, other):
+            page.close()

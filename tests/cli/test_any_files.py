@@ -17,7 +17,7 @@ from normgeo.__main__ import main
 from normgeo.base.refusal import Refusal
 from tests.datasets.test_tensor_files import mutated
 
-FILES = 2000
+FILES = 800
 LONGEST_LINE = 900
 NOTICES = ("was taken for its heading", "Choose one with --layer")  # beside an answer or a refusal
 TOKEN = re.compile(rb"[0-9.]+|'[^']{0,20}'|\"[^\"]{0,30}\"|true|false|True|False")

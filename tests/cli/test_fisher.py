@@ -368,7 +368,8 @@ def test_fisher_needs_neither_plotly_nor_streamlit_nor_for_files_scikit_learn(
     code = (
         "import sys; from normgeo.__main__ import main;"
         f"main(['fisher', 'method=layer', '-W', {path!r}, '-X', {path!r}]);"
-        "print([m for m in ('plotly', 'streamlit', 'sklearn', 'kaleido') if m in sys.modules])"
+        "heavy = 'plotly', 'streamlit', 'sklearn', 'choreographer';"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

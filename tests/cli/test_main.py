@@ -103,7 +103,7 @@ def test_table_refuses_a_bad_eps(capsys: Captured) -> None:
 
 
 def test_table_needs_neither_plotly_nor_streamlit_nor_scikit_learn() -> None:
-    heavy = ["plotly", "streamlit", "sklearn", "kaleido"]
+    heavy = ["plotly", "streamlit", "sklearn", "choreographer"]
     done = run("table", code=f"import sys; print([m for m in {heavy} if m in sys.modules])")
     assert done.stdout.decode().splitlines()[-1] == "[]"
     assert done.stderr == b""

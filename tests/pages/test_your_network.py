@@ -22,6 +22,7 @@ from normgeo.pictures.your_network import own_layer
 from normgeo.pictures.your_network.layer import report_of
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
+from normgeo.ui.presence import Presence
 from normgeo.ui.your_network import exports, own
 from normgeo.ui.your_network import files as held_files
 
@@ -314,7 +315,7 @@ def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monk
     monkeypatch.setattr(held_files, "ALL", len(NET) - 1)
     given(own_tab, ("net.npz", NET))
     assert "The files of all visitors take" in own_tab.words
-    monkeypatch.setattr(held_files, "ALL", sum(one.size for one in held_files._ALIVE) + len(NET))
+    monkeypatch.setattr(held_files, "ALL", held_files.in_memory() + len(NET))
     given(own_tab, ("net.npz", NET))
     given(own_tab, ("again.npz", NET))
     assert held_files._HELD in own_tab.app.session_state
@@ -323,21 +324,17 @@ def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monk
 
 def test_uploads_of_a_session_that_has_ended_are_given_back():
     """By who comes next, once nobody can come back to it; the frozen heap would keep them."""
-    here, other = held_files.Files(session="left"), held_files.Files(session="there")
+    here, other = held_files.Files(Presence(left=0.0)), held_files.Files()
     for one in (here, other):
         one.uploaded["weights"] = [("net.npz", NET)]
         one.closing["weights"] = [BytesIO(NET)]
         held_files._ALIVE.add(one)
     held = here.closing["weights"][0]
     for now, size in ((0, len(NET)), (59, len(NET)), (61, 0)):
-        held_files.give_back(lambda session: session == "there", now, 60)
+        held_files.give_back(now, 60)
         assert here.size == size
     assert held.closed
     assert other.size == len(NET)
-    here.uploaded["weights"], here.gone = [("net.npz", NET)], None
-    for now, active in ((0, False), (50, True), (100, False), (150, False)):
-        held_files.give_back(lambda session: active, now, 60)  # noqa: B023
-    assert here.size == len(NET), "somebody came back"
 
 
 def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, caplog):

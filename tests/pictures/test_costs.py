@@ -96,6 +96,8 @@ def test_a_picture_takes_about_what_it_says(name: str) -> None:
     with threadpool_limits(1):
         took, most = float("inf"), faster()
         for seed in (1, 2):  # another each time, of which nothing is kept
+            if took < 2 * said.seconds:
+                break  # a second run is for the first that other work has held up
             started = process_time()
             result = picture.compute(replace(settings, seed=seed))
             took = min(took, process_time() - started)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kaleido
+import choreographer
 import pytest
 from choreographer import errors
 
@@ -87,6 +87,6 @@ def test_a_browser_that_ends_at_any_moment_of_its_start_is_one_that_does_not_sta
         raise getattr(errors, gone)
 
     monkeypatch.setattr(static, "find_browser", lambda: script(tmp_path / "browser", "exit 1"))
-    monkeypatch.setattr(kaleido.Kaleido, "open", ends)
+    monkeypatch.setattr(choreographer.Browser, "open", ends)
     with pytest.raises(static.BrowserMissing, match="does not start"), static.browser():
         pass

@@ -21,6 +21,7 @@ from normgeo.base.writing import write_bytes
 from normgeo.pictures.style.described import described
 from normgeo.pictures.style.player import SCRIPT, written
 from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
+from normgeo.pictures.style.template import font_rule
 
 __all__ = [
     "FORMATS",
@@ -40,6 +41,7 @@ PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
+<style>{face}</style>
 <style>
 html, body {{ height: 100%; margin: 0; background: {paper}; }}
 figure {{ margin: 0; }}
@@ -168,6 +170,7 @@ def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: s
         paper=escape(look.paper_bgcolor or "white"),
         ink=escape(look.font.color or "black"),
         font=look.font.family or "sans-serif",
+        face=font_rule(),
         plotly=get_plotlyjs(),
         player=SCRIPT,
         figure=written(figure).replace("<", "\\u003c"),  # in a script, "</script>" would end it

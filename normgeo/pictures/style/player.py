@@ -21,9 +21,9 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 _HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VERSION: str = plotly.__version__
-SCRIPT = "\n".join(
-    (_HERE / name).read_text("utf-8") for name in ("player.js", "room.js", "panel.js", "turning.js")
-)
+IMAGE = (_HERE / "image.js").read_text("utf-8")
+_PARTS = "player", "frame", "slider", "menu", "image", "room", "panel", "turning"
+SCRIPT = "\n".join((_HERE / f"{part}.js").read_text("utf-8") for part in _PARTS)
 PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
 BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider

@@ -4,24 +4,58 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock, Thread
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
 from normgeo.base.refusal import Failure
 from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
-from normgeo.pictures.style.player import STRIP
+from normgeo.pictures.style.player import IMAGE, PLOTLY, STRIP
 from normgeo.pictures.style.sandbox import in_sandbox
+from normgeo.pictures.style.template import font_rule
 
 STATIC = ("png", "svg", "pdf")
 WIDTH, HEIGHT, SCALE = 960, 540, 2
 
 Draw = Callable[[go.Figure, str], bytes]
+
+_PATIENCE = 90  # seconds for a browser to draw a figure
+
+# The page that draws: a figure comes as a script, since messages to a browser are short.
+_PAGE = """<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<style>{font}</style>
+<style>@page {{ margin: 0; }} body {{ margin: 0; }} svg {{ display: block; }}</style>
+<script src="{plotly}"></script>
+<script>
+{image}
+async function drawn(address, options) {{
+  const script = document.createElement("script");
+  script.src = address;
+  await new Promise((done, fail) => {{
+    Object.assign(script, {{ onload: done, onerror: fail }});
+    document.head.append(script);
+  }});
+  script.remove();
+  const content = await imageOf(window.figure, options);
+  document.body.innerHTML = options.format === "svg" ? content : "";
+  return content;
+}}
+</script>
+</head>
+<body></body>
+</html>
+"""
 
 # Every browser takes about 200 MB: people who export at the same moment take turns.
 _TURN = RLock()
@@ -51,24 +85,26 @@ def browser() -> Iterator[Draw]:
             )
         )
     # A second of imports, which HTML does without.
+    from choreographer import Browser
     from choreographer.errors import (
         BrowserClosedError,
         BrowserDepsError,
         BrowserFailedError,
         ChannelClosedError,
     )
-    from kaleido import Kaleido
+    from choreographer.utils import TmpDirectory
 
     gone = BrowserClosedError, BrowserDepsError, BrowserFailedError, ChannelClosedError
 
     # It would add its own words to the sentence of an exception.
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)
     with _TURN, _event_loop() as run:
-        # MathJax would be fetched from another host; no figure needs it.
-        chromium = Kaleido(path=path, mathjax=False, enable_sandbox=in_sandbox(path))
+        chromium = Browser(path, enable_sandbox=in_sandbox(path))
+        folder = TmpDirectory(sneak=chromium.is_isolated())
         try:
             try:
                 run(chromium.open())
+                tab = run(_opened(chromium, folder.path))
             except gone as error:
                 raise BrowserMissing(
                     text(
@@ -77,9 +113,55 @@ def browser() -> Iterator[Draw]:
                         path=path,
                     )
                 ) from error
-            yield lambda figure, format: run(chromium.calc_fig(still(figure), options(format)))
+            yield lambda figure, format: run(
+                asyncio.wait_for(_drawn(tab, folder.path, still(figure), format), _PATIENCE)
+            )
         finally:
             run(chromium.close())
+            folder.clean()
+
+
+async def _opened(chromium: Any, folder: Path) -> Any:
+    """Open the page that draws, and return its tab."""
+    page = folder / "page.html"
+    page.write_text(_PAGE.format(font=font_rule(), plotly=PLOTLY.as_uri(), image=IMAGE), "utf-8")
+    tab = await chromium.create_tab()
+    loaded = tab.subscribe_once("Page.loadEventFired")
+    await _answer(tab, "Page.enable")
+    await _answer(tab, "Page.navigate", url=page.as_uri())
+    await loaded
+    return tab
+
+
+async def _drawn(tab: Any, folder: Path, plain: dict[str, Any], format: str) -> bytes:
+    """Return a figure as a file."""
+    script, layout = folder / "figure.js", plain["layout"]
+    script.write_text(f"window.figure = {to_json_plotly(plain)};", "utf-8")
+    size = {"width": layout["width"], "height": layout["height"]}
+    drawing = options("svg" if format == "pdf" else format)
+    call = f"drawn({to_json_plotly(script.as_uri())}, {to_json_plotly({**size, **drawing})})"
+    found = await _answer(
+        tab, "Runtime.evaluate", expression=call, awaitPromise=True, returnByValue=True
+    )
+    if "exceptionDetails" in found:
+        raise RuntimeError(found["exceptionDetails"])
+    content: str = found["result"]["value"]
+    if format == "svg":
+        return content.encode()
+    if format == "pdf":
+        inches = {f"paper{name.title()}": length / 96 for name, length in size.items()}
+        printed = await _answer(tab, "Page.printToPDF", printBackground=True, **inches)
+        content = printed["data"]
+    return b64decode(content)
+
+
+async def _answer(tab: Any, command: str, **parameters: Any) -> dict[str, Any]:
+    """Return what a browser answers to a command of the DevTools protocol."""
+    answer = await tab.send_command(command, parameters)
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    found: dict[str, Any] = answer["result"]
+    return found
 
 
 @contextmanager

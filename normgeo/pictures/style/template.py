@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any, final
 
 import plotly.graph_objects as go
@@ -35,6 +39,28 @@ THEMES: dict[str, Theme] = {
     "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS[0], "#F5F6F7", "#00629A"),
     "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A", "#7CC6F2"),
 }
+
+
+@cache
+def font_rule() -> str:
+    """Return the rule `@font-face` of the pages' font, its file inside; "" where there is none.
+
+    Streamlit ships the file and names no address of it, so it is looked up among the files that
+    were installed.
+    """
+    try:
+        installed = metadata.files("streamlit") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    for file in installed:
+        if file.name.startswith("SourceSansVF-Upright") and file.suffix == ".woff2":
+            font = b64encode(Path(str(file.locate())).read_bytes()).decode()
+            source = f"url(data:font/woff2;base64,{font})"
+            return (
+                f"@font-face {{ font-family: 'Source Sans'; font-weight: 200 900; src: {source}; }}"
+            )
+    return ""
+
 
 LEFT_MARGIN, RIGHT_MARGIN, FOOT_MARGIN = 84, 18, 52
 """Pixels for the labels of an axis with its title, and for the half of a label at an end."""

@@ -3,6 +3,8 @@
 // Plotly needs a tenth of a second to draw a figure: while a hand turns, only the marks move that are
 // on the screen, and plotly draws at the angle where it rests.
 
+const REST = 150; // milliseconds without a turn before plotly draws
+
 const TURN_STYLE = `
 .turn { position: absolute; top: 0; right: 0; display: flex; align-items: center; gap: 2px;
   padding: 2px; border-radius: 4px; color: var(--ink); font: calc(14px * var(--magnify, 1)) var(--font); }

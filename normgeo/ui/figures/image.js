@@ -29,7 +29,7 @@ const DESCRIBED = {
     return [bytes.slice(0, header), ...texts, bytes.slice(header)];
   },
   svg: (content, { Title: title, Description: description }) => {
-    const drawn = new DOMParser().parseFromString(decodeURIComponent(content), "image/svg+xml");
+    const drawn = new DOMParser().parseFromString(content, "image/svg+xml");
     const root = drawn.documentElement;
     for (const [id, words] of [["desc", description], ["title", title]]) {
       const named = drawn.createElementNS(root.namespaceURI, id);
@@ -45,8 +45,7 @@ const DESCRIBED = {
 
 async function save({ figure, format, file, mime, size, title, alt }) {
   const plot = document.querySelector(`.st-key-${figure} .js-plotly-plot`);
-  const address = await window.framePlayers.get(plot).image({ ...size, format });
-  const content = address.slice(address.indexOf(",") + 1);
+  const content = await window.framePlayers.get(plot).image({ ...size, format });
   const words = { Title: title, Description: document.getElementById(alt).textContent };
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(DESCRIBED[format](content, words), { type: mime }));

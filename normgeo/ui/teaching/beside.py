@@ -35,4 +35,5 @@ def _compare(place: Place, pinned: Chart, scales: str) -> None:
         chart = drawn.chart(here(), now, place.settings.theme)
         if not scales or scales != chart.scales[chart.place(drawn.place)]:
             sentences.append(text("Each picture has scales of its own."))
-    place.above.markdown(" ".join(map(str, sentences)))
+    with place.above:
+        st.markdown(" ".join(map(str, sentences)))

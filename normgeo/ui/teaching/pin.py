@@ -6,7 +6,7 @@ The address holds the picture's name and the query of its page: `pin=turn?method
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import final
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -200,8 +199,8 @@ class Place:
     pin: Pin
     name: str
     settings: Settings
-    above: DeltaGenerator
-    column: DeltaGenerator
+    above: AbstractContextManager[None]
+    column: AbstractContextManager[None]
 
 
 _PLACES: ContextVar[list[Place] | None] = ContextVar("places", default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -11,8 +11,6 @@ from typing import IO, final
 from weakref import WeakSet
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
@@ -21,6 +19,8 @@ from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
 from normgeo.pictures.your_network.own_run import RUN
+from normgeo.ui import presence
+from normgeo.ui.presence import Presence
 
 ONE = 50 * MEGABYTE
 """Bytes of the uploads of a session together; Streamlit takes no larger file (`maxUploadSize`)."""
@@ -45,17 +45,15 @@ class Files:
     Attributes:
         uploaded: by their purpose. changes: how often they changed.
         left: WEIGHTS or RUN, if the visitor returned from opened files to the example.
-        session: their owner. closing: the uploads as Streamlit holds them.
-        gone: when the session was left; None while it is active.
+        presence: of their owner. closing: the uploads as Streamlit holds them.
 
     """
 
+    presence: Presence = field(default_factory=Presence)
     uploaded: dict[str, list[Content]] = field(default_factory=dict)
     changes: int = 0
     left: set[str] = field(default_factory=set)
-    session: str = ""
     closing: dict[str, Sequence[IO[bytes]]] = field(default_factory=dict)
-    gone: float | None = None
 
     @property
     def size(self) -> int:
@@ -97,35 +95,32 @@ class Files:
 
 def files() -> Files:
     """The files of this session."""
-    here: Files = st.session_state.setdefault(_HELD, Files())
-    if (context := get_script_run_ctx()) is not None:
-        here.session = context.session_id
+    here: Files = st.session_state.setdefault(_HELD, Files(presence.here()))
     with _BUDGET:
         _ALIVE.add(here)
-        if runtime.exists():
-            patience = float(st.get_option("server.disconnectedSessionTTL"))
-            give_back(runtime.get_instance().is_active_session, monotonic(), patience)
+        give_back(monotonic(), float(st.get_option("server.disconnectedSessionTTL")))
     return here
 
 
-def give_back(is_active: Callable[[str], bool], now: float, patience: float) -> None:
+def give_back(now: float, patience: float) -> None:
     """Release the files of sessions that were left for good.
 
     Python does not always collect an ended session: objects of the heap that the server froze at
     its start (see `frame`) may refer to it, and would keep its uploads.
 
     Args:
-        is_active: whether a session is connected. now: in seconds.
-        patience: seconds within which a visitor may return to a session.
+        now: seconds of `time.monotonic`. patience: seconds within which a visitor may return to a
+            session.
 
     """
     for one in [*_ALIVE]:
-        if is_active(one.session):
-            one.gone = None
-        elif one.gone is None:
-            one.gone = now
-        elif now - one.gone > patience:
+        if one.presence.away(now) > patience:
             one.empty()
+
+
+def in_memory() -> int:
+    """Bytes of the uploads of all sessions."""
+    return sum(one.size for one in [*_ALIVE])
 
 
 def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) -> None:
@@ -152,7 +147,7 @@ def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) 
                     size=memory(here.size + size),
                 )
             )
-        if sum(one.size for one in _ALIVE) + size > ALL:
+        if in_memory() + size > ALL:
             raise Refusal(
                 text(
                     "The files of all visitors take {most}, all that this server has for them. "
