@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.states import State, hostile, legal
 from normgeo.base.budget import memory
-from normgeo.ui import results
+from normgeo.ui.computing.server import SERVER
 
 STATES = 2000
 MOST = 1e9  # bytes
@@ -28,11 +28,12 @@ KINDS = {"legal": legal, "hostile": hostile}
 
 
 class Watched(NamedTuple):
-    """A state, and the memory of the server and of its workers after it, in bytes."""
+    """A state, and the memory of the server, its workers and its results after it, in bytes."""
 
     state: str
     server: int
     workers: int
+    kept: int
 
 
 class _Log(logging.Handler):
@@ -64,7 +65,9 @@ def watched(states: Iterable[State]) -> Iterator[Watched]:
             raise RuntimeError(f"{page} {query}: {errors[0]}")
         held = [child.memory_info().rss for child in server.children(recursive=True)]
         address = f"{page}?{'&'.join(f'{name}={value}' for name, value in query.items())}"
-        yield Watched(address, server.memory_info().rss, sum(held))
+        yield Watched(
+            address, server.memory_info().rss, sum(held), session.session_state[SERVER].kept.size
+        )
 
 
 def main(count: int, kind: str) -> None:
@@ -73,7 +76,7 @@ def main(count: int, kind: str) -> None:
         if one.server > most:
             most, last = one.server, one.state
         if number % max(1, count // 10) == 0 or number == count:
-            kept = memory(results.KEPT.size)
+            kept = memory(one.kept)
             line = f"{number}: {memory(one.server)}, workers {memory(one.workers)}, kept {kept}"
             print(line, flush=True)
     print(f"most: {memory(most)} at {last!a:.300}")

@@ -1,6 +1,6 @@
-"""Checks that any argument must pass that is no array: a number, a count, a seed, a word, a kind.
+"""Checks of arguments other than arrays: numbers, counts, seeds, words, types.
 
-Each returns what it was given, in the type that computations take.
+Each check returns the argument, converted to the type that computations use.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from normgeo.base.text import printable, text
 T = TypeVar("T")
 
 LARGEST_COUNT = 10**9
-"""No machine takes so many steps, draws or cases in the time that somebody waits for them."""
+"""More steps, draws or cases than anyone would wait for."""
 
 LARGEST_LIST = 10**6
-"""Sizes, widths or steps that a list may name, each of which is computed for."""
+"""Most sizes, widths or steps in a list, each of which takes a computation."""
 
 LARGEST_SEED = 2**64 - 1
 
 LONGEST_PATH = 4096
-"""Bytes of the longest path that Linux takes; other systems take less, or hardly more."""
+"""Bytes of the longest path in Linux; other systems allow less, or hardly more."""
 
-_WORDS = (str, bytes, bytearray, memoryview)  # whose entries are characters or bytes
+_WORDS = (str, bytes, bytearray, memoryview)  # iterable, with characters or bytes as entries
 _NO_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy count them among the integers
 
 _SHORT = Repr()
@@ -51,8 +51,8 @@ def real_number(
     """Return a finite number in a range, as a float.
 
     Args:
-        name: of the argument. least: the number from which it may be. above, below: what it may
-            not reach. None leaves a side open.
+        name: of the argument. least: the smallest allowed number. above, below: exclusive bounds.
+            None leaves a side open.
 
     Raises:
         Refusal: no number, a boolean, not finite, beyond what a float holds, or out of range.
@@ -91,8 +91,8 @@ def whole_number(
 
     Args:
         name: of the argument. least: of the range. most: of the range, LARGEST_COUNT where None.
-        meaning: what the range is, to follow it.
-        by_type: whether 2.0 is refused as 2.5 is, where a number is kept as it came.
+        meaning: words for the range, to follow it in the sentence.
+        by_type: whether 2.0 is refused like 2.5, for a number that is kept unconverted.
 
     Raises:
         Refusal: no whole number, a boolean, or out of range.
@@ -130,7 +130,7 @@ def whole_numbers(
 
 
 def entries(name: str, values: object, kind: str) -> tuple[Any, ...]:
-    """Return what a list holds, of at most LARGEST_LIST entries; refuse anything else.
+    """Return the entries of a list, at most LARGEST_LIST; refuse anything else.
 
     >>> entries("files", ("a.npz", "b.npz"), "paths")
     ('a.npz', 'b.npz')
@@ -149,12 +149,12 @@ def entries(name: str, values: object, kind: str) -> tuple[Any, ...]:
 
 
 def is_whole(value: object) -> TypeGuard[SupportsInt]:
-    """Whether a value is an integer by its type, Python's or NumPy's, and no boolean."""
+    """Whether a value has an integer type of Python or NumPy, and is not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
 def digits(word: str) -> int | None:
-    """Return the number that a word of digits writes; None for any other, or one beyond 10¹⁸.
+    """Return the number written by a word of digits; None for other words, or beyond 10¹⁸.
 
     >>> digits("0500"), digits("-1"), digits("9" * 5000)
     (500, None, None)
@@ -174,7 +174,7 @@ def seed_number(value: object, name: str = "seed") -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return True or False; refuse anything else, also what Python takes for one of them.
+    """Return True or False; refuse anything else, also values that Python counts as one of them.
 
     >>> flag("replacement", np.True_)
     True
@@ -247,21 +247,21 @@ def instance_of(name: str, value: object, kind: type[T]) -> T:
 
 
 def shown(value: object) -> str:
-    """What arrived, short enough for a sentence.
+    """The value that arrived, short enough for a sentence.
 
     >>> shown("three"), shown(2.5), shown(np.float64(0.1)), shown(10**400)
     ("'three'", '2.5', '0.1', 'about 10⁴⁰⁰')
 
     """
     if is_whole(value):
-        number = int(value)  # Python writes out no number of more than 4,300 digits
+        number = int(value)  # Python refuses to write out a number of more than 4,300 digits
         if number.bit_length() <= 128:
             return str(number)
         about = text("about {power}", power=power(int(number.bit_length() * log10(2))))
         return about if number > 0 else text("−({about})", about=about)
     if isinstance(value, np.floating):
         return str(value)
-    return printable(" ".join(_SHORT.repr(value).split()))  # NumPy breaks lines
+    return printable(" ".join(_SHORT.repr(value).split()))  # NumPy's `repr` has several lines
 
 
 def _float(value: object) -> float | None:

@@ -1,4 +1,4 @@
-"""Checks that any array argument must pass, whatever it means."""
+"""Checks of array arguments of any meaning."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from normgeo.base.text import text
 Array = NDArray[Any]
 
 MOST_AXES = 64
-"""That an array of NumPy has."""
+"""The most axes of a NumPy array."""
 
 LARGEST_BYTES = 2 * 2**30
-"""What one array may take that a number asks for, as the steps of a run."""
+"""Largest memory of an array whose size a number decides, such as the steps of a run."""
 
 
 def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None) -> Array:
@@ -40,7 +40,7 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
     try:
         array = as_array(name, values)
     except Refusal:
-        raise  # of what has reasons of its own to be no array
+        raise  # the value itself refused to become an array
     except (TypeError, BufferError, RuntimeError) as error:
         raise _no_numbers(name, type(values).__name__) from error
     except ValueError as error:
@@ -83,19 +83,19 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
                 size=array.size,
             )
         )
-    # Files are read in the byte order they were written in, which not every library computes in.
+    # Arrays from files keep the byte order of the file, which not every library supports.
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def as_array(name: str, values: Any) -> Array:
     """Return numbers of any library as an array, without a copy where NumPy can view them.
 
-    An array of another library has `__array__` or `__dlpack__`, once `detach` and `cpu` are called
-    where it has them. A floating type that NumPy lacks becomes float32, by its `float` if need be.
+    An array of another library has `__array__` or `__dlpack__`, after `detach` and `cpu` if it has
+    these. A floating type that NumPy lacks becomes float32, by the array's `float` if necessary.
 
     Raises:
         Refusal: an array of that name would take too much memory.
-        TypeError, ValueError, BufferError, RuntimeError: NumPy cannot, as the other library says.
+        TypeError, ValueError, BufferError, RuntimeError: the other library's own reason.
 
     """
     require_extent(name, values)
@@ -139,7 +139,7 @@ def require_unmasked(name: str, values: object) -> None:
 
 
 def is_masked(values: object) -> bool:
-    """Whether a mask would be lost: of an array, or of one inside lists."""
+    """Whether a mask would be lost, of an array or of one inside lists."""
     waiting, seen = [values], set[int]()
     while waiting:
         value = waiting.pop()
@@ -152,9 +152,9 @@ def is_masked(values: object) -> bool:
 
 
 def require_extent(name: str, values: object) -> None:
-    """Refuse what little memory tells of an array that takes much: ranges, repeated views, nests.
+    """Refuse small objects that stand for large arrays: ranges, repeated views, nested lists.
 
-    The shape is that of the first entries: lists of other lengths are refused later.
+    The shape is taken from the first entries; lists of other lengths are refused later.
     """
     shape: list[int] = []
     inside: Any = values
@@ -225,14 +225,14 @@ def require_room(what: str, *shape: int) -> None:
 
 
 def _repeats(array: Array) -> bool:
-    """Whether an array has more entries than there are in memory between its first and its last."""
+    """Whether an array has more entries than fit into its memory from the first to the last."""
     steps = zip(array.shape, array.strides, strict=True)
     reach = array.itemsize + sum(abs(step) * (count - 1) for count, step in steps)
     return bool(array.nbytes > reach)
 
 
 def _length(values: Sequence[object]) -> int:
-    if isinstance(values, range):  # whose `len` ends at 2⁶³
+    if isinstance(values, range):  # their `len` fails from 2⁶³
         return max(0, -(-(values.stop - values.start) // values.step))
     return len(values)
 

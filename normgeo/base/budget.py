@@ -1,7 +1,7 @@
-"""What a computation takes, as estimated before it starts, and how much a page allows.
+"""The cost of a computation, estimated before it starts, and the budget of a page.
 
-An estimate counts operations and divides them by a rate that was measured on a slow machine, so it
-tells too much rather than too little. Nothing here stops a computation: who starts one asks first.
+An estimate counts operations and divides them by a rate measured on a slow machine, so it tends to
+be too high. Nothing here stops a computation: callers ask before they start one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ GIGABYTE = 1000 * MEGABYTE
 @final
 @dataclass(frozen=True)
 class Cost:
-    """What a computation takes.
+    """The cost of a computation.
 
     Attributes:
-        bytes: of memory at its peak, beyond what the program holds anyway.
+        bytes: of memory at its peak, beyond the program's own.
         seconds: of one processor.
 
     >>> Cost(2e6, 1.5) + Cost(1e6, 0.5)
@@ -35,7 +35,7 @@ class Cost:
     seconds: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
-        """Return the cost of both, where what one holds stays while the other one runs."""
+        """Return the cost of both, if one keeps its memory while the other runs."""
         return Cost(self.bytes + other.bytes, self.seconds + other.seconds)
 
     def __str__(self) -> str:
@@ -55,17 +55,17 @@ class Budget:
     seconds: float
 
     def allows(self, cost: Cost) -> bool:
-        """Whether a computation keeps to the budget."""
+        """Whether a computation stays within the budget."""
         return cost.bytes <= self.bytes and cost.seconds <= self.seconds
 
     def require(self, cost: Cost, what: str) -> None:
-        """Refuse a computation that would take more; ask before it starts.
+        """Refuse a computation beyond the budget, before it starts.
 
         Args:
             cost: as estimated. what: its title, which begins the sentence.
 
         Raises:
-            Refusal: what it would take, what is allowed, and the way out.
+            Refusal: the cost, the budget, and the way out.
 
         >>> Budget(500e6, 60).require(Cost(2.5e9, 142), "The metric along the gains")
         Traceback (most recent call last):
@@ -89,14 +89,14 @@ epochs, or use Python or the command line, which have no such limit.
 
 
 PAGES = Budget(bytes=400 * MEGABYTE, seconds=180.0)
-"""What one computation may take that a page starts."""
+"""The budget of a computation that a page starts."""
 
 SMALL = Cost(bytes=16 * MEGABYTE, seconds=0.2)
-"""What a picture takes that is small at all of its settings."""
+"""The cost of a picture that is small at all settings."""
 
 
 def memory(size: float) -> str:
-    """Return an amount of memory in the unit that suits it.
+    """Return an amount of memory in a suitable unit.
 
     >>> memory(2.54e9), memory(13e6), memory(900.0)
     ('2.5 GB', '13 MB', '0.0009 MB')

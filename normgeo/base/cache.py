@@ -1,6 +1,6 @@
-"""A cache bounded in bytes and in time, which all threads of a server share.
+"""A cache bounded in bytes and in time, shared by all threads of a server.
 
-`functools.lru_cache` bounds how many values it keeps, not how large they are, and forgets errors.
+`functools.lru_cache` bounds the number of values, not their size, and does not keep errors.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cache(Generic[Key, Value]):
             return key in self._entries
 
     def get(self, key: Key) -> Value | None:
-        """Return the value of a key, None where there is none; raise the refusal that was kept."""
+        """Return the value of a key, None if there is none; raise a refusal that was kept."""
         with self._lock:
             self._expire()
             entry = self._entries.get(key)
@@ -99,7 +99,7 @@ class Cache(Generic[Key, Value]):
                 self._drop(next(iter(self._entries)))
 
     def measure(self, value: Value) -> None:
-        """Keep a value that has grown since, if it is still here; by what it is, not its key."""
+        """Measure a value that has grown, if it is still kept; it is found by identity."""
         with self._lock:
             key = next((key for key, entry in self._entries.items() if entry.value is value), None)
             if key is not None:
@@ -120,7 +120,7 @@ class Cache(Generic[Key, Value]):
         """Return the kept value, or compute it, once for all threads that ask meanwhile.
 
         Raises:
-            Refusal: of the computation, which is kept as a value is. Other errors are not kept.
+            Refusal: of the computation; it is kept like a value. Other errors are not kept.
 
         """
         there = self.get(key)
@@ -150,7 +150,7 @@ class Cache(Generic[Key, Value]):
             self.size -= entry.size
 
     def _expire(self) -> None:
-        """Forget what has expired: as a use puts a value last, the first expires first."""
+        """Drop expired values; each use moves a value to the end, so the first expires first."""
         now = self._clock()
         while self._entries:
             key, entry = next(iter(self._entries.items()))
@@ -162,9 +162,9 @@ class Cache(Generic[Key, Value]):
 def cached(
     bytes: float, seconds: float = HOUR
 ) -> Callable[[Callable[Arguments, Value]], Callable[Arguments, Value]]:
-    """Keep what a function returns or refuses, by its arguments, in a `Cache` of its own.
+    """Keep the results and refusals of a function, by its arguments, in a `Cache` of its own.
 
-    The function returns no None, which would be computed anew each time.
+    The function must not return None, which would be computed again each time.
 
     >>> @cached(bytes=1e6)
     ... def square(n: int) -> int:
@@ -190,14 +190,14 @@ def cached(
     return decorate
 
 
-# What a program holds once, whoever points at it.
+# Objects that a program holds once, shared by all references.
 _SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def size_of(value: object) -> int:
-    """Return the bytes that a value holds, with all that it holds through its attributes.
+    """Return the bytes of a value and of all objects that it refers to.
 
-    Arrays count with what they are a view of, and whatever is held twice counts once.
+    A view counts with its base, and an object referred to twice counts once.
 
     >>> size_of(np.zeros(1000)) - size_of(np.zeros(0))
     8000
@@ -219,14 +219,14 @@ def size_of(value: object) -> int:
 
 
 def _held(value: Any) -> Iterable[Any]:
-    """Return what a value points at."""
+    """Return the objects that a value refers to."""
     if isinstance(value, str | bytes | int | float | complex | None):
         return ()
     if isinstance(value, np.ndarray):
         held = [] if value.base is None else [value.base]
         return [*held, *value.ravel().tolist()] if value.dtype.hasobject else held
     if isinstance(value, memoryview):
-        return [value.obj]  # an array that was pickled is a view of one
+        return [value.obj]  # an unpickled array is a view of one
     if isinstance(value, Mapping):
         own = [*value.keys(), *value.values()]
     elif isinstance(value, list | tuple | set | frozenset):

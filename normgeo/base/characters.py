@@ -1,4 +1,4 @@
-"""Characters in places that lack them: words for plain terminals, commands for LaTeX, widths."""
+"""Substitutes for characters: words for plain terminals, commands for LaTeX; and their widths."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ SPELLED = {
     "η": "eta", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho",
     "σ": "sigma", "φ": "phi", "χ": "chi", "ℓ": "l", "₁": "_1", "₂": "_2",
 }  # fmt: skip
-"""What stands for a character in an encoding that lacks it."""
+"""The words for a character that an encoding lacks."""
 
 _GREEK = {c: f"$\\{word}$" for c, word in SPELLED.items() if word.isalpha() and c.isalpha()}
-RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")  # powers, a sign and its digits together
+RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")  # exponents: a sign and its digits together
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 LATEX = str.maketrans({
     **{c: f"\\{c}" for c in "&%$#_{}"}, **{c: f"${c}$" for c in "<>|"},
-    # After \\, these two would be read as its options.
+    # After \\, LaTeX would read these two as its options.
     "[": "{[}", "*": "{*}",
     **_GREEK, "ε": r"$\varepsilon$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}", "✓": r"$\checkmark$", "✗": "no", "≈": r"$\approx$",
@@ -35,10 +35,10 @@ LATEX = str.maketrans({
     "ᵀ": r"$^\top$", "⊗": r"$\otimes$", "≫": r"$\gg$", "≪": r"$\ll$", "½": "$1/2$",
     "¼": "$1/4$", "°": r"$^\circ$",
 })  # fmt: skip
-"""What LaTeX reads for a character; ✗ is a word, since × stands for a product."""
+"""The LaTeX for a character; ✗ is a word, since × stands for a product."""
 
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*<|[]$"})
-"""What a cell of a Markdown table reads for a character."""
+"""The Markdown for a character in the cell of a table."""
 
 
 def spell(words: str, encoding: str) -> str:
@@ -58,7 +58,7 @@ def spell(words: str, encoding: str) -> str:
 
 
 def latex(words: str) -> str:
-    r"""Return the words as LaTeX reads them.
+    r"""Return the words escaped for LaTeX.
 
     >>> latex("2 · 10⁻¹⁶ & δ")
     '2 $\\cdot$ 10$^{-16}$ \\& $\\delta$'
@@ -73,7 +73,7 @@ def latex(words: str) -> str:
 
 
 def code(words: str) -> str:
-    """Return the words as a piece of code in Markdown, in which nothing is a mark.
+    """Return the words as code in Markdown, so that nothing in them is markup.
 
     >>> code("[a](b)"), code("a`b"), code("`")
     ('`[a](b)`', '``a`b``', '`` ` ``')

@@ -1,10 +1,10 @@
-"""Objects whose constructor computes what they hold, and which then stay as they are."""
+"""Immutable objects whose constructor computes their attributes."""
 
 from __future__ import annotations
 
 
 class Constant:
-    """Each attribute is assigned once, in the constructor; as a frozen dataclass, but for that.
+    """Like a frozen dataclass, except that the constructor may assign each attribute once.
 
     >>> class Point(Constant):
     ...     def __init__(self, x: str) -> None:

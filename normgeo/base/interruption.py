@@ -24,7 +24,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 def leave_quietly() -> None:
     """End at once where `python -m normgeo` or `normgeo` is interrupted; nothing is done yet."""
-    # Python calls a module "-m" as long as it looks for it.
+    # Python names a module "-m" while it looks for it.
     program = sys.argv[:1] == ["-m"] or Path(*sys.argv[:1]).stem == "normgeo"
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if program and ours and threading.current_thread() is threading.main_thread():
@@ -33,7 +33,7 @@ def leave_quietly() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt again, which commands end by, as long as the block lasts."""
+    """Restore KeyboardInterrupt, which ends commands, as long as the block lasts."""
     if signal.getsignal(signal.SIGINT) is not _leave:
         yield
         return

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor, inf, isfinite, log2
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-SMALLEST, LARGEST = 1e-4, 1e6  # between them a number is written out
+SMALLEST, LARGEST = 1e-4, 1e6  # a number between these is written out
 FRACTIONS = {1: "1", 2: "½", 4: "¼", 8: "⅛"}
 
 
@@ -29,7 +29,7 @@ def parts(value: float, digits: int = 3) -> tuple[str, int | None]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with so many digits.
+    """Return a number with the given number of digits.
 
     >>> number(1.7e-15, 1), number(0.25), number(-863214.0, 2), number(1e-300)
     ('2 · 10⁻¹⁵', '0.25', '−860,000', '1 · 10⁻³⁰⁰')
@@ -50,7 +50,7 @@ def power(exponent: int) -> str:
 
 
 def power_of_ten(log: float, digits: int = 3) -> str:
-    """Return 10 to a power with so many digits, also where no float holds it.
+    """Return 10 to a power with the given number of digits, even if it overflows a float.
 
     >>> power_of_ten(18.25), power_of_ten(-400.0), power_of_ten(float("-inf"))
     ('1.78 · 10¹⁸', '1 · 10⁻⁴⁰⁰', '0')
@@ -78,7 +78,7 @@ def factor(value: float) -> str:
 
 
 def fraction(value: float) -> str:
-    """Return "½" for 0.5, "1/64" for a 64th, "0.354" for what is no power of two.
+    """Return "½" for 0.5, "1/64" for a 64th, "0.354" if it is not a power of two.
 
     >>> fraction(0.25), fraction(1 / 64), fraction(0.3)
     ('¼', '1/64', '0.3')
@@ -91,7 +91,7 @@ def fraction(value: float) -> str:
 
 
 def latex(value: float | Fraction, digits: int = 3) -> str:
-    r"""Return a number with so many digits as LaTeX, or a fraction as it is.
+    r"""Return a number as LaTeX with the given number of digits, or a fraction exactly.
 
     >>> print(latex(0.000012345), latex(Fraction(2, 3)), latex(-3.0))
     1.23 \cdot 10^{-5} \tfrac{2}{3} -3

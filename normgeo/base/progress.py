@@ -1,4 +1,4 @@
-"""How far a computation is, and whether it goes on: one mechanism for all that may take long."""
+"""Progress and early stop: one mechanism for all long computations."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 Report = Callable[[int, int], Any]
-"""Told (steps done, steps); raises `Stop` to end a computation with what it has."""
+"""Called with (steps done, steps); raises `Stop` to end a computation early with a part."""
 
 
 class Stop(Exception):  # noqa: N818 - a request, not an error
-    """Raised by a report: end the computation, and keep what there is."""
+    """Raised by a report: end the computation, and keep the part of its result."""
 
 
 class Ended(NamedTuple):
-    """How a run that could not go on ended: the step that failed, from 1, and why."""
+    """The end of a run that failed: the step, from 1, and the reason."""
 
     step: int
     reason: str
@@ -29,10 +29,10 @@ class Ended(NamedTuple):
 
 @final
 class Progress:
-    """Tells a report how far a computation is, and knows whether it was asked to stop.
+    """Passes progress to a report, and knows whether the computation should stop.
 
-    A computation calls `tell` after each step and returns what it has where that is False; a
-    computation made of several gives each its `part`, and a stop of one is a stop of all.
+    A computation calls `tell` after each step and, if that is False, returns the part it has. A
+    computation made of several gives each its `part`; a stop of one stops all.
 
     >>> heard = []
     >>> progress = Progress(lambda done, steps: heard.append((done, steps)))
@@ -47,7 +47,7 @@ class Progress:
 
     @classmethod
     def of(cls, report: Report | Progress | None) -> Progress:
-        """The progress of an argument: itself, or a new one that tells a report.
+        """An argument as a progress: itself, or a new one for a report.
 
         Raises:
             Refusal: it is neither.
@@ -65,7 +65,7 @@ class Progress:
         return cls(report)
 
     def tell(self, done: int, steps: int) -> bool:
-        """Tell that so many of the steps are done; return whether to go on."""
+        """Report the number of steps done; return whether to go on."""
         if self._report is not None and not self.stopped:
             try:
                 self._report(done, steps)
@@ -74,7 +74,7 @@ class Progress:
         return not self.stopped
 
     def over(self, items: Sequence[Item]) -> Iterator[Item]:
-        """Yield items, and tell after each; end before the next where that was asked for."""
+        """Yield items, and report after each; end early if asked to stop."""
         for done, item in enumerate(items, start=1):
             yield item
             if not self.tell(done, len(items)):
@@ -90,7 +90,7 @@ class Progress:
         return Progress(report)
 
     def after(self, before: int, total: int) -> Progress:
-        """Return the progress of a part that begins after so many of all the steps."""
+        """Return the progress of a part that begins after a number of all the steps."""
 
         def report(done: int, steps: int) -> None:
             if not self.tell(before + done, total):
@@ -101,10 +101,10 @@ class Progress:
 
 @final
 class Steps(Generic[Outcome]):
-    """Step numbers, from 1, with what each step came to; what they leave is the caller's to keep.
+    """Yields step numbers, from 1, with the result of each step, for the caller to keep.
 
-    They end where all are taken, where a report asks for it, or before the step that fails with a
-    refusal, which `ended` then names.
+    It ends after the last step, on a report's request, or before a step that is refused; `ended`
+    then names that step.
 
     >>> from normgeo import NORMALIZERS
     >>> weights = [[1.0], [2.0]], [[1.0], [1.0]]  # equal rows have no z under layer norm

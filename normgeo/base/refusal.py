@@ -1,4 +1,4 @@
-"""The errors that are ours, each in one sentence: what has no answer, what could not be done."""
+"""The library's own errors, each in one sentence: requests without an answer, and failures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Self, final
 
 @final
 class Refusal(ValueError):  # noqa: N818 - what a program does, not what it got wrong
-    """A request that has no answer, in one sentence: the rule, what arrived, the way out.
+    """A request without an answer, in one sentence: the rule, what arrived, the way out.
 
-    A page, a command and a picture tell a refusal to whoever asked. Any other exception is a
-    defect of the program, and is not caught as if it were one.
+    Pages, commands and pictures show a refusal to the user. Any other exception is a defect of the
+    program, and is not caught.
 
     Attributes:
-        way_out: settings under which there is an answer, by name; a page offers them.
+        way_out: settings that do have an answer, by name; a page offers them.
 
     """
 
@@ -24,13 +24,13 @@ class Refusal(ValueError):  # noqa: N818 - what a program does, not what it got 
         self.way_out: Mapping[str, Any] = way_out
 
     def anew(self) -> Self:
-        """Return the same refusal, raised nowhere: an error holds the frames that it passed."""
+        """Return an equal refusal that was never raised: a raised one keeps its stack alive."""
         return copy(self)
 
 
 class Failure(RuntimeError):  # noqa: N818
     """Something that could not be done here, in one sentence: what is missing, or what failed.
 
-    The request was right; the machine lacks something, or a check of the program's own alarms.
+    The request was valid; the machine lacks something, or one of the program's own checks failed.
 
     """

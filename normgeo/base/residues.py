@@ -1,7 +1,7 @@
-"""Whole numbers modulo a prime, as arrays: exact ranks of matrices of floats, in little time.
+"""Whole numbers modulo a prime, as arrays: fast exact ranks of matrices of floats.
 
 A float is a whole number times a power of two, so it has a residue; a rank modulo p is that of the
-exact matrix unless p divides every minor of its size, which happens by chance to one in p.
+exact matrix unless p divides every minor of its size, which happens with probability about 1/p.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ PRIME = 2**31 - 1
 HALF = 16  # bits: sums of up to 2²¹ products of halves are exact in float64
 
 MORE_ROWS = 16
-"""Rows that a random mixture has beyond the columns."""
+"""How many more rows than columns a random mixture has."""
 
 
 @final
 class Residues(np.ndarray[Any, Any]):
     """An array of residues that takes + − × ÷, products of matrices, sums and means.
 
-    It runs through the very lines that compute in floating point; other numbers become residues,
-    and other functions are a TypeError.
+    It passes through the same code as floats; other numbers become residues, and other functions
+    raise a TypeError.
 
     >>> residues([0.5, 3.0]) * 2 - 1
     Residues([0, 5])
@@ -42,7 +42,7 @@ class Residues(np.ndarray[Any, Any]):
         return (found % PRIME).view(Residues)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        # Others, as einsum, would take the residues for whole numbers.
+        # Other functions, such as einsum, would treat residues as whole numbers.
         if function not in _ARRANGEMENTS:
             return NotImplemented
         return super().__array_function__(function, types, args, options)
@@ -94,7 +94,7 @@ def rank(M: Residues) -> int:
 
 
 def _product(A: Array, B: Array) -> Array:
-    """A @ B for numbers from 0 to p, from products of halves in float64, all of them exact."""
+    """A @ B for numbers from 0 to p, by exact float64 products of their upper and lower halves."""
     halves = [(half.astype(np.float64), power) for half, power in _halves(B)]
     total = np.zeros((), dtype=np.int64)
     for part, power in _halves(A):
@@ -105,7 +105,7 @@ def _product(A: Array, B: Array) -> Array:
 
 
 def _halves(A: Array) -> list[tuple[Array, int]]:
-    """The upper and the lower bits of whole numbers, and what power of two they are times."""
+    """The upper and the lower bits of whole numbers, each with its power of two."""
     return [(A >> HALF, HALF), (A & (2**HALF - 1), 0)]
 
 

@@ -1,4 +1,4 @@
-"""Rules of settings: what a value may be, said in a sentence, read from text or JSON."""
+"""Rules of settings: the allowed values, in a sentence, and how to read them from text or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN = "auto"  # the word for a number that is left open
 
 
 class Rule(Protocol):
-    """What the values of one setting may be."""
+    """The allowed values of a setting."""
 
     @property
     def sentence(self) -> str:
@@ -33,8 +33,8 @@ class Choice:
     """One of several words.
 
     Attributes:
-        titles: of each word, or an object of a registry, which has its own `title`.
-        renamed: the new word for each old one that links and recipes still hold.
+        titles: of each word, or objects of a registry with their own `title`.
+        renamed: the new word for each old one that links and recipes may still hold.
 
     """
 
@@ -65,7 +65,7 @@ class Choice:
 @final
 @dataclass(frozen=True)
 class Word:
-    """A word in small letters, whose meaning the reader of the setting knows."""
+    """Any word in lower case; the code that reads the setting knows which ones have a meaning."""
 
     sentence: str
 
@@ -154,7 +154,7 @@ class Matrix:
 @final
 @dataclass(frozen=True)
 class Open:
-    """What another rule allows, or None, "auto" in text: one that fits the picture."""
+    """A value that another rule allows, or None ("auto" in text): the picture chooses one."""
 
     rule: Whole | Number
 
@@ -168,14 +168,14 @@ class Open:
 
 @final
 class Setting:
-    """A field of a frozen dataclass: its default, its rule, and how a widget asks for it.
+    """A field of a frozen dataclass: its default, its rule, and the words of its widget.
 
-    A descriptor, so that the default is what the dataclass itself says for it. The dataclass parses
-    its values where it is made.
+    It is a descriptor, so that the dataclass sees the default. The dataclass parses its values when
+    it is made.
 
     Attributes:
-        default: of the field. rule: of its values. label: of a widget, "" where there is none.
-        help: what the label leaves open. step: of a widget for numbers.
+        default: of the field. rule: of its values. label: of its widget, "" without one.
+        help: explains the label. step: of a widget for numbers.
 
     """
 
@@ -188,7 +188,7 @@ class Setting:
         self.name = name
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        return self.default  # of an instance, its own value comes first
+        return self.default  # an instance's own value takes precedence
 
     def parse(self, value: object) -> Any:
         """Return the value, from text or JSON; raises ValueError, in one sentence."""
@@ -199,7 +199,7 @@ class Setting:
 
 
 def complaint(name: str, rule: Rule, value: object) -> str:
-    """What is wrong with the value of a setting, in a sentence."""
+    """The mistake in the value of a setting, in a sentence."""
     return text(
         "`{name}` must be {rule}; got {value!r}.",
         name=name,

@@ -1,7 +1,7 @@
-"""Linear subspaces by their bases: angles between them, what they share, what a map takes to zero.
+"""Linear subspaces by their bases: angles, intersections, null spaces of maps.
 
-A basis is a matrix (P, k) whose columns are orthonormal; k may be 0. Directions in an order of
-their own, as the axes of a plane are, are the rows of a matrix (k, P).
+A basis is a matrix (P, k) with orthonormal columns; k may be 0. Ordered directions, such as the
+axes of a plane, are the rows of a matrix (k, P).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from scipy.sparse.csgraph import connected_components
 from normgeo.base.arrays import Array
 
 SAME = 1e-6
-"""Radians below which directions count as the same: roots of rounding errors are 1e-8."""
+"""Radians below which directions count as equal: square roots of rounding errors are 1e-8."""
 
 LARGE = 2**22
-"""Entries of a matrix that is taken in blocks rather than copied."""
+"""Entries of a matrix from which it is processed in blocks, not copied."""
 
 
 def part_across(v: Array, directions: Array) -> Array:
-    """The part of v (n,) at right angles to orthonormal directions (k, n)."""
-    for _ in range(2):  # once more for the rounding of the first time
+    """The component of v (n,) orthogonal to orthonormal directions (k, n)."""
+    for _ in range(2):  # a second time removes the rounding errors of the first
         v = v - (directions @ v) @ directions
     return v
 
 
 def gram_schmidt(vectors: Iterable[Array], tolerance: float) -> Array:
-    """Unit vectors (k, n) at right angles to each other: each vector's part across those before.
+    """Orthonormal vectors (k, n): the component of each vector orthogonal to the previous ones.
 
-    A vector with no more than `tolerance` of its length across those before is left out.
+    A vector whose component is at most `tolerance` of its length is left out.
 
     >>> gram_schmidt(np.array([[2.0, 0.0], [3.0, 0.0], [1.0, -4.0]]), 1e-9)
     array([[ 1.,  0.],
@@ -51,7 +51,7 @@ def gram_schmidt(vectors: Iterable[Array], tolerance: float) -> Array:
 def orthonormal(V: Array, tolerance: float = SAME) -> Array:
     """Return a basis of the span of the columns of V (P, k), each first scaled to length 1.
 
-    Directions with singular values up to `tolerance` are left out, and so are columns of zeros.
+    Directions with singular values up to `tolerance`, and columns of zeros, are left out.
     """
     largest = np.abs(V).max(axis=0, initial=0.0)
     units = V[:, largest > 0] / largest[largest > 0]  # whose squares are floats
@@ -67,10 +67,10 @@ def orthonormal(V: Array, tolerance: float = SAME) -> Array:
 
 
 def _parts(M: Array) -> Iterator[tuple[Array, Array]]:
-    """The rows and columns of each part of M (m, n) beside which all is 0 in both.
+    """The rows and columns of each block of M (m, n) that is independent of all others.
 
-    What shifts or scales neuron by neuron, or feature by feature, has many small parts, which take
-    far less time by themselves than together. Rows of zeros are left out.
+    Matrices of changes of single neurons or features have many small blocks, which take far less
+    time one by one than together. Rows of zeros are left out.
     """
     rows, columns = M.nonzero()
     size = M.shape[0] + M.shape[1]
@@ -83,7 +83,7 @@ def _parts(M: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def _placed(M: Array, rows: Array, length: int) -> Array:
-    """The rows of M in their places among zeros, (length, k)."""
+    """The rows of M at the given places among zeros, (length, k)."""
     placed = np.zeros((length, M.shape[1]))
     placed[rows] = M
     return placed
@@ -92,7 +92,7 @@ def _placed(M: Array, rows: Array, length: int) -> Array:
 def graded_basis(V: Array) -> Array:
     """Return an orthonormal basis of the span of the columns of V (P, k), k of them, P ≥ k.
 
-    Rows may differ by any factor: each keeps its own digits, by Householder's reflections with the
+    Rows may differ by any factor and each keeps its own digits: Householder reflections take the
     longest rows and columns first (Cox and Higham, 1998).
     """
     order = np.argsort(-np.abs(V).max(axis=1, initial=0))
@@ -105,8 +105,8 @@ def graded_basis(V: Array) -> Array:
 def graded_null_space(C: Array) -> Array:
     """Return an orthonormal basis of the x with C x = 0, for independent rows C (m, n).
 
-    By Gauss's elimination with the largest entry of all for a pivot: rows that agree but in
-    entries that are smaller by any factor are told apart, as they are not by reflections.
+    Gaussian elimination with complete pivoting separates rows that differ only in entries that are
+    smaller by any factor; reflections do not.
 
     >>> x = graded_null_space(np.array([[1.0, 1e-20, 0.0], [1.0, 0.0, 1e-30]]))[:, 0]
     >>> np.allclose([x[1] / x[0], x[2] / x[0]], [-1e20, -1e30], rtol=1e-15, atol=0)
@@ -141,7 +141,7 @@ def _null_space(C: Array) -> Array:
 def eigen_apart(G: Array) -> tuple[Array, Array]:
     """Return the eigenvalues (n,) of a symmetric G (n, n), ascending, and its eigenvectors.
 
-    Each vector is of one of the parts that zeros set apart, so that nothing of another mixes in.
+    Each vector lies in one of the independent blocks, so that blocks do not mix.
 
     >>> eigen_apart(np.diag([3.0, 2.0, 3.0]))[1]
     array([[0., 1., 0.],
@@ -160,8 +160,8 @@ def eigen_apart(G: Array) -> tuple[Array, Array]:
 def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
     """Return the angles (k,) in radians, ascending, and vectors (P, k) of S at these angles to Q.
 
-    S (P, k) and Q (P, m) are bases. Of k > m directions of S, k − m are at right angles to Q.
-    Small angles are taken from sines: a cosine loses them below 1e-8.
+    S (P, k) and Q (P, m) are bases. If k > m, k − m directions of S are orthogonal to Q. Small
+    angles come from sines: cosines lose them below 1e-8.
     """
     _, cosines, turned = np.linalg.svd(Q.T @ S, full_matrices=True)
     angles = np.full(S.shape[1], np.pi / 2)
@@ -179,8 +179,8 @@ def principal_angles(S: Array, Q: Array) -> tuple[Array, Array]:
 def triangle(M: Array) -> Array:
     """Return the R of M = QR, M (m, k), whose singular values and right vectors are those of M.
 
-    A tall matrix is taken in blocks of its rows, each beneath the R of those before, so that no
-    second one of its size is needed.
+    A tall matrix is processed in blocks of rows, each beneath the R of the previous ones, without
+    a copy of its size.
     """
     rows = len(M)
     if M.shape[1] == 1:
@@ -197,7 +197,7 @@ def triangle(M: Array) -> Array:
 def mapped_to_zero(Q: Array, images: Array, rounding: float) -> Array:
     """Return a basis of the part of Q (P, k) that a linear map takes to 0.
 
-    `images` (m, k) is the map of Q; singular values of it up to `rounding` are rounding.
+    `images` (m, k) is the map of Q; its singular values up to `rounding` count as zero.
     """
     if not Q.shape[1]:
         return Q
@@ -209,12 +209,12 @@ def mapped_to_zero(Q: Array, images: Array, rounding: float) -> Array:
 
 
 def without(V: Array, S: Array, tolerance: float = SAME) -> Array:
-    """Return a basis of what V (P, k) spans beyond S (P, m), at right angles to S.
+    """Return a basis of the component of V's span (P, k) that is orthogonal to S (P, m).
 
-    Directions with no more than `tolerance` of their length beyond S are left out.
+    Directions with at most `tolerance` of their length in it are left out.
     """
     U, s, _ = np.linalg.svd(V - S @ (S.T @ V), full_matrices=False)
     beyond = U[:, s > tolerance]
-    # Once more for the rounding of the first time, as in `part_across`.
+    # A second time removes the rounding errors of the first, as in `part_across`.
     basis: Array = np.linalg.qr(beyond - S @ (S.T @ beyond))[0]
     return basis

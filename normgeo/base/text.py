@@ -1,9 +1,9 @@
-"""Sentences for people: each passes through `text`, and is put into words when it is shown.
+"""Sentences for people: each passes through `text`, and is formatted when it is shown.
 
-What comes from outside of the program (an address, a file and its names, a recipe) stands in one
-as `{value!r}`, in quotes, or `{name!s}`, without them. Then it is never read as markup: a terminal
-gets escapes for what it cannot print, a page a piece of code. So a sentence remembers what it was
-made from, and `str` and every f-string mark it as it must be where it is shown.
+Values from outside the program (an address, a file and its names, a recipe) appear as `{value!r}`,
+in quotes, or `{name!s}`, without them. They are then never read as markup: a terminal gets escapes
+for characters that it cannot print, a page gets code. For this a sentence keeps its form and its
+values, and `str` and f-strings mark them as the place requires.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from string import Formatter
 from typing import Any, Self, final
 
 Mark = Callable[[str], str]
-"""Words from outside → the same where markup is read, so that they are not."""
+"""Escapes words from outside for a place that reads markup."""
 
 _mark: ContextVar[Mark] = ContextVar("mark", default=str)
 
@@ -54,7 +54,7 @@ def text(sentence: str, /, **values: Any) -> str:
 
 @contextmanager
 def marking(mark: Mark) -> Iterator[None]:
-    """Show what sentences hold from outside through `mark`, as long as the block lasts."""
+    """Mark the values from outside in sentences by `mark`, as long as the block lasts."""
     token = _mark.set(mark)
     try:
         yield
@@ -63,7 +63,7 @@ def marking(mark: Mark) -> Iterator[None]:
 
 
 def printable(words: str) -> str:
-    r"""Words on one line, with an escape for every character that is not printed.
+    r"""Words on one line, with escapes for characters that cannot be printed.
 
     >>> printable("a\x1b[2J\u202eb\n")
     'a\\x1b[2J\\u202eb\\n'
@@ -76,7 +76,7 @@ def printable(words: str) -> str:
 
 @final
 class _Filler(Formatter):
-    """Fills in placeholders; what a conversion stands behind is from outside."""
+    """Fills in placeholders; a conversion (!r, !s) marks a value from outside."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         if isinstance(value, Text):

@@ -13,7 +13,7 @@ from normgeo.base.text import text
 
 
 def require_writable(path: str | Path) -> None:
-    """Refuse a place where something stands that a file may not replace.
+    """Refuse a path that a file must not replace.
 
     Raises:
         ValueError: a pipe, a device or a folder. OSError: a file that is read-only.
@@ -26,16 +26,16 @@ def require_writable(path: str | Path) -> None:
         raise Refusal(
             text("Only a file is written over; {path!s} is a folder, pipe or device.", path=path)
         )
-    # An administrator may write what its owner has protected: the mark counts, not the right.
+    # An administrator may write protected files: respect the permission bits, not the right.
     if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, text("it is read-only"), str(path))
 
 
 def write_bytes(content: bytes, path: str | Path) -> None:
-    """Write a file, all of it or nothing: at no moment does its name stand for a part of it.
+    """Write a file, all of it or nothing: its name never refers to a part of it.
 
     Raises:
-        ValueError, OSError: as `require_writable`; or a place that can't be written to.
+        ValueError, OSError: as `require_writable`; or a path that can't be written.
 
     """
     require_writable(path)

@@ -84,7 +84,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *trained.CLAIMS),
     text("Depth and images"): depth.CLAIMS,
 }
-"""The claims under what they speak of."""
+"""The claims by their subject."""
 
 CLAIMS: dict[str, Claim] = {
     claim.key: claim
@@ -100,10 +100,10 @@ PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for cl
 
 
 def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
-    """Check every claim on every example, one after the other, and yield it with its findings.
+    """Check every claim on every example in turn, and yield it with its findings.
 
     Args:
-        progress: told (claims done, claims) after each; a stop ends the audit there.
+        progress: called with (claims done, claims) after each; a stop ends the audit early.
 
     Raises:
         Failure: a check that cannot be computed, with its name.
@@ -122,5 +122,5 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
 
 
 def checked(settings: object, progress: Progress) -> tuple[Audited, ...]:
-    """All of the audit, as pages ask a worker for it; no setting changes it."""
+    """The whole audit, as a computation for workers of pages; settings have no effect."""
     return tuple(audit(progress))

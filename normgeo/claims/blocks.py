@@ -23,7 +23,10 @@ from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
-WIDER, LITTLE = 8, 0.1  # times as many neurons, and a share of ‖F‖² that may be left out
+WIDER, LITTLE = (
+    8,
+    0.1,
+)  # the factor of the number of neurons, and the share of ‖F‖² that may be neglected
 
 
 def _equation_12(example: Example) -> Finding:

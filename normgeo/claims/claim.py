@@ -1,4 +1,4 @@
-"""What a checked statement is: the sentence, where it stands, what is computed, the verdict."""
+"""Checked statements: the sentence, its source, the computation, the verdict."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SIGNS = {HOLDS: "✓", HOLDS_IF: "≈", FAILS: "✗", DEPENDS: "?"}
 PAPER_SAYS, FOLLOWS = "the paper says", "follows from the paper"
 LATER, PRACTICE = "later work says", "practice"
 KINDS = (PAPER_SAYS, FOLLOWS, LATER, PRACTICE)
-LAST = 99  # behind every section
+LAST = 99  # sorts after every section
 
 
 class Measured(NamedTuple):
-    """A number that a verdict rests on, or a truth value.
+    """A number behind a verdict, or a truth value.
 
     Attributes:
-        quantity: what was measured. value: a float or a bool, Python's own.
-        of: what it was measured of, where there are several. unit: "" where there is none.
+        quantity: its name. value: a float or a bool of Python.
+        of: the measured object, if there are several. unit: "" without one.
 
     """
 
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is, without its unit: "change of z, layer norm"."""
+        """Its name without the unit: "change of z, layer norm"."""
         return f"{self.quantity}, {self.of}" if self.of else self.quantity
 
 
@@ -85,9 +85,9 @@ _results: ContextVar[dict[Any, Any] | None] = ContextVar("results", default=None
 
 
 def shared(compute: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let the claims of one audit share a computation; a check by itself does its own.
+    """Let the claims of one audit share a computation; a single check does its own.
 
-    Its arguments must be hashable, and nobody may change what it returns.
+    Its arguments must be hashable, and its result must not be changed.
     """
     named = signature(compute)
 
@@ -109,7 +109,7 @@ def shared(compute: Callable[Parameters, Result]) -> Callable[Parameters, Result
 
 @contextmanager
 def sharing(results: dict[Any, Any]) -> Iterator[None]:
-    """Keep what is computed in the block by functions that are `shared`, and take it from there."""
+    """Keep and reuse the results of `shared` functions within the block."""
     token = _results.set(results)
     try:
         yield
@@ -133,13 +133,13 @@ def certify(
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What a check computed.
+    """The result of a check.
 
     Attributes:
         everywhere: whether the statement is true as it stands.
-        restricted: whether it is true under the claim's condition, or as its repair says; the
-            same where it has neither.
-        measured: what the two rest on.
+        restricted: whether it is true under the claim's condition, or as its repair says; equal to
+            `everywhere` if it has neither.
+        measured: the numbers behind both.
 
     """
 
@@ -159,20 +159,20 @@ class Claim:
     """A statement about normalization, and the computation that decides it.
 
     Attributes:
-        key: its name. statement: in our words. source: where it stands.
-        kind: one of `KINDS`: whether the paper says it, or it follows, or seems to follow, from
-            what the paper says; or later work or practice says it.
+        key: its name. statement: in our words. source: the section or the work.
+        kind: one of `KINDS`: the paper says it, or it follows (or seems to follow) from the paper,
+            or later work or practice says it.
         check: computes the finding on an example.
-        expected: the verdict that this version of the computation is known to give; a run that
-            gives another one is an alarm, not an answer.
-        page: the address of the page that shows it, "" where none does.
-        condition: what the statement leaves open where it "holds if".
-        repair: what a statement lacks that says too much: it does not hold, and this would.
-        remark: what the numbers say.
+        expected: the known verdict of this version of the computation; a different one is an
+            alarm, not an answer.
+        page: the address of the page that shows it, "" if none does.
+        condition: the missing condition of a statement that "holds if".
+        repair: the missing restriction of a statement that does not hold, with which it would.
+        remark: an interpretation of the numbers.
 
     Raises:
-        ValueError: a kind or a verdict that there is not, a condition without "holds if" or the
-            reverse, or a repair of what is not expected to fail.
+        ValueError: an unknown kind or verdict, a condition without "holds if" or the reverse, or a
+            repair of a statement that is not expected to fail.
 
     """
 
@@ -234,9 +234,9 @@ class Claim:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """Where its source begins in the paper, to sort by: its section, (5, 2, 2).
+        """A sort key for its source in the paper: the section, (5, 2, 2).
 
-        (0,) for the abstract, and behind all sections for the appendix and other works.
+        (0,) for the abstract; the appendix and other works sort after all sections.
         """
         source = self.source.sentence if isinstance(self.source, Text) else self.source
         if source.startswith("abstract"):
@@ -246,7 +246,7 @@ class Claim:
 
     @property
     def destination(self) -> tuple[str, dict[str, str]]:
-        """The name of the page, as of its file, and its query."""
+        """The name of the page's file, and its query."""
         parts = urlsplit(self.page)
         return parts.path, dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
 
@@ -254,10 +254,10 @@ class Claim:
 @final
 @dataclass(frozen=True)
 class Audited:
-    """A claim with what was found on every example.
+    """A claim with its findings on all examples.
 
     Attributes:
-        finding: on the first example, the one that is shown. others: on the others.
+        finding: on the first example, which is shown. others: on the other examples.
 
     """
 
@@ -267,25 +267,25 @@ class Audited:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found on every example, in their order."""
+        """The findings on all examples, in their order."""
         return self.finding, *self.others
 
     @property
     def verdict(self) -> str:
-        """The verdict of all examples, or `DEPENDS` where they do not agree: then it is none."""
+        """The verdict of all examples, or `DEPENDS` if they do not agree."""
         verdicts = {self.claim.verdict(finding) for finding in self.findings}
         return verdicts.pop() if len(verdicts) == 1 else DEPENDS
 
     @property
     def as_expected(self) -> bool:
-        """Whether the computed verdict is the known one, and a repair repairs."""
+        """Whether the computed verdict is the expected one, and a repair works."""
         repaired = all(finding.restricted for finding in self.findings)
         return self.verdict == self.claim.expected and (repaired or not self.claim.repair)
 
     def range(self, measured: Measured) -> tuple[float, float] | None:
         """Return the least and the largest value of a quantity over the examples.
 
-        None for a truth value, for one that is the same everywhere, and for rounding.
+        None for a truth value, for equal values, and for rounding errors.
         """
         values = [
             each.value

@@ -31,7 +31,7 @@ def _dataset_recentering(example: Example) -> Finding:
 
 
 def _equation_7(example: Example) -> Finding:
-    """Ask for layer norm's verdict, and scale one case to see μ and σ follow."""
+    """Compute layer norm's verdict, and scale one case to see μ and σ scale with it."""
     X, W = example.X, example.model("layer", "gaussian").W
     verdict = verdict_on(example, "layer", "case_rescaling")
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=DELTA, index=0)
@@ -89,13 +89,13 @@ def _feature_shift(example: Example) -> Finding:
 
 
 def _change_by_shift(W: Array, X: Array, gamma: Array) -> float:
-    """Return how far layer norm's z moves when γ is added to the first case."""
+    """Return the change of layer norm's z when γ is added to the first case."""
     shifted = X + np.outer(np.arange(len(X)) == 0, gamma)
     return moved(*(NORMALIZERS["layer"].normalize(W, cases).z for cases in (X, shifted)))
 
 
 def _answering_alike(W: Array, gamma: Array) -> Array:
-    """Return the nearest weights whose products w·γ are all the same."""
+    """Return the nearest weights whose products w·γ are all equal."""
     products = W @ gamma
     alike: Array = W - np.outer(products - products.mean(), gamma) / (gamma @ gamma)
     return alike

@@ -1,4 +1,4 @@
-"""Statements on what doubling the weights does to curvature, gradient and angle: section 5.2.2."""
+"""Statements on the effect of doubled weights on curvature, gradient and angle: section 5.2.2."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 BY_RULE, BY_STEP = "turn by a fixed dw", "turn by one gradient step"
-EPS = 0.1  # to show what factors without ε miss
-TINY_TURN = 1e-7  # the relative error of a turn of 1e-8 radians
+EPS = 0.1  # to show the error of factors without ε
+TINY_TURN = 1e-7  # the relative error of an angular update of 1e-8 radians
 
 
 @shared
 def _doubled(example: Example, method: str, eps: float = 0.0) -> tuple[DoublingRow, ...]:
-    """Return what doubling a block of weights changes, by which factor."""
+    """Return the factors by which doubling a block of weights changes each quantity."""
     return doubling_table(softened(example.digits_model(method), eps), *example.images)
 
 
 def _factors(example: Example, method: str) -> dict[str, float]:
-    """Return the factors that were measured."""
+    """Return the measured factors."""
     return {
         row.quantity: row.measured for row in _doubled(example, method) if row.measured is not None
     }
 
 
 def _doubled_block(example: Example) -> Finding:
-    """Double what a method normalizes together, without ε and with one."""
+    """Double the weights that a method normalizes together, with and without ε."""
     X, change = example.images[0], {}
     for eps in (0.0, EPS):
         models = [softened(example.digits_model(method), eps) for method in PAPER]
@@ -60,7 +60,7 @@ def _doubled_block(example: Example) -> Finding:
 
 
 def _change(model: NormalizedGLM, X: Array, neurons: Array) -> float:
-    """Return by how much the output changes where the weights of some neurons double."""
+    """Return the change of the output when the weights of some neurons double."""
     W = model.W.copy()
     W[neurons] *= 2
     return moved(model.natural_parameter(X), with_weights(model, W).natural_parameter(X))
@@ -85,10 +85,10 @@ def _doubled_vector(example: Example) -> Finding:
 
 
 def _curvature_halves(example: Example) -> Finding:
-    """Read "curvature along w changes by ½" as each of the quantities it could mean.
+    """Interpret "curvature along w changes by ½" as each of the quantities it could mean.
 
-    Under a softmax, and under independent outputs as in the paper, where nothing stands between
-    two neurons.
+    Under a softmax, and under independent outputs as in the paper, without curvature between
+    neurons.
     """
     halved = ("gradient of the loss", "ds of a fixed dw")
     softmax, model = _factors(example, "batch"), example.model("batch", "bernoulli")
@@ -110,7 +110,7 @@ def _curvature_halves(example: Example) -> Finding:
 
 
 def _doubling_table(example: Example) -> Finding:
-    """Compare every factor of the doubling table with the one that derivatives give."""
+    """Compare every factor of the doubling table with the one computed from derivatives."""
     tables = {NORMALIZERS[method].title: _doubled(example, method) for method in PAPER}
     softened_title = text("batch norm, ε = {eps:g}", eps=EPS)
     tables[softened_title] = _doubled(example, "batch", EPS)
@@ -141,7 +141,7 @@ def _turns_slower(example: Example) -> Finding:
 
 
 def _turn_halves(example: Example) -> Finding:
-    """Read "½" as a statement on the turn by a gradient step."""
+    """Interpret "½" as a statement on the angular update of a gradient step."""
     factors = {method: _factors(example, method)[BY_STEP] for method in PAPER}
     off = max(abs(factor - 0.5) for factor in factors.values())
     return plain(off < TINY_TURN, by_method(text("factor of the turn"), factors))

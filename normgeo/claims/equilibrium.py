@@ -1,4 +1,4 @@
-"""Statements on where weight decay and the growth of the norm balance."""
+"""Statements on the equilibrium of weight decay and the growth of the norm."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _equilibrium(example: Example) -> Finding:
 
 
 def _law(run: Balance) -> tuple[float, float]:
-    """Return ‖w‖ with ‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and arccos(1 − ηλ), as they are printed."""
+    """Return ‖w‖ with ‖w‖⁴ = ηΓ/(λ(2 − ηλ)), and arccos(1 − ηλ), as printed."""
     eta, decay, gamma = run.rate, run.decay, run.gradient_norm**2
     fourth = eta * gamma / (decay * (2 - eta * decay))
     return fourth**0.25, float(angle_of_decay(eta * decay))
 
 
 def _rotational(example: Example) -> Finding:
-    """Let random walks settle from twice the norm of balance, and compare with the print."""
+    """Let random walks settle from twice the equilibrium norm, and compare with the printed law."""
     momentum, adamw, lion = Momentum(), AdamW(), Lion()
     beta, beta1, (b1, b2) = momentum.beta, adamw.beta1, (lion.beta1, lion.beta2)
     squares = {
@@ -81,7 +81,7 @@ def _rotational(example: Example) -> Finding:
 
 @shared
 def _settled(seed: int, rule: Optimizer, lost: float) -> float:
-    """Return the angle that a random walk settles at, from twice the norm of balance."""
+    """Return the angle at which a random walk settles, from twice the equilibrium norm."""
     how: dict[str, float] = {"rate": lost, "decay": 1.0}
     balance = rotational_equilibrium(rule, weights=WEIGHTS, gradient_norm=1.0, **how)
     norm = 2 * balance.norm if balance else 1.0

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 PAPER = ("batch", "weight", "layer")
 """The methods that the paper compares, keys of `NORMALIZERS`."""
 
-DISPERSION = 0.5  # φ of the families that have one: not 1, which would hide where it is forgotten
+DISPERSION = 0.5  # φ of the families that have one: not 1, which would hide a missing φ
 
 _DATA, _MODEL, _IMAGES, _OTHER = range(4)  # streams of random numbers
 
@@ -28,14 +28,14 @@ _DATA, _MODEL, _IMAGES, _OTHER = range(4)  # streams of random numbers
 @final
 @dataclass(frozen=True)
 class Example:
-    """A seed and a size: what a claim is computed on is drawn from the one, in the other.
+    """The seed and the size of the data and models that claims are computed on.
 
     Attributes:
-        seed: of everything that is drawn.
-        cases, features, neurons: N, D and H of small models; half of the neurons, a group, are
-            three or more, as z of two is a sign that jumps.
-        digits: how many images of digits. units: of recurrent models.
-        certificate: (N, H, D) of exact draws, with H neurons at least in all groups together.
+        seed: of all random draws.
+        cases, features, neurons: N, D and H of small models; half of the neurons, a group, are at
+            least three, as z of two neurons is a sign that jumps.
+        digits: the number of images of digits. units: of recurrent models.
+        certificate: (N, H, D) of exact draws, with at least H neurons in all groups together.
 
     """
 
@@ -48,7 +48,7 @@ class Example:
     certificate: tuple[int, int, int] = (5, 4, 4)
 
     def rng(self, stream: int = 0) -> np.random.Generator:
-        """Return a generator for what a claim draws itself; another stream for other numbers."""
+        """Return a generator for a claim's own draws, a different stream for each number."""
         return self._rng(_OTHER + stream)
 
     def _rng(self, stream: int) -> np.random.Generator:
@@ -88,7 +88,7 @@ EXAMPLES = (
     Example(0),
     *(Example(seed, 24, 4, 8, digits=80, units=12, certificate=(4, 3, 3)) for seed in range(3)),
 )
-"""What every claim is computed on, three seeds and two sizes; what is shown is of the first."""
+"""The examples of every claim, three seeds and two sizes; the first one's results are shown."""
 
 
 @lru_cache(maxsize=1)
@@ -98,17 +98,17 @@ def _digits() -> tuple[Array, Array]:
 
 
 def with_weights(model: NormalizedGLM, W: Array) -> NormalizedGLM:
-    """Return the model with other weights (H, D), its biases and gains as they are."""
+    """Return the model with other weights (H, D), and unchanged biases and gains."""
     return model.unpack(model.layout.pack(W, model.b, model.g))
 
 
 def with_eps(normalizer: Normalizer, eps: float) -> Normalizer:
-    """Return the normalizer with another ε, as it is where its scale takes none."""
+    """Return the normalizer with another ε, or itself if its scale does not use ε."""
     return replace(normalizer, eps=eps) if normalizer.scaling.takes_eps else normalizer
 
 
 def softened(model: NormalizedGLM, eps: float) -> NormalizedGLM:
-    """Return the model with another ε, its parameters as they are."""
+    """Return the model with another ε and unchanged parameters."""
     normalizer = with_eps(model.normalizer, eps)
     return NormalizedGLM(normalizer, model.family, model.W, model.b, model.g, phi=model.phi)
 

@@ -1,4 +1,4 @@
-"""Statements on Eq. 5 and on what its two scalars are shared by: sections 1, 3, 4 and 5."""
+"""Statements on Eq. 5 and on which entries share its two scalars: sections 1, 3, 4 and 5."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _equation_5(example: Example) -> Finding:
 
 
 def _shared_by_neurons(example: Example) -> Finding:
-    """Double one weight vector and look at the other neurons' z."""
+    """Double one weight vector and compare the other neurons' z."""
     X, W, reached = example.X, example.model("standard", "gaussian").W, {}
     W1, _ = TRANSFORMS["weight_vector_rescaling"](W, X, delta=2.0, index=0)
     for method in PAPER:
@@ -53,7 +53,7 @@ def _shared_by_neurons(example: Example) -> Finding:
 
 
 def _shared_by_cases(example: Example) -> Finding:
-    """Double one case and look at the other cases' z."""
+    """Double one case and compare the other cases' z."""
     X, W, reached = example.X, example.model("standard", "gaussian").W, {}
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=2.0, index=0)
     for method in PAPER:
@@ -93,7 +93,7 @@ def _follows(
 
 
 def _two_words(example: Example) -> Finding:
-    """Ask every cell of the design space whether one of its two words decides it alone."""
+    """Check for every cell of the design space whether one of its two words alone decides it."""
     shifts, factors, apart = [], [], []
     for (center, scale), normalizer in GRID.items():
         for transform in TRANSFORMS.values():

@@ -25,13 +25,13 @@ from normgeo.models.families import FAMILIES, Family
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
-SMALL = 1e-3  # the KL of a step of this Fisher length differs from its quadratic form by about it
-DIFFERENCE = 1e-5  # of s, in a central difference, which then errs by about 1e-10
+SMALL = 1e-3  # Fisher length of a step, which is also the relative error of its quadratic form
+DIFFERENCE = 1e-5  # step of s in a central difference, whose error is then about 1e-10
 CLOSE = 1e-6
 CASES = 10
 LARGEST_COUNT = 200  # the mean is below 30
 LARGEST, STEP = 20.0, 0.05  # the standard deviation is below 1
-MANY, SAMPLING = 100_000, 0.02  # labels a case, and what their noise leaves of the error
+MANY, SAMPLING = 100_000, 0.02  # labels per case, and the error that their noise leaves
 HOW_MANY = {1: text("one label {whose}"), MANY: text("100,000 labels {whose}")}
 
 
@@ -62,10 +62,9 @@ def _mean_and_covariance(example: Example) -> Finding:
 
 
 def _outcomes(family: Family, s: Array, phi: float) -> tuple[Array, Array]:
-    """Return what y may be, (m, H), and its probability at each s (N, H), (N, m).
+    """Return the possible values of y, (m, H), and their probabilities at each s (N, H), (N, m).
 
-    Outputs that share one A are one of H classes, others are counts or measured values, which are
-    summed on a grid.
+    Outputs that share one A name one of H classes; others are counts, or real values on a grid.
     """
     if family.coupled:
         values, step = np.eye(s.shape[1]), 1.0
@@ -125,8 +124,8 @@ def _expected_outer_product(example: Example) -> Finding:
 def _observed_labels(example: Example) -> Finding:
     """Compare the outer product of gradients at labels with the Fisher information.
 
-    The labels of the data follow a law of their own; as many are drawn as from the model, so that
-    what is left of the error is not the noise of few labels.
+    The labels of the data follow a distribution of their own. As many are drawn as from the model,
+    so that the remaining error is not the noise of few labels.
     """
     X, rng = example.X, example.rng()
     model = example.model("layer", "categorical")
@@ -148,7 +147,7 @@ def _observed_labels(example: Example) -> Finding:
 
 
 def _law_of_the_data(p: Array) -> Array:
-    """Return the probabilities of the labels that data has: all classes alike, (N, H)."""
+    """Return the probabilities of the data's labels: uniform over the classes, (N, H)."""
     return np.full_like(p, 1 / p.shape[1])
 
 

@@ -36,9 +36,9 @@ def verdict_on(example: Example, method: str, change: str) -> Verdict:
 
 
 def only(example: Example, change: str, *methods: str) -> Finding:
-    """Return the finding that these of the paper's methods ignore a change, and no others.
+    """Return the finding that exactly these of the paper's methods ignore a change.
 
-    A re-scaling is asked for δ < 0 as well, where z may turn over.
+    A re-scaling is also checked for δ < 0, where the sign of z may flip.
     """
     verdicts = {method: verdict_on(example, method, change) for method in PAPER}
     found = {method: verdict.invariant for method, verdict in verdicts.items()}
@@ -104,7 +104,7 @@ def _statistics_follow(example: Example) -> Finding:
 
 
 def _factors(W: Array, X: Array, delta: float) -> dict[str, float]:
-    """Return what μ and σ of neuron 0 are multiplied by when its weights are, by δ."""
+    """Return the factors of μ and σ of neuron 0 when its weights are scaled by δ."""
     W1, _ = TRANSFORMS["weight_vector_rescaling"](W, X, delta=delta, index=0)
     batch, weight = (
         [NORMALIZERS[method].normalize(V, X) for V in (W, W1)] for method in ("batch", "weight")
@@ -152,7 +152,7 @@ def _same_exactly(rng: np.random.Generator) -> bool:
 def _input_only(example: Example) -> Finding:
     """Normalize the input instead of the summed inputs, then change the weights."""
     X, rng = example.X, example.rng()
-    # The inputs themselves are what batch norm sees through the weights 1.
+    # Batch norm with identity weights normalizes the inputs themselves.
     normalized = NORMALIZERS["batch"].normalize(np.eye(X.shape[1]), X).z
     W, gamma = rng.standard_normal((4, X.shape[1])), rng.standard_normal(X.shape[1])
     before = _summed(normalized, W)

@@ -26,7 +26,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 STEPS, RATE = 20, 0.5
-EPS = 1.0  # of the order of σ², to show what a law without ε misses
+EPS = 1.0  # of the order of σ², to show the error of a law without ε
 SMALL, HUGE = 0.02, 100.0  # step sizes of least squares
 
 
@@ -38,7 +38,7 @@ def _run(example: Example, method: str, eps: float = 0.0) -> Trajectory:
 
 
 def _runs(example: Example, eps: float = 0.0) -> dict[str, Trajectory]:
-    """Return the runs of the methods that the paper compares, or of those that take ε."""
+    """Return the runs of the methods that the paper compares, or of those that use ε."""
     methods = [m for m in PAPER if not eps or NORMALIZERS[m].scaling.takes_eps]
     return {method: _run(example, method, eps) for method in methods}
 
@@ -57,7 +57,7 @@ def _gradient_orthogonal(example: Example) -> Finding:
 
 
 def _norm_grows(example: Example) -> Finding:
-    """Look at every step's change of the norm, and at its law; then add ε, or weight decay."""
+    """Compare the change of the norm in every step with its law; then add ε, or weight decay."""
     lawful, eps = _runs(example).values(), _runs(example, EPS).values()
     start = _run(example, "layer").start
     decayed = descend(start, *example.images, steps=STEPS, rate=RATE, decay=0.1)
@@ -75,7 +75,7 @@ def _norm_grows(example: Example) -> Finding:
 
 
 def _early_stopping(example: Example) -> Finding:
-    """Turn the weights at the end of a descent as they are, and as long as at its start."""
+    """Compare steps from the weights at the end of a descent, with their own and the first norm."""
     X, y = example.images
     turns, rates = {}, {}
     for method in PAPER:
@@ -94,7 +94,7 @@ def _early_stopping(example: Example) -> Finding:
 
 
 def _standard_has_no_law(example: Example) -> Finding:
-    """Measure on the standard model all that the law of the norm rests on."""
+    """Measure on the standard model the assumptions of the law of the norm."""
     run, X = _run(example, "standard"), example.images[0]
     cosine = float(np.abs(run.radial).max())
     squares = run.norms**2
@@ -134,7 +134,7 @@ def _stable(example: Example) -> Finding:
 
 
 def _same_function(example: Example) -> Finding:
-    """Learn from one function at two norms, and from the shorter one at a rate that makes up."""
+    """Train one function from two norms, and from the smaller one at a compensating rate."""
     (X, y), k, apart, made_up = example.images, 4.0, {}, {}
     for method in PAPER:
         run = _run(example, method)

@@ -40,7 +40,7 @@ EPS = "0.00001"  # PyTorch's
 
 
 def _epsilon(example: Example) -> Finding:
-    """Ask every ✓ of Table 1 again at PyTorch's ε, exactly and on data with large and small σ."""
+    """Check every ✓ of Table 1 at PyTorch's ε, exactly and on data with large and small σ."""
     kept = [v for method in PAPER for v in _row(example, method) if v.invariant]
     survive = sum(
         certify(example, v.normalizer, v.transform, eps=Fraction(EPS)).invariant for v in kept
@@ -62,7 +62,7 @@ def _epsilon(example: Example) -> Finding:
 
 
 def _change(example: Example, verdict: Verdict, size: float) -> float:
-    """Return by how much a factor of 2 moves z at PyTorch's ε, over inputs of a size."""
+    """Return the change of z by a factor of 2 at PyTorch's ε, for inputs of a given size."""
     normalizer = with_eps(verdict.normalizer, float(Fraction(EPS)))
     X = size * example.X
     W = example.model("layer", "gaussian").W

@@ -27,7 +27,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 EPS = 0.1
-ERROR_ALONE = ("batch", "layer")  # of these the paper says it
+ERROR_ALONE = ("batch", "layer")  # the families for which the paper says it
 
 
 def by_family(quantity: str, values: Mapping[str, float]) -> Numbers:
@@ -36,7 +36,7 @@ def by_family(quantity: str, values: Mapping[str, float]) -> Numbers:
 
 
 def _printed_error(model: NormalizedGLM, X: Array) -> float:
-    """Return how far the metric that the appendix prints is from the exact one."""
+    """Return the error of the metric that the appendix prints against the exact one."""
     metric = gain_metric(model, X)
     if metric.printed is None:
         raise Refusal(text("The appendix prints no metric for {method}.", method=metric.title))
@@ -64,7 +64,7 @@ def has_one_covariance(family: Family) -> bool:
 
 
 def _printed_metrics(example: Example) -> Finding:
-    """Compare the metrics that are printed of layer and weight norm with the exact ones."""
+    """Compare the printed metrics of layer and weight norm with the exact ones."""
     errors = {
         method: max(_printed_error(example.model(method, f), example.X) for f in FAMILIES)
         for method in ("layer", "weight")
@@ -75,7 +75,7 @@ def _printed_metrics(example: Example) -> Finding:
 
 
 def _standard_metric(example: Example) -> Finding:
-    """Compare the cross term that is printed of the standard model with the quadratic form.
+    """Compare the printed cross term of the standard model with the quadratic form.
 
     Two neurons change the lengths of their weights, by δ_i ŵ_i and δ_j ŵ_j.
     """

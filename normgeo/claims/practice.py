@@ -25,11 +25,11 @@ from normgeo.normalizers.named import NORMALIZERS
 
 BATCHES = 400  # of each size
 STEPS, RATE = 30, 0.3
-SPREAD = 0.2  # by which √m times an error may vary: the batches are a sample
+SPREAD = 0.2  # relative variation of √m times an error, since the batches are a sample
 
 
 def _one_case(example: Example) -> Finding:
-    """Put other cases around a first one, and leave it alone."""
+    """Replace the other cases of a batch, and keep the first one."""
     X, change = example.X, {}
     W = example.model("layer", "gaussian").W
     others = np.vstack([X[:1], example.rng().uniform(-9, 9, X[1:].shape)])
@@ -68,7 +68,7 @@ def _batch_noise(example: Example) -> Finding:
 def _scaled_errors(
     A: Array, example: Example, sizes: Sequence[int], replacement: bool
 ) -> list[float]:
-    """Return √m times the error of μ over σ, which the law says is the same for every m."""
+    """Return √m times the error of μ over σ, which is equal for every m by the law."""
     noise = batch_noise(
         A, example.rng(), sizes=np.array(sizes), batches=BATCHES, replacement=replacement
     )
@@ -78,7 +78,7 @@ def _scaled_errors(
 
 
 def _logits(example: Example) -> Finding:
-    """Fit a softmax to digits without a norm, and with layer norm at gains of 1 or learned ones."""
+    """Fit a softmax to digits without a norm, and with layer norm, gains of 1 or learned ones."""
     (X, y), loss = example.images, {}
     for name, method, affine_rate in (
         (text("no norm"), "standard", RATE),
@@ -93,7 +93,7 @@ def _logits(example: Example) -> Finding:
         start = model.unpack(plain_start)
         run = descend(start, X, y, "momentum", steps=STEPS, rate=RATE, affine_rate=affine_rate)
         loss[name] = float(run.loss[-1])
-    # Of H normalized inputs the largest is √(H − 1) at most, and then all others are −1/√(H − 1).
+    # The largest of H normalized inputs is at most √(H − 1); then all others are −1/√(H − 1).
     least = float(np.log1p((H - 1) * np.exp(-H / np.sqrt(H - 1))))
     free, learned, held = loss.values()
     return Finding(

@@ -1,4 +1,4 @@
-"""Statements on recurrences: section 3.1, and what it says of hidden states and gradients."""
+"""Statements on recurrences: section 3.1, on hidden states and gradients."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from normgeo.sequences.training import train_sequences
 RADII = (0.5, 2.0)
 FEATURES, SEQUENCES, STEPS = 3, 2, 50
 GAINS = (0.25, 1.0, 4.0)
-STAYS = 0.01  # decades a step by which a quantity may change and still be said to stay
-CLEAR = 0.1  # decades a step by which it clearly grows or shrinks
-READ, CASES = 6, 128  # letters that are trained on, and sequences that are read
+STAYS = 0.01  # decades per step within which a quantity counts as constant
+CLEAR = 0.1  # decades per step by which it clearly grows or shrinks
+READ, CASES = 6, 128  # letters of a training sequence, and the number of sequences
 
 
 def _recurrence(
@@ -63,7 +63,7 @@ def _run(
     driven: bool = False,
     gain: float = 1.0,
 ) -> Run:
-    """Return 50 steps from a random state, with random inputs where it is driven."""
+    """Return 50 steps from a random state, with random inputs if driven."""
     rng = example.rng(1)
     h0 = rng.standard_normal((SEQUENCES, example.units))
     X = rng.standard_normal((SEQUENCES, STEPS, FEATURES)) * driven
@@ -71,7 +71,7 @@ def _run(
 
 
 def _growth(rms: Array) -> float:
-    """Return by how many decades a size grows in a step, the mean over steps and sequences."""
+    """Return the growth of a size per step in decades, the mean over steps and sequences."""
     return float(np.log10(rms[-1] / rms[0]).mean() / (len(rms) - 1))
 
 
@@ -149,7 +149,7 @@ def _gradients(example: Example) -> dict[str, float]:
 
 
 def _gradients_over_time(example: Example) -> Finding:
-    """Look for a gradient over time that grows, and for one that fades."""
+    """Look for a gradient over time that grows, and for one that vanishes."""
     rates = _gradients(example)
     return plain(
         max(map(abs, rates.values())) < STAYS,
@@ -158,7 +158,7 @@ def _gradients_over_time(example: Example) -> Finding:
 
 
 def _stable_recurrence(example: Example) -> Finding:
-    """Compare by how much gradients over time grow or fade with layer norm and without."""
+    """Compare the growth or decay of gradients over time with and without layer norm."""
     kinds = [
         (radius, activation, driven)
         for radius in RADII
@@ -206,9 +206,9 @@ def _any_length(example: Example) -> Finding:
 
 @shared
 def _read_on(seed: int, method: str) -> tuple[float, float, bool]:
-    """Return the loss on letters of the training's length and beyond, and if it reads on as it is.
+    """Return the loss within and beyond the training length, and whether it needs no change there.
 
-    Beyond its last step batch norm by time step takes the statistics of that step.
+    Beyond its last step, batch norm by time step uses the statistics of that step.
     """
     data, longer = (load_sequences("letters", steps=n, seed=seed) for n in (READ, 4 * READ))
     normalizer = with_eps(NORMALIZERS[method], 1e-5)

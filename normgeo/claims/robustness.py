@@ -58,7 +58,7 @@ def _input_scaling(example: Example) -> Finding:
 
 
 def _standard_follows_inputs(example: Example) -> Finding:
-    """Double the inputs: does the metric take the square, in every family?"""
+    """Double the inputs: does the metric grow with their square, in every family?"""
     ratio = _growth_with_inputs(example, "standard")
     return Finding(
         all(abs(found - FACTOR**2) < ROUNDING for found in ratio.values()),

@@ -1,4 +1,4 @@
-"""Statements on what the Fisher information does not see: sections 5.1 and 5.2 together."""
+"""Statements on the null directions of the Fisher information: sections 5.1 and 5.2."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
 from normgeo.null_directions.null_space import null_space
 
-NEAR = 1e-6  # a direction whose share outside of a span is smaller lies in it
+NEAR = 1e-6  # the share of a direction outside a span below which it lies in the span
 
 
 def _null_directions(example: Example) -> Finding:
@@ -57,7 +57,7 @@ def _others_are_seen(example: Example) -> Finding:
         for method in (*PAPER, "standard"):
             model = example.model(method, family, features=cases.shape[1])
             tangents = _tangents(example, model, cases, invariant=False, gammas=gammas)
-            if tangents.shape[1]:  # layer norm ignores the shift that dependent features hide
+            if tangents.shape[1]:  # layer norm ignores the shift along dependent features
                 shares[method] = float(_shares_seen(fisher(model, cases), tangents).min())
         least[data] = by_method(text("smallest share of F, {data}", data=data), shares)
         smallest[data] = min(shares.values())
@@ -70,7 +70,7 @@ def _others_are_seen(example: Example) -> Finding:
 
 
 def _with_a_dependent_feature(X: Array) -> tuple[Array, Array]:
-    """Return X with its first feature once more, and the γ that no case sees, Xγ = 0."""
+    """Return X with a copy of its first feature, and a γ with Xγ = 0."""
     dependent = np.column_stack([X, X[:, 0]])
     hidden = np.zeros(dependent.shape[1])
     hidden[[0, -1]] = 1, -1
@@ -80,7 +80,7 @@ def _with_a_dependent_feature(X: Array) -> tuple[Array, Array]:
 def _count(example: Example) -> Finding:
     """Compare the null dimensions of F among the weights with the span of the tangents.
 
-    One neuron less than features, so that a softmax hides a direction of its own.
+    One neuron less than features, so that a softmax has a null direction of its own.
     """
     X, H = example.X, example.features - 1
     dependent, _ = _with_a_dependent_feature(X)
@@ -157,7 +157,7 @@ def _tangents(
 def _velocities(
     example: Example, transform: Transform, W: Array, X: Array, gammas: Array | None
 ) -> list[Array]:
-    """Return the velocity of a change of W for each row it may change, and two γ for each D."""
+    """Return the tangent of a change of W for each row that it may change, and two γ for each D."""
     rows = range(len(W)) if transform.operation.one_row else [0]
     if transform.rescales:
         return [transform.tangent(W, X, index=row)[0] for row in rows]

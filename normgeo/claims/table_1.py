@@ -1,4 +1,4 @@
-"""What the paper states, quoted, to be compared with what is derived; never read to derive it."""
+"""The paper's table, quoted for comparison with the derived one; never read to derive it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PAPER_TABLE_1: Mapping[str, Mapping[str, bool]] = {
 
 
 class Agreement(NamedTuple):
-    """How a derived table compares with the quotation.
+    """The comparison of a derived table with the quotation.
 
     Attributes:
-        agreeing: how many cells say the same. differing: the cells that do not, (row, column).
+        agreeing: the number of equal cells. differing: the other cells, (row, column).
 
     """
 
@@ -32,7 +32,7 @@ class Agreement(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """How many cells were compared."""
+        """The number of compared cells."""
         return self.agreeing + len(self.differing)
 
 
@@ -40,7 +40,7 @@ def compare_with_table_1(verdicts: Mapping[tuple[str, str], Verdict]) -> Agreeme
     """Compare verdicts with the paper's Table 1, cell by cell.
 
     Args:
-        verdicts: keyed by the names of a normalizer and a transform; those of all 18 cells.
+        verdicts: by the names of a normalizer and a transform, for all 18 cells.
 
     Raises:
         KeyError: a cell of Table 1 without a verdict.

@@ -1,1 +1,1 @@
-"""The command line: a module for each command, with `add` (its words) and `run`."""
+"""The command line: a module for each command, with `add` (its arguments) and `run`."""

@@ -1,4 +1,4 @@
-"""`normgeo audit`: every statement with its verdict; an error where one is not the known one."""
+"""`normgeo audit`: every statement with its verdict; an error if one is not as expected."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ def setting_help() -> str:
 def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:
     """Compute each picture once and write its files, all with one browser if any needs one.
 
-    One of several that there is not for these settings is left out, and its sentence printed.
+    Of several pictures, those without a result for these settings are left out, with a message.
 
     Raises:
-        ValueError: no picture at all for these settings, or a file of unknown format.
+        ValueError: no picture has a result for these settings, or a file has no known format.
         Failure: no browser where one is needed. OSError: a place that can't be written to.
 
     """

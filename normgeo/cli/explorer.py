@@ -1,4 +1,4 @@
-"""`normgeo open`: the explorer in a browser, of a checkout or of an installed package."""
+"""`normgeo open`: the explorer in a browser, from a checkout or an installed package."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
         )
     names = _open(options)
     if options.classroom:
-        # With an address to tell, Streamlit asks no other host what this one is called outside.
+        # Given an address, Streamlit does not ask an outside host for this machine's public one.
         words += ["--server.address=0.0.0.0", f"--browser.serverAddress={network_address()}"]
         print(
             text("Everybody in this network can open the explorer, at the address below."),
@@ -99,14 +99,14 @@ def run(options: argparse.Namespace) -> None:
                 file=sys.stderr,
                 flush=True,
             )
-    # Streamlit's settings are those of the folder it is started in.
+    # Streamlit reads its settings from the folder in which it starts.
     os.chdir(_folder())
     sys.argv = words
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def _open(options: argparse.Namespace) -> list[str]:
-    """Look into files of a layer or of a run, pass them on, and return their names."""
+    """Check files of a layer or of a run, pass them to the pages, and return their names."""
     from normgeo.checkpoints.checkpoint import Checkpoint
     from normgeo.checkpoints.reading import read_layer
     from normgeo.datasets.model_folders import resolved
@@ -145,15 +145,15 @@ def _open(options: argparse.Namespace) -> list[str]:
 
 
 def network_address() -> str:
-    """Return the address by which other machines of the network know this one.
+    """Return the address of this machine in its network.
 
     Raises:
-        Failure: it is in no network.
+        Failure: it is not in a network.
 
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # Nothing is sent: the system says which of its addresses it would send from.
+            # Nothing is sent: the system only chooses the address that it would send from.
             probe.connect(("192.0.2.1", 9))
             address = str(probe.getsockname()[0])
         except OSError:
@@ -181,7 +181,7 @@ def _folder() -> Path:
 
 
 def _free(port: str) -> int:
-    """Return a port as a number, if nobody listens there."""
+    """Return a port as a number, if it is free."""
     if digits(port) not in PORTS:
         raise Refusal(
             text(
@@ -193,7 +193,7 @@ def _free(port: str) -> int:
         )
     with socket.socket() as probe:
         if os.name == "posix":
-            # As servers do: a connection that has just ended does not keep a port.
+            # As servers do: a connection that has just ended does not block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("", int(port)))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from normgeo.datasets.rows import Rows
     from normgeo.models.glm import NormalizedGLM
 
-LARGEST = 2048  # parameters: the eigenvectors take the cube of it in operations
+LARGEST = 2048  # parameters; the eigenvectors take its cube in operations
 OF_FILES = ("family", "method", "groups", "eps", "statistics")
-"""The settings that decide a model whose weights and inputs are in files."""
+"""The settings of a model whose weights and inputs are in files."""
 
 LETTERS = {
     "W": text("weights (H, D); then X is needed as well"),
@@ -167,7 +167,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _require_used(given: Iterable[str], options: argparse.Namespace) -> None:
-    """Refuse a setting that changes nothing: who gives it believes that it does."""
+    """Refuse a setting that has no effect, since whoever gives it expects one."""
     files = [f"-{letter}" for letter in LETTERS if getattr(options, letter) is not None]
     used = OF_FILES if files else _of_data()
     unused = [name for name in given if name not in used]
@@ -199,7 +199,7 @@ def _row(done: int, rows: int) -> str:
 
 
 def _in_blocks(options: argparse.Namespace) -> bool:
-    """Whether X is read in blocks of rows: by an option, or because memory can't be its place."""
+    """Whether X is read in blocks of rows: by an option, or because it does not fit into memory."""
     from normgeo.datasets.numpy_files import LARGEST as MOST_BYTES
 
     path, asked = options.X, options.block is not None or options.float32
@@ -232,9 +232,9 @@ def _tell(sentence: str) -> None:
 def _from_files(
     options: argparse.Namespace, settings: Settings, rows: Progress | None
 ) -> tuple[NormalizedGLM, Array | Rows, str, tuple[str, ...]] | None:
-    """Return the model and cases of files, None where none is asked for.
+    """Return the model and cases in files, None if no files are given.
 
-    Cases come in blocks of rows where those have a progress.
+    Cases come in blocks of rows, with a progress, if they are read so.
     """
     from normgeo.datasets.files import read_array
     from normgeo.datasets.rows import Rows

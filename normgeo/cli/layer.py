@@ -1,4 +1,4 @@
-"""`normgeo layer`: a layer of one's own network, from files: norms, learning rates, turns, ε."""
+"""`normgeo layer`: a layer of your own network, from files: norms, rates, angular updates, ε."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What `normgeo` does with its words: run one command, and say in a sentence where it can't.
+"""The entry point of `normgeo`: run one command, or say in a sentence why it failed.
 
-Statuses: 0 done, 1 could not be done here (no browser, no permission), 2 asked for something that
-there is not, 130 interrupted. A bad value is refused, not replaced as in a URL: nobody reads
-warnings beside a file. plotly and scikit-learn are imported by the commands that need them.
+Statuses: 0 done, 1 not possible here (no browser, no permission), 2 a request without an answer,
+130 interrupted. A bad value is refused, not replaced as in a URL: nobody reads warnings beside a
+file. plotly and scikit-learn are imported by the commands that need them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Line ends belong to the formats, and no character may end a command.
+        # The formats decide line ends, and no missing character may end a command.
         codecs.register_error("spell", _spell)
         sys.stdout.reconfigure(newline="", errors="spell")
     try:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _run(arguments)
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough.
+        # The reader has closed the pipe.
         silence_streams()
         return 141
     except KeyboardInterrupt:
@@ -89,14 +89,14 @@ def _run(arguments: Sequence[str]) -> None:
     try:
         options = _parser().parse_args(arguments)
     except SystemExit:
-        sys.stdout.flush()  # of help, whose reader may have left
+        sys.stdout.flush()  # the reader of the help may have closed the pipe
         raise
     options.run(options)
 
 
 @final
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are short, and hold no command for a terminal."""
+    """A parser whose messages are short, and free of terminal control characters."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message)[:LONGEST_COMPLAINT])
@@ -122,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Replace what a terminal lacks by words, where no table's alignment depends on it."""
+    """Replace characters that a terminal lacks by words, where no alignment depends on them."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return spell(error.object[error.start : error.end], error.encoding), error.end
@@ -133,14 +133,14 @@ def _say(sentence: str, status: int) -> int:
         print(str(sentence), file=sys.stderr, flush=True)
         sys.stdout.flush()
     except OSError:
-        # The interpreter's own last flush must not complain of a full disk or a closed pipe.
+        # The interpreter's last flush must not report a full disk or a closed pipe.
         silence_streams()
     return status
 
 
 def _sentence(error: Exception) -> str:
-    """Return what happened, without the number that the operating system gives it."""
+    """Return the message of an error, without the number of the operating system."""
     if isinstance(error, OSError) and error.strerror:
         return f"{printable(str(error.filename or ''))}: {error.strerror}.".removeprefix(": ")
-    # An exception's own `str` would be marked as it was where it was raised.
+    # `str` of an exception keeps the marks of the place where it was raised.
     return str(error.args[0]) if len(error.args) == 1 else str(error)

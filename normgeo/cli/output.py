@@ -1,4 +1,4 @@
-"""What commands share: the program's name, and tables on standard output or in a file."""
+"""Output that commands share: the program's name, and tables on standard output or in a file."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from normgeo.tables.table import Table
 
 
 def program() -> str:
-    """The name that the program was called by."""
+    """The name under which the program was called."""
     called = Path(sys.argv[0]).name
     return "python -m normgeo" if called == "__main__.py" else "normgeo"
 
 
 @final
 class _Closed(io.TextIOBase):
-    """Standard output that was closed before the program began, as `>&-` does."""
+    """Stands for a standard output that was closed before the program began, as by `>&-`."""
 
     def write(self, words: str) -> int:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), str(text("standard output")))
 
 
 def open_streams() -> None:
-    """Put a stream in the place of one that Python does not have."""
+    """Return a substitute for a stream that Python does not have."""
     if sys.stdout is None:
         sys.stdout = cast(TextIO, _Closed())
     if sys.stderr is None:
@@ -42,7 +42,7 @@ def open_streams() -> None:
 
 
 def silence_streams() -> None:
-    """Write nothing any more: the interpreter itself writes what is left when it ends."""
+    """Discard all further output, also what the interpreter writes at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -62,10 +62,10 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def require_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse to write over a file that is read, whatever link or name leads to it.
+    """Refuse to overwrite an input file, also through a link or another name.
 
     Raises:
-        ValueError: one of the files that are to be written is one that is read.
+        ValueError: an output file is also an input file.
 
     """
     for path, read in product(outputs, [*inputs]):
@@ -76,11 +76,11 @@ def require_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def format_of(options: argparse.Namespace) -> str:
-    """Return what a command's table is made for: the file of its report, or else `--format`.
+    """Return the format of a command's table: that of its report's file, or else `--format`.
 
     Raises:
-        ValueError: a file of another kind, or what a file may not replace. OSError: a file that is
-            read-only.
+        ValueError: a file of another kind, or a path that must not be replaced. OSError: a
+            read-only file.
 
     """
     if options.output is None:
@@ -104,10 +104,10 @@ def format_of(options: argparse.Namespace) -> str:
 
 
 def give(options: argparse.Namespace, *tables: Table) -> None:
-    """Write tables to the file of their report, where one is asked for, or print them.
+    """Write tables to the file of a report if one is given, or print them.
 
     Raises:
-        ValueError: a file of another kind, or no browser for PDF. OSError: one that can't be
+        ValueError: a file of another kind, or no browser for PDF. OSError: a file that can't be
             written.
 
     """

@@ -1,4 +1,4 @@
-"""`normgeo pictures`: what there is to draw, and with which settings."""
+"""`normgeo pictures`: the list of all pictures and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a command is, where that takes over a second."""
+"""Progress bars of commands that take over a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from normgeo.base.text import text
 PATIENCE, BETWEEN = 1.0, 0.2  # seconds until there is a bar, and between two
 WIDTH = 24
 
-# A thread of tqdm's would look after bars that are told of rarely; these redraw when told.
+# tqdm would start a thread for rarely updated bars; these redraw at each report.
 tqdm.monitor_interval = 0
 
 
@@ -24,9 +24,9 @@ def _steps(done: int, steps: int) -> str:
 
 @final
 class Bar:
-    """A report on standard error; as a context, it leaves no line behind on a terminal.
+    """A progress report on standard error; as a context, it clears its line on a terminal.
 
-    `words` puts (done, steps) into a sentence.
+    `words` turns (done, steps) into a sentence.
     """
 
     def __init__(self, words: Callable[[int, int], str] = _steps) -> None:
@@ -57,6 +57,6 @@ class Bar:
     ) -> None:
         """End the line."""
         if kind is KeyboardInterrupt and self._bar.format_dict["elapsed"] >= PATIENCE:
-            # It may have come while the first bar was written, of which tqdm does not know yet.
+            # Ctrl-C may have come while tqdm wrote its first bar, which it does not know of yet.
             self._bar.delay = 0
         self._bar.close()

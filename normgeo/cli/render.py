@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draw the picture; raises as `draw` does, and ValueError for a target that there is not."""
+    """Draw the picture; raises as `draw` does, and ValueError for an unknown picture."""
     name, recipe = _recipe(options.target)
     settings = Settings.from_recipe({**recipe, **parse_pairs(options.settings)})
     require_apart(options.output, [Path(options.target)])
@@ -90,7 +90,7 @@ def _recipe(target: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _read(target: str) -> str:
-    """Return the text of a recipe; one of over a megabyte is none."""
+    """Return the text of a recipe; a file of over a megabyte is refused."""
     with nullcontext(sys.stdin) if target == "-" else Path(target).open(encoding="utf-8") as file:
         content = file.read(LONGEST + 1)
     if len(content) > LONGEST:

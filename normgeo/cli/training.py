@@ -1,4 +1,4 @@
-"""`normgeo training`: a recorded run, measured against what is predicted for its optimizer."""
+"""`normgeo training`: a recorded run, compared with the predictions for its optimizer."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
     """Read, and print or write.
 
     Raises:
-        ValueError: no files, no recording, or none that says the optimizer; a report of no kind.
+        ValueError: no files, no recording, or an unknown optimizer; a report of unknown kind.
         OSError: no such file.
 
     """
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
                 "run, or --example."
             )
         )
-    format_of(options)  # a report that can't be written is refused before a long file is read
+    format_of(options)  # refuse a report that can't be written before reading a long file
     files = [EXAMPLE.path] if options.example else options.files
     printed = _print(files, options, -1)
     while options.follow:

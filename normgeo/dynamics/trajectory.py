@@ -65,7 +65,7 @@ class Trajectory:
 
     @property
     def steps(self) -> int:
-        """T, the number of steps taken: fewer than asked for where the run was ended."""
+        """T, the number of steps taken: fewer than requested if the run ended early."""
         return len(self.angles)
 
     @property

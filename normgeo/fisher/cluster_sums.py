@@ -1,4 +1,4 @@
-"""Sums over the cases from which the blocks of the Fisher information are made."""
+"""Sums over the cases, from which the blocks of the Fisher information are computed."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization, ParameterLayout, Part
 
 CASES = 1024
-"""That are multiplied at once."""
+"""Cases multiplied at once."""
 
 FEATURES = 16
-"""Rows of a Gram matrix that are computed at once, up to its diagonal."""
+"""Rows of a Gram matrix computed at once, up to its diagonal."""
 
 CACHED = 2**17
-"""Numbers that stay in a processor's cache."""
+"""Numbers that fit into a processor's cache."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """X̂ (n, D) of some cases, multiplied with itself for many weights of the cases."""
+    """X̂ (n, D) of some cases, and its weighted Gram matrices for many weights of the cases."""
 
     X: Array
 
     @cached_property
     def gram(self) -> Array:
-        """X̂ᵀX̂ (D, D), once for all weights that are the same in every case."""
+        """X̂ᵀX̂ (D, D), computed once for all weights that are equal in every case."""
         gram: Array = self.X.T @ self.X
         return gram
 
@@ -54,13 +54,13 @@ class Inputs:
 
 
 Places = Sequence[tuple[tuple[int, int], Array]]
-"""Two places in a cluster, and the array (D, D) that the Gram products of their neurons add to."""
+"""Two places in a cluster, and the array (D, D) to which their neurons' Gram products are added."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums over the cases for c neurons whose outputs or statistics meet; R = 2 roles, b and g.
+    """Sums over the cases for c neurons with shared outputs or statistics; R = 2 roles, b and g.
 
     Attributes:
         weights: F between w_i and the role r of neuron h, [r, :, h, i] of (R, D, c, c).
@@ -100,7 +100,7 @@ Sums = tuple[Array, list[ClusterSums]]
 
 
 def merged(these: Sums, others: Sums) -> Sums:
-    """The sums over the cases of both."""
+    """The merged sums of both sets of cases."""
     each = zip(these[1], others[1], strict=True)
     return these[0] + others[0], [ours + theirs for ours, theirs in each]
 
@@ -108,7 +108,7 @@ def merged(these: Sums, others: Sums) -> Sums:
 @final
 @dataclass(frozen=True, eq=False)
 class Summing:
-    """How cases are summed, without the cases.
+    """The settings of a sum over cases, without the cases.
 
     Attributes:
         family: of the outputs. times: N φ. layout: of θ.
@@ -268,6 +268,6 @@ def _features(part: ModelLinearization, rows: slice) -> Array:
 
 
 def portions(cases: int, neurons: int) -> Iterator[slice]:
-    """Cut the cases so that neither X̂ nor the (n, c, c) arrays of a portion grow large."""
+    """Split the cases so that X̂ and the (n, c, c) arrays of a portion stay small."""
     step = max(1, min(CASES, 2**22 // neurons**2))
     return (slice(start, start + step) for start in range(0, cases, step))

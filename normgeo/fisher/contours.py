@@ -1,7 +1,7 @@
 """Contours of the true KL around a model in a plane, beside the ellipses ½ δᵀFδ = c.
 
-A plane has two unit directions of θ. Where one of them is (nearly) flat, as along the weights ŵ of
-a homogeneous block, the quadratic form has a strip in place of an ellipse. Source: section 5.2.1.
+A plane has two unit directions of θ. If one of them is (nearly) flat, as along the weights ŵ of a
+homogeneous block, the quadratic form has a strip instead of an ellipse. Source: section 5.2.1.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from normgeo.fisher.neighborhood import Neighborhood, guessed, reach_of
 from normgeo.normalizers.blocks import lengths
 
 BEYOND = 1.25
-"""Times as far as it is looked: where an ellipse reaches farther along the first direction, only
-its part within is drawn, as two edges."""
+"""Multiple of the search distance: of an ellipse that extends farther along the first direction,
+only the part within is drawn, as two edges."""
 
 CURVED = 1e-9
-"""Of the largest: a smaller curvature, or rest of a direction, is rounding."""
+"""Fraction of the largest curvature, or of a direction, below which the rest is rounding."""
 
 RAYS, LENGTHS = 24, 13
 
@@ -40,14 +40,14 @@ NO_CURVATURE = text(
 @final
 @dataclass(frozen=True, eq=False)
 class Contours:
-    """Where the KL and its quadratic form have some values, in one plane.
+    """Contours of the KL and of its quadratic form in one plane.
 
     Attributes:
         levels: c, nats per case, (L,). metric: F in the two directions, (2, 2).
-        quadratic: ½ δᵀFδ = c, (L, R, 2), closed curves, or the two edges of a strip with a gap of
-            NaN between them.
-        true: KL = c, (L, R, 2); NaN where no step that way reaches c.
-        strip: whether these are the two edges of a part.
+        quadratic: ½ δᵀFδ = c, (L, R, 2), closed curves, or the two edges of a strip with NaN
+            between them.
+        true: KL = c, (L, R, 2); NaN if no step in that direction reaches c.
+        strip: whether the curves are the two edges of a strip.
 
     """
 
@@ -61,14 +61,14 @@ class Contours:
 def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Generator) -> Array:
     """Return orthonormal directions among the weights w of some neurons, (k, P), k = 2 or 3.
 
-    ŵ; the direction of the largest curvature across it; and one at random across both, where the
-    weights have three coordinates or more.
+    ŵ; the direction of the largest curvature orthogonal to it; and a random one orthogonal to both,
+    if the weights have at least three coordinates.
 
     Args:
-        around: the model. neurons: whose weights are one vector. rng: draws the last direction.
+        around: the model. neurons: their weights form one vector. rng: draws the last direction.
 
     Raises:
-        ValueError: weights that are all zero, or nothing that they change.
+        ValueError: the weights are zero, or have no effect.
 
     """
     layout, W = around.model.layout, around.model.W
@@ -86,7 +86,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     across -= np.outer(across @ along, along)
     if len(w) < 2 or np.trace(across) <= CURVED * around.F.trace():
         raise Refusal(NO_CURVATURE)
-    # Among what has curvature: from where there is none, no direction with some is reached.
+    # Search among directions with curvature: Lanczos never leaves a start without any.
     start = across @ np.random.default_rng(0).standard_normal(len(w))
     _, steepest = eigsh(across, 1, which="LA", v0=start)
     wanted = (along, steepest[:, 0], rng.standard_normal(len(w)))
@@ -104,14 +104,14 @@ def kl_contours(
     within: float | None,
     progress: Report | Progress | None = None,
 ) -> Contours:
-    """Find where the KL from a model is c in a plane, for each of some levels c.
+    """Find the contours KL = c around a model in a plane, for several levels c.
 
     Args:
         around: the model. plane: two orthonormal directions, (2, P); the first may be flat.
         levels: c, ascending, nats per case.
-        within: how far along the first direction to look where it is nearly flat; None draws
-            whole ellipses, which takes curvature in both directions.
-        progress: told (rays done, rays); a stop leaves the others as NaN.
+        within: the search distance along a nearly flat first direction; None draws whole ellipses,
+            which requires curvature in both directions.
+        progress: called with (rays done, rays); a stop leaves the other rays as NaN.
 
     """
     metric = around.F.restrict(plane.T)
@@ -135,7 +135,7 @@ def kl_contours(
         guesses = guessed(factors, before)
         before = factors.copy()
         for i, level in enumerate(levels.tolist()):
-            if at_start >= level:  # it begins outside of this one, not of larger ones
+            if at_start >= level:  # it begins outside this contour, not outside larger ones
                 continue
             far = float(np.linalg.norm(quadratic[i, ray] - start)) or 1.0
             reach = reach_of(along, level, guesses[i] * far)
@@ -149,7 +149,7 @@ def kl_contours(
 
 
 def _kl_or_infinity(kl: Callable[[float], float]) -> float:
-    """Return the KL at the start of a ray, ∞ where there are no outputs."""
+    """Return the KL at the start of a ray, ∞ if the outputs are undefined there."""
     try:
         return kl(0.0)
     except Refusal:
@@ -174,7 +174,7 @@ def _strip(within: float) -> tuple[Array, Array]:
 
 
 def _edges(metric: Array, level: float, starts: Array, units: Array) -> Array:
-    """Return where the rays meet ½ δᵀFδ = c, (R, 2); NaN where they do not."""
+    """Return the points where the rays meet ½ δᵀFδ = c, (R, 2); NaN if they do not."""
     u, sign = starts[:, 0], units[:, 1]
     inside = (metric[0, 1] * u) ** 2 - metric[1, 1] * (metric[0, 0] * u**2 - 2 * level)
     root = np.sqrt(np.where(inside >= 0, inside, np.nan))

@@ -28,22 +28,24 @@ from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 
-ROUND = 1e-9  # of the larger: a smaller curvature, or rest of a direction, is rounding
+ROUND = (
+    1e-9  # fraction of the larger curvature, or of a direction, below which the rest is rounding
+)
 RAYS = 48
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class EqualKL:
-    """Where the KL from the model is c, at one norm of the block.
+    """The contour KL = c around the model, at one norm of the block.
 
     Attributes:
         norm: ‖w̃‖. metric: F in the two tangent directions, nats per squared length, (2, 2).
         radial: ŵᵀFŵ, which theory says is 0.
         ellipse: ½ dwᵀF dw = c, in the two directions, (R, 2).
-        contour: KL = c, (R, 2); NaN where no step that way reaches c.
+        contour: KL = c, (R, 2); NaN if no step in that direction reaches c.
         wedge: the angles from ŵ, towards the first direction, between which KL ≤ c, radians,
-            (2,); NaN where none reaches c.
+            (2,); NaN if none reaches c.
 
     """
 
@@ -66,7 +68,7 @@ class EqualKLByNorm:
     """Equal KL around one block before and after it grows.
 
     Attributes:
-        level: c, nats per case. which: the Fisher information; KL is a mean over its cases, too.
+        level: c, nats per case. which: the Fisher information; KL is a mean over the same cases.
         directions: the two tangent unit vectors, (2, K·D): −Ĝ, and one at random.
         at: the norms, in their order.
 
@@ -87,13 +89,13 @@ def equal_kl(
     block: int = 0,
     rng: np.random.Generator,
 ) -> EqualKLByNorm:
-    """Measure where the KL is c around one homogeneous block at several norms, all else held.
+    """Measure contours of the KL around one homogeneous block at several norms, all else fixed.
 
-    c is 1, 2 or 5 times a power of ten, such that the ellipse at the first norm reaches about 0.4
-    of that norm.
+    c is 1, 2 or 5 times a power of ten, such that the ellipse at the first norm extends to about
+    0.4 of that norm.
 
     Args:
-        model: whose block is meant. X: (N, D). y: as the family takes, for the gradient.
+        model: has the block. X: (N, D). y: as the family takes it, for the gradient.
         norms: above 0, (M,). block: its number. rng: draws the second direction.
 
     Raises:
@@ -198,7 +200,7 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
 def round_number(value: float) -> float:
     """Return the largest of 1, 2, 5 times a power of ten that is not above a positive number.
 
-    Not above it but for rounding: 0.1 for what should be 0.1 and has lost its last digits.
+    Rounding is tolerated: 0.1 for a number that is 0.1 except for its last digits.
 
     >>> round_number(0.1), round_number(0.0999), round_number(7.0)
     (0.1, 0.05, 5.0)

@@ -2,8 +2,8 @@
 
     F = E_x E_{y∼P(y|x)}[ ∇log P(y|x) ∇log P(y|x)ᵀ ]    (Eq. 9)
 
-With labels drawn from the model it is the mean of Eq. 9 by Monte Carlo. With the labels of the
-data it is another matrix, the empirical Fisher, which tells of the fit and not of the KL.
+With labels drawn from the model, their mean is a Monte Carlo estimate of Eq. 9. With the labels of
+the data it is another matrix, the empirical Fisher, which describes the fit and not the KL.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from normgeo.models.glm import NormalizedGLM
 @final
 @dataclass(frozen=True, eq=False)
 class EmpiricalCurvatures:
-    """vᵀFv in some directions v, by whose labels the outer product takes; nats, per case.
+    """vᵀFv in some directions v, for each choice of labels in the outer product; nats, per case.
 
     Attributes:
         expected: of the Fisher information, (k,).
-        sampled: the mean over sets of labels drawn from the model, (k,). error: of that mean, its
-            standard error, (k,). draws: how many sets.
+        sampled: the mean over sets of labels drawn from the model, (k,). error: the standard error
+            of that mean, (k,). draws: the number of sets.
         observed: with the labels of the data, (k,).
 
     """

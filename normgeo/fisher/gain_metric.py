@@ -1,8 +1,8 @@
-"""The metric along the gains: what a change of the magnitude of the incoming weights does.
+"""The metric along the gains: the effect of changing the magnitude of the incoming weights.
 
     ds² = ½ δ_gᵀ E_x[ Cov_ij z_i z_j / φ² ] δ_g
 
-The standard model has no gain: it moves w_i by δ_gi ŵ_i, and a_i/‖w_i‖ stands in place of z_i.
+The standard model has no gain: the change of w_i is δ_gi ŵ_i, and a_i/‖w_i‖ replaces z_i.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class GainMetric:
     Attributes:
         title: of the method. family: its key. which: the Fisher information.
         deltas: the factors δ of the inputs, (n,).
-        exact: (n, H, H), the Fisher information along the gains; NaN where there is a problem.
-        printed: the appendix's formula, (n, H, H); None for a method it leaves out.
+        exact: (n, H, H), the Fisher information along the gains; NaN if there is a problem.
+        printed: the appendix's formula, (n, H, H); None for a method that it leaves out.
         unscaled: `exact` at δ = 1, (H, H).
         problems: for each δ why there is no metric, a sentence, or ''.
 
@@ -78,7 +78,7 @@ class GainMetric:
     def ratio(self) -> Array:
         """Return `total` over its value at δ = 1, (n,).
 
-        NaN where that value is 0: z or the variance of the outputs is, and 0/0 is no factor.
+        NaN if that value is 0, since z or the variance of the outputs is 0.
         """
         unscaled = np.trace(self.unscaled)
         ratio: Array = self.total / (unscaled if unscaled else np.nan)
@@ -86,7 +86,7 @@ class GainMetric:
 
     @property
     def changes(self) -> bool:
-        """Whether re-scaling the inputs changes the metric, at any δ that has one."""
+        """Whether re-scaling the inputs changes the metric, at any δ with a metric."""
         size = np.abs(self.unscaled).max()
         off = np.abs(self.exact - self.unscaled).max(axis=(1, 2))
         return bool((off[~np.isnan(off)] > UNCHANGED * size).any())
@@ -102,12 +102,12 @@ def gain_metric(
     """Return the metric along the gains of a model over δX, for each δ.
 
     Args:
-        model: its parameters stay. X: (N, D), or `Rows`. deltas: positive factors, (n,).
-        progress: told (factors done, factors); a stop leaves the others out.
+        model: its parameters are fixed. X: (N, D), or `Rows`. deltas: positive factors, (n,).
+        progress: called with (factors done, factors); a stop leaves the others out.
 
     Raises:
-        ValueError: a δ that is not positive, a standard model with a zero weight vector, or what
-            the model refuses at δ = 1; what it refuses at other δ is in `problems`.
+        ValueError: a δ that is not positive, a standard model with a zero weight vector, or
+            inputs that the model refuses at δ = 1; refusals at other δ are in `problems`.
 
     Source: appendix, "Learning the magnitude of incoming weights".
 
@@ -178,8 +178,8 @@ def _scaled(X: Array | Rows, delta: float) -> Array | Rows:
 
 
 def _exact(model: NormalizedGLM, at: Linearized) -> Array:
-    """Return the Fisher information along the gains, or along ŵ where there are none, (H, H)."""
-    # Each direction moves the output of its own neuron alone, so one product has them all.
+    """Return the Fisher information along the gains or, without gains, along ŵ, (H, H)."""
+    # Each direction changes only its own neuron's output, so one product gives them all.
     layout = model.layout
     together = np.zeros(layout.size)
     if layout.has_gain:
@@ -218,7 +218,7 @@ def _unit_rows(W: Array) -> Array:
 
 
 def _printed(model: NormalizedGLM, at: Linearized, form: Form) -> Array:
-    """Return E[Cov_ij u_i u_j]/φ², where the printed formula has u (N, H) beside Cov, (H, H)."""
+    """Return E[Cov_ij u_i u_j]/φ², the printed formula with u (N, H) beside Cov, (H, H)."""
     W = model.W
     return _mean_products(model, at, lambda part: form(W, part))
 
@@ -242,4 +242,4 @@ PRINTED: dict[tuple[str, str], Form] = {
     ("none", "weight"): _projections,
     ("none", "none"): _projections,
 }
-"""What the appendix prints beside the covariance, a quotation: batch norm without z_i z_j."""
+"""The factors that the appendix prints beside the covariance: batch norm without z_i z_j."""

@@ -1,4 +1,4 @@
-"""The KL divergence around one model, beside the quadratic form that it begins with.
+"""The KL divergence around one model, beside its quadratic approximation.
 
 KL[P_θ ‖ P_{θ+δ}] = ½ δᵀFδ + O(‖δ‖³)    (Eq. 8)
 """
@@ -23,7 +23,7 @@ from normgeo.normalizers.fixed_cases import FixedCases
 @final
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """What a step δ from a model does, over fixed cases.
+    """The effect of a step δ from a model, over fixed cases.
 
     Attributes:
         model: P_θ. F: its Fisher information, per case. cases: the inputs. s: (N, H), at θ.
@@ -45,7 +45,7 @@ class Neighborhood:
         """Return KL[P_θ ‖ P_{θ+δ}] of δ (P,), in nats per case; raises where s is undefined."""
         other = self.model.unpack(self.model.pack() + step).linearize_over(self.cases).s
         here = self.s
-        if not self.model.family.coupled:  # an output that did not move adds nothing
+        if not self.model.family.coupled:  # an unchanged output contributes nothing
             moved = (other != here).any(axis=0)
             if not moved.any():
                 return 0.0
@@ -58,7 +58,7 @@ class Neighborhood:
 
 
 def guessed(last: Array, before: Array) -> Array:
-    """How far the KL of the next ray reaches over its quadratic form, from that of two rays."""
+    """Predict the ratio of the KL to its quadratic form on the next ray, from the last two."""
     guess: Array = np.maximum(2 * last - before, last / 2)
     return guess
 
@@ -66,8 +66,8 @@ def guessed(last: Array, before: Array) -> Array:
 def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
     """Return t > 0 with kl(t) = level, or NaN where 30 steps from `start` do not find it.
 
-    √kl is nearly linear in t, so from a good start two or three secants on it are enough. Where
-    one does not halve the gap, the interval is halved instead.
+    √kl is nearly linear in t, so from a good start two or three secant steps are enough. If one
+    does not halve the gap, the interval is bisected instead.
 
     >>> print(round(reach_of(lambda t: 4 * t * t, 1.0, start=2.0), 4))
     0.5
@@ -80,7 +80,7 @@ def reach_of(kl: Callable[[float], float], level: float, start: float) -> float:
     for _ in range(30):
         try:
             gap = float(np.sqrt(max(kl(t), 0.0))) - target
-        except Refusal:  # no output there: beyond what can be represented
+        except Refusal:  # no outputs there: out of the range of floating point
             gap = np.inf
         if abs(gap) <= 1e-4 * target:
             return t

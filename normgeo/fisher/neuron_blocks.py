@@ -1,4 +1,4 @@
-"""The Fisher information by pairs of neurons: which of them share curvature, and how much."""
+"""The Fisher information by pairs of neurons: which pairs share curvature, and how much."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from normgeo.fisher.operator import Fisher
 from normgeo.fisher.rounding import diagonal_rounding
 
 ENTRIES = ("raw", "log", "normalized")
-"""What is shown of an entry F_kl: itself, log₁₀|F_kl|, or F_kl/√(F_kk F_ll)."""
+"""Ways to show an entry F_kl: itself, log₁₀|F_kl|, or F_kl/√(F_kk F_ll)."""
 
 SCREEN = 64
-"""Rows and columns that are shown at most; a larger matrix is seen by the largest of each tile."""
+"""The most rows and columns shown; a larger matrix is shown by the largest entry of each tile."""
 
 
 @final
@@ -29,8 +29,8 @@ class NeuronBlocks:
         norms: ‖F_ij‖, the Frobenius norm of the block of neurons i and j, (H, H).
         pair: (i, j). block: F_ij (p, p), in the order [w, b, g], p = P/H.
         rows, columns: the roots of the diagonals of F_ii and F_jj, (p,).
-        trace: of F. silent: how many parameters change nothing: their entry of the diagonal is 0,
-            or what rounding leaves of 0, and their rows and columns are 0 here.
+        trace: of F. silent: the number of parameters without effect: their entry of the diagonal
+            is 0, up to rounding, and their rows and columns are set to 0.
 
     """
 
@@ -44,7 +44,7 @@ class NeuronBlocks:
 
     @classmethod
     def of(cls, F: Fisher, i: int, j: int) -> NeuronBlocks:
-        """Look at F by its neurons, and at the block of neurons i and j in detail.
+        """Return F by its neurons, with the block of neurons i and j in detail.
 
         Raises:
             ValueError: there is no such neuron, or F would take more than 2 GiB.
@@ -60,7 +60,7 @@ class NeuronBlocks:
                 )
             )
         dense = F.to_dense()
-        # F is positive semi-definite: where a diagonal is 0 its row is, whatever rounding left.
+        # F is positive semi-definite: a row with a 0 on the diagonal is 0, despite rounding.
         silent = dense.diagonal() <= diagonal_rounding(F.structure)
         if silent.any():
             dense = dense.copy()
@@ -79,11 +79,11 @@ class NeuronBlocks:
 
     @property
     def between(self) -> float:
-        """Return the part of ‖F‖² that stands between different neurons; 0 where F is zero."""
+        """Return the share of ‖F‖² between different neurons; 0 if F is zero."""
         squares = self.norms**2
         if not squares.any():
             return 0.0
-        return max(0.0, float(1 - np.trace(squares) / squares.sum()))  # not −0 by rounding
+        return max(0.0, float(1 - np.trace(squares) / squares.sum()))  # rounding must not give −0
 
     def overview(self, entries: str) -> Array:
         """Return the map of the norms as one of ENTRIES, (H, H) or less; NaN where there is none.

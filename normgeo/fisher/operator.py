@@ -29,7 +29,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.models.rows import Linearized
 
 MAX_BYTES = 2 * 2**30
-"""What a matrix may take unless more is asked for."""
+"""The default limit on the bytes of a matrix."""
 
 SATURATED = 1e-4
 """A variance A'' below which an output is called certain."""
@@ -42,16 +42,16 @@ class Fisher(LinearOperator):
         F = E_x[ Jᵀ (A''/φ) J ],    KL[P_θ ‖ P_{θ+δ}] ≈ ½ δᵀFδ nats per case
 
     A symmetric, positive semi-definite operator on θ (P,), in the order of `layout`: `F @ v`,
-    `F.matvec(v)`, `F.matmat(V)`, and whatever scipy does with linear operators.
+    `F.matvec(v)`, `F.matmat(V)`, and all that scipy does with linear operators.
 
     Attributes:
-        which: it in words, with its coupling and its scale.
+        which: a description, with its coupling and its scale.
         coupling: "exact", all of J; or "paper", each neuron's outputs by its own parameters
             only, as in Eq. 13 with Eq. 14: the same without a layer statistic.
         form: "operator" (nothing stored), "dense", or "blocks" (parts between neurons left out).
-        structure: the linearization and the family that it is made of.
-        phi: φ, the dispersion. N: the number of cases. layout: where W, b and g are in θ.
-        max_bytes: what a matrix made of it may take, 2 GiB unless asked for more.
+        structure: the linearization and the family behind it.
+        phi: φ, the dispersion. N: the number of cases. layout: the places of W, b and g in θ.
+        max_bytes: the limit on a matrix made of it, 2 GiB by default.
 
     Raises:
         ValueError: an unknown form, or a stored one that would take more than `max_bytes`.
@@ -77,7 +77,7 @@ class Fisher(LinearOperator):
         self.layout = linearization.layout
         self.max_bytes = real_number("max_bytes", max_bytes, least=0)
         self.structure = FisherStructure(linearization, family, phi)
-        with np.errstate(over="ignore", invalid="ignore"):  # found out where it is asked for
+        with np.errstate(over="ignore", invalid="ignore"):  # computed on request
             self._storage = STORAGES[form].of(self.structure, max_bytes)
         P = self.layout.size
         super().__init__(np.dtype(np.float64), (P, P))  # type: ignore[call-arg]  # not in its stubs
@@ -87,7 +87,7 @@ class Fisher(LinearOperator):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of it, in sentences: where the outputs are saturated."""
+        """Notes for readers, in sentences: on saturated outputs."""
         family = self.structure.family
         if self.form == "operator":
             variance = self.structure.at.gathered(
@@ -104,7 +104,7 @@ class Fisher(LinearOperator):
         """Return Fx, of the shape of x: (P,), or (P, 1).
 
         Raises:
-            ValueError: an x of another shape, or of anything but finite numbers.
+            ValueError: an x of another shape, or with values that are not finite numbers.
 
         """
         vector = self._vectors("x", x)
@@ -158,10 +158,10 @@ class Fisher(LinearOperator):
 
             B = (A''/(φN))^½ J
 
-        Its singular values are the roots of F's eigenvalues, without what squaring hides.
+        Its singular values are the roots of F's eigenvalues, without the digits lost by squaring.
 
         Raises:
-            ValueError: the form "blocks", which is no product of this B, or over `max_bytes`.
+            ValueError: the form "blocks", which is not a product of this B, or over `max_bytes`.
 
         """
         if self.form == "blocks":
@@ -194,10 +194,10 @@ class Fisher(LinearOperator):
         return _finite(lambda: self._storage.block(i, j))
 
     def to_dense(self, max_bytes: float | None = None) -> Array:
-        """Return F (P, P), exactly symmetric; read-only where that is how it is stored.
+        """Return F (P, P), exactly symmetric; read-only if it is stored so.
 
         Raises:
-            ValueError: it would take more than `max_bytes`, where None the Fisher's own.
+            ValueError: it would take more than `max_bytes`, None for the Fisher's own.
 
         """
         most = self.max_bytes
@@ -206,7 +206,7 @@ class Fisher(LinearOperator):
         return _finite(lambda: self._storage.to_dense(most))
 
     def stored(self) -> Fisher:
-        """Return it in a form that stores it: by blocks where no others are there, or dense.
+        """Return it in a stored form: by blocks if there are no others, or dense.
 
         Raises:
             ValueError: it would take more than `max_bytes`.
@@ -236,8 +236,8 @@ class Fisher(LinearOperator):
         """Return x (P,) with (F + damping I) x = b, by conjugate gradients.
 
         Args:
-            b: (P,). damping: 0 or more; F itself is singular where the model has symmetries.
-            rtol: of the residual against ‖b‖. max_iterations: 10 P where None.
+            b: (P,). damping: 0 or more; F itself is singular if the model has symmetries.
+            rtol: of the residual relative to ‖b‖. max_iterations: None for 10 P.
 
         Raises:
             ValueError: a negative damping, or a b of another shape.
@@ -277,7 +277,7 @@ class Fisher(LinearOperator):
         return self._vectors("V", real_array("V", V, 2))
 
     def _vectors(self, name: str, V: ArrayLike, *axes: int) -> Array:
-        """A vector (P,), or several as columns (P, k), of which there may be none."""
+        """A vector (P,), or any number of vectors as columns (P, k)."""
         none = getattr(V, "shape", None) == (self.layout.size, 0)
         vectors = (
             np.zeros((self.layout.size, 0)) if none else real_array(name, V, *(axes or (1, 2)))
@@ -319,13 +319,13 @@ def fisher(
     """Return the expected Fisher information of a model over the cases X (N, D), per case.
 
     Args:
-        model: where in θ. X: the cases of P(x); `Rows` are read once for each product or block.
+        model: the point θ. X: the cases of P(x); `Rows` are read once for each product or block.
         form: "operator", "dense" or "blocks". coupling: "exact" or "paper"; see `Fisher`.
-        max_bytes: what a matrix made of it may take, also one that a null space or a whole
-            spectrum needs.
+        max_bytes: the limit on a matrix made of it, also for a null space or a whole spectrum.
 
     Raises:
-        ValueError: an unknown word, what the model refuses, or more than `max_bytes` to store.
+        ValueError: an unknown word, inputs that the model refuses, or more than `max_bytes` to
+            store.
 
     The standard Gaussian model has F = E[ [[xxᵀ, x], [xᵀ, 1]] ] / φ (Eq. 12):
 
@@ -344,7 +344,7 @@ def fisher(
 
 
 def saturation(family: Family, variance: float) -> tuple[str, ...]:
-    """Return a sentence on outputs of so small a mean variance A'', if it is small."""
+    """Return a sentence on saturated outputs, if their mean variance A'' is very small."""
     if variance >= SATURATED:
         return ()
     return (
@@ -358,10 +358,10 @@ def saturation(family: Family, variance: float) -> tuple[str, ...]:
 
 
 def _finite(answer: Callable[[], Array]) -> Array:
-    """Return an answer whose numbers floats hold.
+    """Return an answer without an overflow.
 
     Raises:
-        Refusal: they do not.
+        Refusal: its numbers overflow.
 
     """
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Vectors that live on neurons apart, added up: one product with F answers for all of them."""
+"""Sums of vectors on independent neurons: one product with F serves all of them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from normgeo.models.linearization import ParameterLayout
 class PackedColumns:
     """Columns (P, k) as sums (P, m) of at most one column of each of several clusters of neurons.
 
-    Between clusters F is zero, so the sums lose nothing: their products with F have the products
-    of the columns side by side. Columns that reach over several clusters are left as they are.
+    Between clusters F is zero, so the sums lose nothing: their products with F contain the products
+    of the columns side by side. Columns that extend over several clusters are left unchanged.
 
     Attributes:
         V: the sums. columns: the numbers of the columns of each cluster, in the order of sums.
-        clusters: of neurons, one for all columns that are left as they are. layout: of θ.
+        clusters: of neurons, one for all unchanged columns. layout: of θ.
 
     """
 

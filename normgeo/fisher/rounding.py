@@ -1,4 +1,4 @@
-"""What rounding may leave of entries of the Fisher information that are 0."""
+"""Bounds of rounding errors in entries of the Fisher information that are 0."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ Sizes = tuple[Array, Array, Array, Array]
 
 
 def diagonal_rounding(structure: FisherStructure) -> Array:
-    """Return what rounding may leave of entries of the diagonal that are 0, (P,).
+    """Return a bound of the rounding error of diagonal entries that are 0, (P,).
 
-    A sum of n products is off by n u Σ|terms| at most, however they cancel. Terms are counted
-    by their sizes before anything is taken off: M as 2 g/σ, for layer scales take a part of
-    one from it, and z as Σ|x̃||w̃|/σ. What a center leaves of a constant feature is u times
-    its size, which enters squared.
+    The error of a sum of n products is at most n u Σ|terms|, despite cancellation. Terms count by
+    their size before any subtraction: M as 2 g/σ, since layer scales subtract a part of it, and z
+    as Σ|x̃||w̃|/σ. A center leaves u times the size of a constant feature, which enters squared.
     """
     over, family = structure.at, structure.family
     layout, N = over.layout, over.cases

@@ -1,4 +1,4 @@
-"""Eigenvalues of the Fisher information, the largest ones without ever forming it."""
+"""Eigenvalues of the Fisher information; the largest ones without forming the matrix."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from normgeo.fisher.which import WhichFisher
 from normgeo.normalizers.blocks import lengths
 
 SMALL = 400
-"""Parameters up to which the matrix is formed, whatever the form."""
+"""Number of parameters up to which the matrix is formed, for any form."""
 
 ROUNDING = 1e-14
-"""Of the largest eigenvalue: what is below it is only rounding."""
+"""Fraction of the largest eigenvalue below which eigenvalues are rounding."""
 
 _AT_ONCE = 32  # columns
 
 PRODUCTS = 300
-"""Products with F that Lanczos is told to take at first: how many it takes is not known."""
+"""First estimate of the products with F that Lanczos needs; the number is not known before."""
 
 FEWEST = 100
-"""Products that Lanczos hardly takes less than: what takes less work than these is sooner there."""
+"""Fewest products that Lanczos usually needs: a method with less work than these is faster."""
 
 
 @final
@@ -42,8 +42,8 @@ class Spectrum:
     Attributes:
         values: (k,), descending. vectors: (P, k), orthonormal; zero along b and g for the weights
             alone. residuals: ‖Fv − λv‖, (k,); each value is within its residual of an eigenvalue.
-        trace: the sum of all eigenvalues. size: how many there are, P, or H·D of the weights.
-        method: "lanczos" or "dense". products: with F, that Lanczos took.
+        trace: the sum of all eigenvalues. size: their number, P, or H·D for the weights.
+        method: "lanczos" or "dense". products: with F, taken by Lanczos.
         form, which, notes: of the Fisher information, as in `Fisher`.
 
     """
@@ -61,12 +61,12 @@ class Spectrum:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all of them."""
+        """Whether these are all eigenvalues."""
         return len(self.values) == self.size
 
     @property
     def share(self) -> float:
-        """Their part of the trace; 0 where F is zero."""
+        """Their share of the trace; 0 if F is zero."""
         return float(self.values.sum()) / self.trace if self.trace else 0.0
 
 
@@ -80,20 +80,20 @@ def spectrum(
 ) -> Spectrum:
     """Return the k largest eigenvalues of F: by Lanczos from products, or from the matrix itself.
 
-    The matrix, or its blocks where neurons are apart, is formed where F is small or that takes
-    less work than `FEWEST` products. Lanczos goes on until what is left is rounding: it is
+    The matrix, or its blocks if neurons are independent, is formed if F is small or if that takes
+    less work than `FEWEST` products. Lanczos continues until the error is rounding: it is
     `scipy.sparse.linalg.eigsh` with tol = 0.
 
     Args:
         F: of any form. k: from 1 to P (H·D); None for all of them, which forms the matrix.
-        weights_only: of F_WW rather than of all of F.
-        seed: of the first vector of Lanczos, so that a run can be repeated.
-        progress: told (products, products expected) after each of Lanczos, or of PRODUCTS the
-            share of the parts of the matrix that is done.
+        weights_only: of F_WW instead of all of F.
+        seed: of the first vector of Lanczos, for reproducibility.
+        progress: called with (products, products expected) after each product of Lanczos or, for
+            the matrix, with the finished share of PRODUCTS.
 
     Raises:
         ValueError: a k out of range, or a matrix of more than `F.max_bytes`.
-            Or Lanczos did not converge. Stop: it was asked to, and has nothing to keep.
+            Or Lanczos did not converge. Stop: it was stopped, without a partial result.
 
     >>> from normgeo import NORMALIZERS, NormalizedGLM
     >>> from normgeo.fisher.operator import fisher
@@ -163,8 +163,8 @@ def spectrum_among(
 def _sooner_formed(F: Fisher) -> bool:
     """Whether its matrix and eigenvectors take less work than `FEWEST` products with F.
 
-    A matrix takes D² for each case and pair of neurons that meet. A product takes 3DH for each
-    case, three times as long as as much of a matrix would: its arrays are long and narrow.
+    A matrix takes D² for each case and pair of dependent neurons. A product takes 3DH for each
+    case: its arrays are long and narrow, so an operation takes three times as long.
     """
     layout, sizes = F.layout, np.array([len(cluster) for cluster in F.structure.clusters])
     pairs = int((sizes * (sizes + 1) // 2).sum())
@@ -176,7 +176,7 @@ def _sooner_formed(F: Fisher) -> bool:
 
 
 def _parts(F: Fisher, places: Array) -> Iterator[tuple[Array, Array]]:
-    """The parts of F among some parameters that are apart: which of these (k,), and F (k, k)."""
+    """The independent blocks of F among some parameters: their places (k,), and F (k, k)."""
     if F.form == "operator":
         yield np.arange(len(places)), _by_columns(F, places)
         return
@@ -196,7 +196,7 @@ def _parts(F: Fisher, places: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def _by_columns(F: Fisher, places: Array) -> Array:
-    """F (k, k) among few of many parameters, by products, without the others."""
+    """F (k, k) among a few of many parameters, by products, without the others."""
     columns = []
     for some in np.array_split(places, -(-len(places) // _AT_ONCE)):
         V = np.zeros((F.layout.size, len(some)))
@@ -209,7 +209,7 @@ def _by_columns(F: Fisher, places: Array) -> Array:
 def _largest_of(
     parts: Sequence[tuple[Array, Array]], size: int, count: int, progress: Progress
 ) -> tuple[Array, Array]:
-    """Return the largest eigenvalues of parts that are apart, descending, and their vectors."""
+    """Return the largest eigenvalues of independent blocks, descending, and their vectors."""
     found = []
     for done, (at, matrix) in enumerate(parts, start=1):
         k = len(at)
@@ -228,7 +228,7 @@ def _largest_of(
 
 
 def _steps(products: int) -> int:
-    """How many products Lanczos is told to take: more only where it has come near to so many."""
+    """The estimated number of products of Lanczos, which grows when it is nearly reached."""
     return max(PRODUCTS, products * 5 // 4 + 1)
 
 
@@ -252,7 +252,7 @@ def _lanczos(
             raise Stop
         theta = np.zeros(F.layout.size)
         theta[places] = v.reshape(-1)
-        # Of trace 1, because the squares of a tiny F underflow.
+        # Scaled to trace 1, because the squares of a tiny F underflow.
         scaled: Array = F.matvec(theta)[places] / trace
         return scaled
 

@@ -1,4 +1,4 @@
-"""How a Fisher information is kept: as products, as a matrix, or as one block for each neuron."""
+"""Storage of a Fisher information: as products, a matrix, or one block for each neuron."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from normgeo.fisher.structure import Curved, FisherStructure, check_size
 
 
 class Storage(ABC):
-    """How a Fisher information is kept; what it is stays the same."""
+    """A storage of a Fisher information, without effect on its values."""
 
     @classmethod
     @abstractmethod
     def of(cls, structure: FisherStructure, max_bytes: float) -> Storage:
-        """Return this kind of storage; raises where it would take more than `max_bytes`."""
+        """Return this kind of storage; raises if it would take more than `max_bytes`."""
 
     @abstractmethod
     def times(self, V: Array) -> Array:
@@ -48,7 +48,7 @@ class Storage(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class ProductStorage(Storage):
-    """Nothing kept but the linearization: F v = Jᵀ((A''/φ)(J v))/N, two products with X."""
+    """Stores only the linearization: F v = Jᵀ((A''/φ)(J v))/N, two products with X."""
 
     structure: FisherStructure
 
@@ -73,8 +73,8 @@ class ProductStorage(Storage):
         return self._factor * products.T
 
     def restrict(self, V: Array) -> Array:
-        # From the changes of s, one pass for each vector: a null direction gives its ds², not
-        # the rounding errors of a product with F.
+        # From the changes of s, in one pass for each vector: a null direction gives its ds²,
+        # not the rounding errors of a product with F.
         def step(curved: Iterable[Curved]) -> Array:
             restricted = np.zeros((V.shape[1], V.shape[1]))
             for at, covariance_times in curved:

@@ -35,7 +35,7 @@ Pair = tuple[int, int]
 """Two neurons, or their places in a cluster."""
 
 BlockOf = Callable[[Array, int, int], Array]
-"""Given an array and two neurons, the view of it (p, p) that is their block."""
+"""(array, two neurons) → the view (p, p) of their block."""
 
 Curved = tuple[ModelLinearization, Callable[[Array], Array]]
 """The derivative of s over some of the cases, and the map V ↦ A'' V there."""
@@ -44,10 +44,10 @@ Curved = tuple[ModelLinearization, Callable[[Array], Array]]
 @final
 @dataclass(frozen=True, eq=False)
 class FisherStructure:
-    """The Fisher information of one linearization, its parts computed when asked for.
+    """The Fisher information of one linearization, with parts computed on request.
 
-    Each is computed in one pass over the cases. Rounding errors are relative to E[K x̂x̂ᵀ], from
-    which the radial part is subtracted.
+    Each part takes one pass over the cases. Rounding errors are relative to E[K x̂x̂ᵀ], from which
+    the radial part is subtracted.
     """
 
     at: Linearized
@@ -94,7 +94,7 @@ class FisherStructure:
         return diagonal.reshape(-1)
 
     def curved(self, step: Callable[[Iterable[Curved]], T], merge: Merge[T]) -> T:
-        """Return `gathered` of the cases with A'' at them, which is kept where they are."""
+        """Return `gathered` over the cases with their A'', which stays where the cases are."""
         if isinstance(self.at, ModelLinearization):
             return step(self._kept)
         family = self.family
@@ -105,7 +105,7 @@ class FisherStructure:
         return tuple(_curved(self.at.parts(), self.family))
 
     def require_curved(self) -> None:
-        """Refuse now what A'' refuses of cases in memory."""
+        """Refuse cases in memory at once if A'' refuses them."""
         if isinstance(self.at, ModelLinearization):
             self._kept  # noqa: B018
 
@@ -126,9 +126,9 @@ class FisherStructure:
         return factor.reshape(k, N * H).T
 
     def factor_triangle(self, V: Array) -> Array:
-        """Return the R of B V = QR, which has its singular values and right vectors.
+        """Return the R of B V = QR, with the same singular values and right vectors.
 
-        Outputs of clusters that are apart have each their own R, on the diagonal, (m, k).
+        Outputs of independent clusters have their own R on the diagonal, (m, k).
         """
         packed = self.packed(V)
         return packed.together(
@@ -136,9 +136,9 @@ class FisherStructure:
         )
 
     def factor_root(self, V: Array) -> Array:
-        """Return an R with RᵀR = (B V)ᵀ(B V), as `factor_triangle` does, sooner.
+        """Return an R with RᵀR = (B V)ᵀ(B V), like `factor_triangle`, but faster.
 
-        It is known to the root of rounding, counted in the largest of it.
+        Its relative error is the square root of that of rounding.
         """
         packed = self.packed(V)
         return packed.together(
@@ -152,7 +152,7 @@ class FisherStructure:
     def _apart(
         self, packed: PackedColumns, of: Callable[[Array], Array], merge: Merge[Array]
     ) -> list[Array]:
-        """Return what is made of the outputs of each cluster, and merged over parts."""
+        """Return a function of the outputs of each cluster, merged over parts."""
 
         def join(these: list[Array], others: list[Array]) -> list[Array]:
             return [merge(*both) for both in zip(these, others, strict=True)]
@@ -171,7 +171,7 @@ class FisherStructure:
 
     @cached_property
     def clusters(self) -> list[Array]:
-        """The sets of neurons between which F is not zero: all, a group each, or one each."""
+        """The sets of dependent neurons, between which F is not zero: all, a group, or one each."""
         everyone = np.arange(self.at.layout.neurons)
         if self.family.coupled:
             return [everyone]
@@ -181,7 +181,7 @@ class FisherStructure:
 
     @cached_property
     def _first(self) -> ModelLinearization:
-        """One part, for what all share: the words, the weights, and σ and q of a batch scale."""
+        """Any part, for the values that all share: the words, weights, σ and q of a batch scale."""
         return next(self.at.parts()).at
 
     @cached_property
@@ -197,7 +197,7 @@ class FisherStructure:
     def _filled(
         self, shape: tuple[int, ...], pairs: Sequence[tuple[int, int]], block: BlockOf
     ) -> Array:
-        """Return an array of which some (p, p) blocks are filled, by the pair of neurons."""
+        """Return an array with some (p, p) blocks filled, by the pair of neurons."""
         D = self.at.layout.features
         each = [(cluster, inside) for cluster in self.clusters if (inside := _of(cluster, pairs))]
         clusters, summing = [cluster for cluster, _ in each], self._summing
@@ -232,7 +232,7 @@ def _curved(parts: Iterable[Part], family: Family) -> Iterator[Curved]:
 
 
 def _factor(family: Family, at: ModelLinearization, V: Array, times: float) -> Array:
-    """The effects (k, n, H) of columns V (P, k) on a part, each neuron's cases side by side."""
+    """The effects (k, n, H) of columns V (P, k) on a part, with each neuron's cases contiguous."""
     root, directions = family.covariance_root_operator(at.s), V.T / np.sqrt(times)
     effects: Array = np.empty((len(directions), *at.s.shape[::-1])).mT
     for some in at.stacks(len(effects)):
@@ -247,7 +247,7 @@ def _root(gram: Array) -> Array:
 
 
 def _of(cluster: Array, pairs: Iterable[Pair]) -> list[tuple[Pair, Pair]]:
-    """The pairs of neurons within a cluster, each beneath its places in it."""
+    """The pairs of neurons within a cluster, by their places in it."""
     place = {int(h): i for i, h in enumerate(cluster)}
     return [((place[i], place[j]), (i, j)) for i, j in pairs if i in place and j in place]
 

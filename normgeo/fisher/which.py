@@ -1,4 +1,4 @@
-"""Which Fisher information a number is of, in the words that stand beside it."""
+"""The description of a Fisher information, in the words beside its numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import final
 from normgeo.base.text import text
 
 COUPLINGS = {"exact": text("exact coupling"), "paper": text("Eq. 13")}
-"""What of J is in it: all of it, or each neuron's outputs by its own parameters only."""
+"""The included part of J: all of it, or each neuron's outputs by its own parameters only."""
 
 
 @final
 @dataclass(frozen=True)
 class WhichFisher:
-    """Which Fisher information a number is of; as a string, the words that stand beside it.
+    """The kind of a Fisher information; as a string, the words beside its numbers.
 
     Attributes:
         coupling: of COUPLINGS. N: the number of cases. phi: φ, the dispersion.
@@ -30,7 +30,7 @@ class WhichFisher:
 
     @property
     def kind(self) -> str:
-        """What it is, without its coupling and its scale."""
+        """Its name, without the coupling and the scale."""
         return text("expected Fisher information, per case")
 
     def __str__(self) -> str:

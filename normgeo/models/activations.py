@@ -1,4 +1,4 @@
-"""Activations: what a neuron makes of its natural parameter, h = f(s), and the slope there."""
+"""Activations: h = f(s), a function of the natural parameter of a neuron, and its slope."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Activation(ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     latex: ClassVar[str]
-    """Of f, in a formula."""
+    """The name of f in a formula."""
     weight_variance: ClassVar[float] = 1.0
-    """Times 1/D, the variance of random weights that keep the scale of h through many layers."""
+    """Over D, the variance of random weights that preserve the scale of h through many layers."""
 
     @abstractmethod
     def value(self, s: Array) -> Array:
@@ -42,7 +42,7 @@ class Tanh(Activation):
         return hidden
 
     def slope(self, s: Array) -> Array:
-        # 1 − tanh² s is 0 from |s| = 19 on; this keeps its digits up to |s| = 350.
+        # 1 − tanh² s rounds to 0 from |s| = 19; this keeps its digits up to |s| = 350.
         decay = np.exp(-2 * np.abs(s))
         slope: Array = 4 * decay / (1 + decay) ** 2
         return slope

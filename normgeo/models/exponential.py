@@ -1,7 +1,7 @@
-"""What is left of an exponential after its linear part, with all its digits.
+"""The remainder of an exponential after its linear part, with all its digits.
 
-The KL divergence of nearby models is such a remainder: eˣ − 1 − x is a difference of large numbers
-where it is written out, so near 0 it is summed as its series, x²(1/2! + x/3! + …).
+The KL divergence of nearby models is such a remainder. Near 0 the terms of eˣ − 1 − x cancel, so it
+is summed as the series x²(1/2! + x/3! + …).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 
 from normgeo.models.family import Floats
 
-ROUNDING = 2.0**-56  # what is left out of a series that is over a third
+ROUNDING = 2.0**-56  # the error of a truncated series whose sum is over a third
 
 
 def _exp_series(x: Floats) -> Floats:
-    """(eˣ − 1 − x)/x² for |x| ≤ 1, of as many terms as the largest |x| needs."""
+    """(eˣ − 1 − x)/x² for |x| ≤ 1, with as many terms as the largest |x| needs."""
     largest, last = float(np.abs(x).max(initial=0)), 2
     while largest ** (last - 1) / math.factorial(last + 1) > ROUNDING:
         last += 1
@@ -28,7 +28,7 @@ def _exp_series(x: Floats) -> Floats:
 
 
 def exp_remainder(x: Floats) -> Floats:
-    """eˣ − 1 − x, which no subtraction spoils."""
+    """eˣ − 1 − x, without cancellation."""
     small = np.clip(x, -1, 1)
     remainder = small * small * _exp_series(small)
     far = np.abs(x) > 1

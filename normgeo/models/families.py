@@ -19,7 +19,7 @@ from normgeo.models.family import Family, Floats
 
 __all__ = ["FAMILIES", "Bernoulli", "Categorical", "Family", "Gaussian", "Poisson", "family_of"]
 
-MILD = 600.0  # a change of s whose exponential is no overflow
+MILD = 600.0  # a change of s whose exponential does not overflow
 TINY = np.finfo(np.float64).tiny
 
 
@@ -86,7 +86,7 @@ class Bernoulli(Family):
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         # The log of E[exp(d(y − p))], with 1 = E[1 + d(y − p)] taken out of the expectation.
         p, q = expit(s), expit(-s)
-        # Four times as fast as the logarithms of both parts, where no part vanishes.
+        # Four times as fast as the logarithms of both parts, if neither vanishes.
         if np.abs(d).max(initial=0) < MILD and min(p.min(initial=1), q.min(initial=1)) > TINY:
             return np.log1p(p * exp_remainder(d * q) + q * exp_remainder(-d * p))
         one = -np.logaddexp(0, -s) + log_exp_remainder(d * q)
@@ -164,7 +164,7 @@ class Poisson(Family):
 class Categorical(Family):
     """One of H classes: A = logsumexp(s) per case, f = p = softmax(s), A'' = diag(p) − ppᵀ.
 
-    A shift of s by its own constant for each case changes no distribution: A''·1 = 0.
+    Adding a constant to s for each case does not change the distribution: A''·1 = 0.
     """
 
     key = "categorical"
@@ -187,7 +187,9 @@ class Categorical(Family):
     def _variance(self, s: Floats) -> Floats:
         top, odds, others = _odds(s)
         rest = 1 + others - odds
-        np.put_along_axis(rest, top, others, -1)  # 1 − p of a sure class, before it cancels
+        np.put_along_axis(
+            rest, top, others, -1
+        )  # 1 − p of a nearly certain class, without cancellation
         return odds * rest / (1 + others) ** 2
 
     def covariance(self, s: ArrayLike) -> Floats:
@@ -245,7 +247,9 @@ class Categorical(Family):
         return _float(log_odds - np.log1p(others)[:, 0]), odds / (1 + others)
 
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
-        winners = (s + rng.gumbel(size=s.shape)).argmax(axis=-1)  # Gumbel's way to draw a class
+        winners = (s + rng.gumbel(size=s.shape)).argmax(
+            axis=-1
+        )  # the Gumbel trick: draw a class as an argmax
         return _one_hot(winners, s.shape[1])
 
     def encode(self, y: ArrayLike, H: int) -> Floats:

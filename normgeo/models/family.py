@@ -1,4 +1,4 @@
-"""What an exponential family is: the few functions that it states, and all that follows."""
+"""Exponential families: the few functions that each states, and all that follows from them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 Floats = NDArray[np.float64]
-LARGEST = 1e150  # squares of it, and of differences of two, are finite floats
+LARGEST = 1e150  # its square, and that of a difference of two, are finite floats
 
 NEAR = 4.0
-"""How far s moves at most where a remainder is integrated: A'' of log(1 + eˢ) has poles at ±πi."""
+"""Largest change of s for which a remainder is integrated: A'' of log(1 + eˢ) has poles at ±πi."""
 
 _x, _w = roots_jacobi(16, 1, 0)
 NODES = tuple(zip((_x + 1) / 2, _w / 4, strict=True))
@@ -40,9 +40,9 @@ class Family(ABC):
     Attributes:
         key, title: its names. support: the values of y, to follow "must be".
         formula: A(s) in LaTeX.
-        coupled: whether A is one of all outputs of a case, which are then one class of H.
-        has_dispersion: whether φ may be other than 1.
-        has_classes: whether y names a class, so that the likeliest one is right or wrong.
+        coupled: whether A is a function of all outputs of a case, which then name one of H classes.
+        has_dispersion: whether φ may differ from 1.
+        has_classes: whether y names a class, so that the most likely one is right or wrong.
         mean_in_numpy, partition_in_numpy, loss_in_numpy: f(s), and of each case A(s) and
             −log P(y|s) at φ = 1, as expressions of NumPy in s and Y (N, H); "" for none.
 
@@ -59,7 +59,7 @@ class Family(ABC):
     partition_in_numpy: ClassVar[str] = ""
     loss_in_numpy: ClassVar[str] = ""
 
-    # What a family states, for s that has been checked.
+    # A family defines these, for an s that has been checked.
 
     @abstractmethod
     def _log_partition(self, s: Floats) -> Floats: ...
@@ -76,22 +76,22 @@ class Family(ABC):
     @abstractmethod
     def _supports(self, y: Floats) -> NDArray[np.bool_]: ...
 
-    # What it may restate: c where it is not 0, and what can be faster or keep more digits.
+    # It may override these: c if it is not 0, and methods that can be faster or more accurate.
 
     def _log_base(self, y: Floats, phi: float) -> Floats | float:
         """c(y, φ)."""
         return 0.0
 
     def _exponent_and_mean(self, y: Floats, s: Floats, phi: float) -> tuple[Floats, Floats]:
-        """(s·y − A(s))/φ, or what log P is but for `_log_base`; and f(s)."""
+        """(s·y − A(s))/φ, which is log P without `_log_base`, and f(s)."""
         product = (s * y).sum(axis=-1) if self.coupled else s * y
         return (product - self._log_partition(s)) / phi, self._mean(s)
 
     def _remainder(self, s: Floats, d: Floats) -> Floats:
         """A(s + d) − A(s) − f(s)·d = ∫₀¹ (1 − t) d·A''(s + td) d dt.
 
-        Near s the difference cancels and the integral keeps its digits; farther than NEAR it is
-        the other way round, and rounding is that of A.
+        Near s the difference cancels and the integral keeps its digits; farther away than NEAR the
+        difference is accurate.
         """
         near = np.clip(d, -NEAR, NEAR)
         remainder = sum(weight * self._curvature(s + t * near, near) for t, weight in NODES)
@@ -126,10 +126,10 @@ class Family(ABC):
                 )
             )
 
-    # What follows from it.
+    # These follow from the family's own functions.
 
     def log_partition(self, s: ArrayLike) -> Floats:
-        """A(s): one value per output (N, H), or one per case (N,) where outputs are coupled."""
+        """A(s): one value per output (N, H), or one per case (N,) if outputs are coupled."""
         return self._log_partition(self._natural(s))
 
     def mean(self, s: ArrayLike) -> Floats:
@@ -145,7 +145,7 @@ class Family(ABC):
         return self._variance(self._natural(s))[:, :, None] * np.eye(np.shape(s)[1])
 
     def covariance_operator(self, s: ArrayLike) -> Callable[[Floats], Floats]:
-        """The map V ↦ A''(s) V of (N, H), or of a stack (…, N, H), with s looked at only once."""
+        """The map V ↦ A''(s) V of (N, H), or of a stack (…, N, H), with the work on s done once."""
         variance = self._variance(self._natural(s))
         return lambda V: variance * V
 
@@ -206,7 +206,7 @@ class Family(ABC):
             return self._finite(text("log-likelihood"), _per_case(density))
 
     def likelihood(self, y: ArrayLike, H: int, phi: float = 1.0) -> Likelihood:
-        """Return log P(y|s) of fixed y as a function of s (N, H): y is looked at once."""
+        """Return log P(y|s) of fixed y as a function of s (N, H), with the work on y done once."""
         targets = np.asfortranarray(self.encode(y, H))
         base = np.broadcast_to(self._log_base(targets, self.dispersion(phi)), targets.shape)
         return Likelihood(self, targets, _per_case(base), phi)
@@ -216,7 +216,7 @@ class Family(ABC):
         return _floats(self._sample(self._natural(s), rng, self.dispersion(phi)))
 
     def right(self, y: ArrayLike, s: ArrayLike) -> NDArray[np.bool_]:
-        """Whether the likeliest class is the one observed, (N,); all outputs of a case count.
+        """Whether the most likely class is the observed one, (N,), over all outputs of a case.
 
         y is what `encode` takes. Raises ValueError for a family without classes.
 
@@ -236,7 +236,7 @@ class Family(ABC):
         return np.asarray(((natural > 0) == (targets > 0)).all(axis=1))
 
     def encode(self, y: ArrayLike, H: int) -> Floats:
-        """Return y as targets (N, H); a vector (N,) stands for one column.
+        """Return y as targets (N, H); a vector (N,) means one column.
 
         Raises ValueError for another number of columns, or values outside the support.
         """
@@ -302,7 +302,7 @@ class Family(ABC):
 
 
 class LikelihoodPoint(NamedTuple):
-    """What a likelihood is at one s: the mean of log P over the cases, in nats, and y − f(s)."""
+    """A likelihood at one s: the mean of log P over the cases, in nats, and y − f(s)."""
 
     log_likelihood: float
     residual: Floats
@@ -315,9 +315,9 @@ class Likelihood:
 
     Attributes:
         family: of y. phi: φ.
-        targets: y as the family encodes it, (N, H), each output's cases side by side in memory,
-            as a linearization gives s.
-        log_base: the part of log P that is of y alone, (N,).
+        targets: y as the family encodes it, (N, H), with each output's cases contiguous in memory,
+            like s of a linearization.
+        log_base: the part of log P that depends on y alone, (N,).
 
     """
 
@@ -327,7 +327,7 @@ class Likelihood:
     phi: float
 
     def rows(self, cases: NDArray[np.intp]) -> Likelihood:
-        """Return the same of some of the cases, by their indices."""
+        """Return the likelihood of some of the cases, by their indices."""
         return replace(
             self, targets=np.asfortranarray(self.targets[cases]), log_base=self.log_base[cases]
         )

@@ -26,8 +26,8 @@ class Fit:
     """A fitted model and how the fit ended.
 
     Attributes:
-        model: the model. loss: −mean log-likelihood, nats per case. penalty: the ridge's part.
-        iterations: of L-BFGS. converged: whether it met its tolerance. message: its own words.
+        model: the model. loss: −mean log-likelihood, nats per case. penalty: the ridge term.
+        iterations: of L-BFGS. converged: whether it met its tolerance. message: L-BFGS's own.
 
     """
 
@@ -52,13 +52,13 @@ def fit(
 
         minimize  −mean log P(y|x) + (λ/2) (‖g‖² + ‖W_free‖²)
 
-    W_free are the weights outside the homogeneous blocks. A penalty on weights whose length z
-    ignores would only drive them to zero; without any, separable classes have no maximum.
+    W_free are the weights outside the homogeneous blocks. A penalty on weights whose norm z
+    ignores would only drive them to zero; without any penalty, separable classes have no maximum.
 
     Args:
         start: the normalizer, family and first parameters. X: (N, D). y: as the family takes.
         ridge: λ ≥ 0.
-        progress: told (iteration, max_iterations); a stop ends the fit with what it has.
+        progress: called with (iteration, max_iterations); a stop ends the fit early.
         max_iterations: of L-BFGS.
 
     Raises:

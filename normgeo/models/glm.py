@@ -43,8 +43,8 @@ class NormalizedGLM(Constant):
     """A generalized linear model of normalized summed inputs (Eq. 10).
 
     Attributes:
-        normalizer: what makes z of (W, X). family: a `Family` or its key.
-        W: (H, D). b: (H,), zeros where None. g: (H,), ones where None; the standard model has none.
+        normalizer: computes z from (W, X). family: a `Family` or its key.
+        W: (H, D). b: (H,), None for zeros. g: (H,), None for ones; the standard model has none.
         phi: φ, the dispersion (noise variance) of the Gaussian; 1 otherwise.
         reference: the batch (W₀, X₀) of frozen statistics; X₀ may be `Rows`.
         takes_stream: whether the last H inputs are a residual stream r, added to the summed inputs:
@@ -115,13 +115,13 @@ class NormalizedGLM(Constant):
 
     @property
     def layout(self) -> ParameterLayout:
-        """Where W, b and g stand in θ."""
+        """The places of W, b and g in θ."""
         H, D = self.W.shape
         return ParameterLayout(H, D, has_gain=self.g is not None)
 
     @property
     def batch(self) -> tuple[Array, Array] | None:
-        """The reference where it is in memory; raises ValueError where it is rows in blocks."""
+        """The reference, if it is in memory; raises ValueError for rows in blocks."""
         if self.reference is None:
             return None
         W, X = self.reference
@@ -182,7 +182,7 @@ class NormalizedGLM(Constant):
     def linearize(self, X: ArrayLike | Rows) -> Linearized:
         """Return the derivative of s in θ at this model, over the cases X (N, D).
 
-        Over `Rows`, that of each block, after one pass in which what they share is gathered.
+        For `Rows`, that of each block, after one pass that gathers the shared statistics.
         """
         rows: Any = as_rows(X)
         return self._over_rows(rows) if isinstance(rows, Rows) else self._in_memory(rows)
@@ -199,7 +199,7 @@ class NormalizedGLM(Constant):
 
     @property
     def _all_weights(self) -> Array:
-        """Those of all inputs: (W, 1) where they are (x, r)."""
+        """The weights of all inputs: (W, 1) for inputs (x, r)."""
         W = self.W
         return (
             np.concatenate([W, np.eye(len(W), dtype=W.dtype)], axis=1) if self.takes_stream else W

@@ -1,9 +1,9 @@
-"""By what factor a step of a recurrence multiplies a small change of its state, at many radii.
+"""The growth of a small change of a recurrent state per step, at many spectral radii.
 
     ‖∂h^T/∂h⁰‖^(1/T),    ∂h^T/∂h⁰ = J^T … J¹,    a^t = W_hh (ρ h^{t−1}) + W_xh x^t
 
-With W_hh of spectral radius 1, a state that is multiplied by ρ stands for weights that are: where
-no statistic looks at the weights themselves, all radii run as cases of one layer.
+With W_hh of spectral radius 1, multiplying the state by ρ has the effect of multiplying the
+weights. If no statistic depends on the weights themselves, all radii run as cases of one layer.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from normgeo.models.recurrence import Recurrence
 @final
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """How a small change of the first state grows.
+    """The growth of a small change of the first state.
 
     Attributes:
-        log10_factors: log₁₀ of the factor per step, (R, S); −∞ where no change arrives at all.
-        steps: T, fewer than asked for where the run had to end.
-        notes: a sentence for each thing to know of the numbers.
+        log10_factors: log₁₀ of the factor per step, (R, S); −∞ if no change arrives.
+        steps: T, fewer than requested if the run had to end.
+        notes: sentences on the numbers.
 
     """
 
@@ -54,9 +54,9 @@ def growth(
     Args:
         recurrence: the layer. X: S sequences of L steps of F features, (S, L, F), read again from
             their start. h0: the first states, (S, H).
-        factors: ρ > 0, by which each state is multiplied before a step, (R,).
+        factors: ρ > 0, multiplies each state before a step, (R,).
         steps: T ≥ 1.
-        progress: told (step, steps); a stop ends the run with the steps it has.
+        progress: called with (step, steps); a stop ends the run early.
 
     Raises:
         ValueError: bad shapes or numbers, or a first step without z.
@@ -86,7 +86,7 @@ def growth(
         return Growth(np.full((R, S), -np.inf), T, (SIGN_NOTE,))
     inputs, state = np.tile(inputs, (R, 1, 1)), np.tile(states, (R, 1))
     scale = np.repeat(rho, S)[:, None]
-    # Row k of a product is how h^t answers to neuron k of h⁰; the inputs do not move.
+    # Row k of a product is the derivative of h^t in neuron k of h⁰; the inputs are fixed.
     product, exponent = np.broadcast_to(np.eye(H), (R * S, H, H)), np.zeros(R * S)
     no_input = np.zeros((R * S, H, inputs.shape[2]))
     taken, notes = 0, []

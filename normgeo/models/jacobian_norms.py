@@ -1,8 +1,8 @@
-"""How far a recurrence remembers: the size of ∂h^T/∂h^t, by products of Jacobians over time.
+"""The memory of a recurrence: the norm of ∂h^T/∂h^t, by products of Jacobians over time.
 
     ∂h^t/∂h^{t−1} = diag(f'(s^t)) ∂s^t/∂h^{t−1},    ∂h^T/∂h^t = J^T J^{T−1} … J^{t+1}
 
-J^t is the first of them, from the derivative of the layer in its inputs.
+J^t = ∂h^t/∂h^{t−1} comes from the derivative of the layer in its inputs.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SIGN_NOTE = text(
 @final
 @dataclass(frozen=True, eq=False)
 class JacobianNorms:
-    """How a change of an earlier state reaches the last one, h^T.
+    """The effect of a change of an earlier state on the last one, h^T.
 
     Attributes:
         times: the t of ∂h^T/∂h^t, ascending up to T, (K,).
-        log10_norms: log₁₀ of its spectral norm, (K, S); −∞ where no change reaches h^T at all,
-            as when every ReLU is off.
-        notes: a sentence for each thing to know of the numbers.
+        log10_norms: log₁₀ of its spectral norm, (K, S); −∞ if no change reaches h^T, as when
+            every ReLU is off.
+        notes: sentences on the numbers.
 
     """
 
@@ -47,12 +47,12 @@ def jacobian_norms(
 ) -> JacobianNorms:
     """Return ‖∂h^T/∂h^t‖ (spectral norm) for t up to T = `past.steps`, for each sequence.
 
-    The product is scaled after each factor, and its logarithm kept, so that norms far beyond the
-    range of floating point keep their digits. It costs O(H³) for each step and sequence.
+    The product is scaled after each factor and the logarithm of the scale is kept, so that norms
+    far beyond the range of floating point keep their digits. It costs O(H³) per step and sequence.
 
     Args:
-        past: the run. points: the most times to report, evenly spread, from 2 up.
-        progress: told (step, steps), going back from T; a stop ends with the times it has.
+        past: the run. points: the largest number of times to report, evenly spread, at least 2.
+        progress: called with (step, steps), backward from T; a stop keeps the times so far.
 
     Raises:
         ValueError: points below 2.
@@ -83,7 +83,7 @@ def jacobian_norms(
 
 
 def lost_notes(logs: Array) -> tuple[str, ...]:
-    """Say in how many sequences a change does not reach the last state, of log₁₀ (K, S)."""
+    """Say in how many sequences a change does not reach the last state; log₁₀ norms are (K, S)."""
     lost = int(np.isneginf(logs).any(axis=0).sum())
     note = text(
         "In {lost} of {S} sequences a change of some earlier state does not reach the last one "
@@ -99,7 +99,7 @@ def jacobian(past: Run, t: int) -> Array:
     """Return ∂h^t/∂h^{t−1} of every sequence, (S, H, H), for t from 1 to `past.steps`."""
     layer, H = past.recurrence.layer, past.recurrence.neurons
     at = layer.linearize(past.step_inputs(t))
-    # H directions for each case: cases get an axis of their own, and the directions theirs.
+    # H directions for each case: cases and directions get an axis each.
     cases = replace(at.normalized, z=at.normalized.z[:, None], sigma=at.normalized.sigma[:, None])
     directions = past.factors[t - 1] * np.eye(H, layer.W.shape[1])
     columns = replace(at, normalized=cases).jvp_inputs(directions[None])
@@ -108,6 +108,6 @@ def jacobian(past: Run, t: int) -> Array:
 
 
 def rescaled(product: Array) -> tuple[Array, Array]:
-    """Return matrices (S, H, H) over powers of 2 that bring them to order one, and the powers."""
+    """Return matrices (S, H, H) scaled by powers of 2 to order one, and the powers."""
     _, exponent = np.frexp(np.abs(product).max(axis=(1, 2)))
     return np.ldexp(product, -exponent[:, None, None]), exponent

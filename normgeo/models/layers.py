@@ -127,6 +127,6 @@ class Layer(Constant):
 
 
 def undefined_for_one_case(units: NormalizedGLM) -> str:
-    """Return why units have no z for a single case, or '' where they have one."""
+    """Return why units have no z for a single case, or '' if they have one."""
     H, D = units.W.shape
     return units.normalizer.undefined(1, H, D, units.batch)

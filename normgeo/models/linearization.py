@@ -1,4 +1,4 @@
-"""Where the parameters stand in θ, and the derivative of the natural parameter s in them.
+"""The layout of parameters in θ, and the derivative of the natural parameter s in them.
 
 ds = g dz + z dg + db,    θ = vec([W, b, g]ᵀ)
 """
@@ -19,13 +19,13 @@ from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearizat
 T = TypeVar("T")
 
 STACK = 2**17
-"""Numbers of a stack of changes of s that are made at once."""
+"""Numbers in a stack of changes of s that is computed at once."""
 
 
 @final
 @dataclass(frozen=True)
 class ParameterLayout:
-    """Where W (H, D), b (H,) and g (H,) stand in θ (P,)."""
+    """The places of W (H, D), b (H,) and g (H,) in θ (P,)."""
 
     neurons: int
     features: int
@@ -53,7 +53,7 @@ class ParameterLayout:
 
     @property
     def gains(self) -> Array:
-        """The places of g in θ, (H,), or none of them (0,)."""
+        """The places of g in θ, (H,), or (0,) without a gain."""
         return self._places()[:, self.features + 1 :].reshape(-1)
 
     def pack(self, W: Array, b: Array, g: Array | None) -> Array:
@@ -93,7 +93,7 @@ class ModelLinearization:
     Attributes:
         normalized: the linearization of z in W (and X).
         s: (N, H). z: (N, H). gain: g (H,), None for the standard model. layout: of θ.
-        kind: the type that products are computed in; where None, the widest of what they are of.
+        kind: the type in which products are computed; None for the widest type of their factors.
 
     """
 
@@ -111,12 +111,12 @@ class ModelLinearization:
 
     @property
     def coupling(self) -> str:
-        """Which part of ∂s/∂θ it has, "exact" or "paper", as in `Fisher`."""
+        """The included part of ∂s/∂θ, "exact" or "paper", as in `Fisher`."""
         return "paper" if isinstance(self.normalized, OwnNeuronLinearization) else "exact"
 
     @property
     def whole(self) -> Linearization:
-        """The linearization of z, with the words of Eq. 14 where it is the own-neuron one."""
+        """The linearization of z, with the center and scale of Eq. 14 for the own-neuron part."""
         it = self.normalized
         return it if isinstance(it, Linearization) else it.full
 
@@ -125,7 +125,7 @@ class ModelLinearization:
         yield Part(1.0, self)
 
     def gathered(self, step: Callable[[Iterator[Part]], T], merge: Callable[[T, T], T]) -> T:
-        """Return what a step makes of all parts; see `RowsLinearization`."""
+        """Return the result of a step over all parts; see `RowsLinearization`."""
         return step(self.parts())
 
     def in_memory(self) -> ModelLinearization:
@@ -133,7 +133,7 @@ class ModelLinearization:
         return self
 
     def map(self, change: Callable[[ModelLinearization], ModelLinearization]) -> ModelLinearization:
-        """Return what a change that treats each case by itself makes of it."""
+        """Return the linearization changed by a function that treats each case separately."""
         return change(self)
 
     def jvp(self, dtheta: Array) -> Array:
@@ -150,12 +150,12 @@ class ModelLinearization:
         return self.layout.pack(dW, U.sum(axis=-2), dg)
 
     def stacks(self, directions: int) -> Iterator[slice]:
-        """Cut directions so that their changes of s, taken at once, stay in cache."""
+        """Split directions so that their changes of s fit into the cache."""
         step = max(1, STACK // self.s.size)
         return (slice(start, start + step) for start in range(0, directions, step))
 
     def own_neuron(self) -> ModelLinearization:
-        """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
+        """Return the part in which each s_h depends on its own w_h, b_h, g_h only (Eq. 13, 14)."""
         if isinstance(self.normalized, OwnNeuronLinearization):
             return self
         return replace(self, normalized=self.normalized.own_neuron())
@@ -170,7 +170,7 @@ class ModelLinearization:
 class Part(NamedTuple):
     """Some of the cases: their share of all, and the derivative of their s in θ.
 
-    A mean over all cases is the sum of the parts' means, each times its share.
+    A mean over all cases is the sum of the parts' means, weighted by their shares.
     """
 
     share: float

@@ -1,11 +1,11 @@
-"""What a wide random recurrence does to a small change of its state: mean-field theory.
+"""The growth of a small change in a wide random recurrence, by mean-field theory.
 
     q^t = ρ² E f(s^{t−1})² + v^t,    factor of step t = ρ √(E f'(s^t)²) / σ^t
 
-q is the variance of the summed inputs over the neurons, v the part of the inputs, |x|²/F for
-W_xh ~ N(0, 1/F). Without normalization s ~ N(0, q) and σ = 1; with a scale over the neurons
-s ~ N(0, 1) and σ² = q. Poole et al. 2016, Schoenholz et al. 2017; here the matrix is the same at
-every step, as if it were drawn anew at each.
+q is the variance of the summed inputs over the neurons, v the contribution of the inputs, |x|²/F
+for W_xh ~ N(0, 1/F). Without normalization s ~ N(0, q) and σ = 1; with a scale over the neurons
+s ~ N(0, 1) and σ² = q. Poole et al. 2016, Schoenholz et al. 2017. The matrix is the same at every
+step, but the theory treats it as drawn anew at each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mean_field_growth(
 ) -> Array | None:
     """Return log₁₀ of the factor per step for each sequence, (S,), from a state of rms 1.
 
-    None for methods whose σ comes from neither 1 nor the neurons of a case.
+    None for methods whose σ is neither 1 nor a statistic of the neurons of a case.
 
     Args:
         normalizer: the method. activation: f. X: sequences (S, L, F), read again from their start.
@@ -62,6 +62,6 @@ def mean_field_growth(
 
 
 def _expected(values: Array) -> Array:
-    """The mean over a standard normal variable, whose values at the nodes are the last axis."""
+    """The mean over a standard normal variable; the last axis holds the values at the nodes."""
     mean: Array = values @ WEIGHTS / WEIGHTS.sum()
     return mean

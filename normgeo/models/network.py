@@ -34,7 +34,7 @@ class NetworkLinearization:
     """The derivative of the natural parameter s of the output in θ at one (θ, X).
 
     Attributes:
-        layers: that of the hidden layers before their activation, then of the output.
+        layers: those of the hidden layers before their activation, then of the output.
         slopes: f' of the hidden layers, (N, H_l) each. hidden: their h_l, (N, H_l) each.
 
     """
@@ -69,11 +69,11 @@ class NetworkLinearization:
 @final
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Hidden layers, each with its normalizer, and a generalized linear model on the last of them.
+    """Hidden layers, each with its normalizer, and a generalized linear model on the last one.
 
     Attributes:
-        hidden: the layers from the inputs on. output: the model of y; its normalizer must be
-            defined for a single case.
+        hidden: the layers, from the inputs to the output. output: the model of y; its normalizer
+            must be defined for a single case.
 
     Raises:
         ValueError: layers that do not fit each other, or an output that needs a batch.
@@ -145,7 +145,7 @@ class Network:
 
     @property
     def is_weight(self) -> Array:
-        """Which parameters of θ are weights, and no gains or biases, (P,)."""
+        """Which parameters of θ are weights, not gains or biases, (P,)."""
         parts = [np.zeros(units.layout.size, dtype=bool) for units in self.units]
         for part, units in zip(parts, self.units, strict=True):
             part[units.layout.weights] = True

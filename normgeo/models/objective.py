@@ -1,4 +1,4 @@
-"""What training minimizes: −mean log P(y|x) over fixed cases, as a function of θ."""
+"""The training loss: −mean log P(y|x) over fixed cases, as a function of θ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from normgeo.normalizers.fixed_cases import FixedCases
 @final
 @dataclass(frozen=True, eq=False)
 class ObjectivePoint:
-    """The loss at one θ, and what its gradient takes.
+    """The loss at one θ, with the ingredients of its gradient.
 
     Attributes:
         at: the linearization of s in θ. loss: L, nats per case.
@@ -44,10 +44,10 @@ class ObjectivePoint:
 class Objective:
     """The loss L(θ) = −mean log P(y|x), in nats per case, of one kind of model on fixed cases.
 
-    What does not depend on θ is done once, here.
+    Work that does not depend on θ is done once.
 
     Attributes:
-        model: gives the normalizer, the family, φ and the layout of θ.
+        model: has the normalizer, the family, φ and the layout of θ.
         cases: the normalizer over X (N, D). likelihood: of y (N, H).
 
     """
@@ -75,7 +75,7 @@ class Objective:
         return self.cases.X
 
     def rows(self, cases: Array) -> Objective:
-        """Return the same on some of the cases, by their indices: a mini-batch."""
+        """Return the loss on some of the cases, by their indices: a mini-batch."""
         return replace(self, cases=self.cases.rows(cases), likelihood=self.likelihood.rows(cases))
 
     def linearize(self, theta: Array) -> ModelLinearization:
@@ -103,8 +103,8 @@ class BlockObjective:
     """The loss as a function of one block of weights, all other parameters held.
 
     Attributes:
-        objective: of all parameters. blocks: the block alone. own: its centered weights w̃ in the
-            model, row after row, (K·D,).
+        objective: of all parameters. blocks: this block alone. own: its centered weights w̃ in the
+            model, row by row, (K·D,).
 
     """
 
@@ -167,7 +167,7 @@ class BlockObjective:
         return float(lengths(self.own))
 
     def at(self, w: Array) -> BlockPoint:
-        """Return what the block's centered weights w (K·D,) make; raises where z is undefined."""
+        """Return the loss at centered weights w (K·D,) of the block; raises if z is undefined."""
         point = self.objective.at(self.theta(w))
         dW, _, _ = point.at.layout.split(point.gradient())
         return BlockPoint(point.at, point.loss, self.blocks.vectors(dW)[0])
@@ -178,7 +178,7 @@ class BlockObjective:
         return model.layout.pack(self.blocks.replaced(model.W, w), model.b, model.g)
 
     def embed(self, dw: Array) -> Array:
-        """Return the dθ (P,) that changes the block by dw (K·D,) and nothing else."""
+        """Return the dθ (P,) that changes the block by dw (K·D,) alone."""
         model = self.objective.model
         dtheta = np.zeros(model.layout.size)
         dW, _, _ = model.layout.split(dtheta)

@@ -2,8 +2,8 @@
 
     a^t = W_hh h^{t−1} + W_xh x^t,    h^t = f( g (a^t − μ^t)/σ^t + b )
 
-A step is one layer with inputs [h^{t−1}, x^t] and weights [W_hh, W_xh], so every normalizer that
-treats a case by itself serves.
+A step is one layer with inputs [h^{t−1}, x^t] and weights [W_hh, W_xh], so any normalizer that
+treats each case separately may be used.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class Run:
     """A recurrence over T steps of S sequences.
 
     Attributes:
-        recurrence: the layer. inputs: X (S, L, F), read again from its start after L steps.
-        factors: by which all summed inputs of a step were multiplied, (steps asked for,).
+        recurrence: the layer. inputs: X (S, L, F), repeated after L steps.
+        factors: of all summed inputs of each requested step, (steps,).
         summed_inputs: a^t with its factor, (T, S, H), t from 1. hidden: h^t, (T+1, S, H), t from 0.
         ended: the step that left the range of floating point or has no z, or None.
 
@@ -135,7 +135,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """T, the number of steps taken: fewer than asked for where the run was ended."""
+        """T, the number of steps taken: fewer than requested if the run ended early."""
         return len(self.summed_inputs)
 
     @property
@@ -162,17 +162,17 @@ def run_recurrence(
     factors: ArrayLike | None = None,
     progress: Report | Progress | None = None,
 ) -> Run:
-    """Run a recurrence over sequences, as many steps as asked for.
+    """Run a recurrence over sequences for a number of steps.
 
-    A run that leaves the range of floating point, or meets a z that is undefined, ends there and
-    keeps what it has (`Run.ended`).
+    A run that leaves the range of floating point, or meets an undefined z, ends there and keeps the
+    steps so far (`Run.ended`).
 
     Args:
         recurrence: the layer. X: S sequences of L steps of F features, (S, L, F).
-        h0: the first state, (S, H); zeros where None.
-        steps: T ≥ 1, L where None. A longer run reads the sequences again from their start.
-        factors: δ_t > 0, by which all summed inputs of step t are multiplied, (steps,).
-        progress: told (step, steps) after each step; a stop ends the run with what it has.
+        h0: the first state, (S, H); None for zeros.
+        steps: T ≥ 1, None for L. A longer run repeats the sequences.
+        factors: δ_t > 0, multiplies all summed inputs of step t, (steps,).
+        progress: called with (step, steps) after each step; a stop ends the run early.
 
     Raises:
         ValueError: bad shapes or numbers, or a first step without z (h⁰ = x¹ = 0).
@@ -258,7 +258,7 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
 
 
 def _step_inputs(state: Array, X: Array, t: int, factors: Array) -> Array:
-    with np.errstate(over="ignore"):  # a layer says what it does not take
+    with np.errstate(over="ignore"):  # the layer raises for inputs that it refuses
         joined: Array = np.hstack([state, X[:, (t - 1) % X.shape[1]]]) * factors[t - 1]
     return joined
 
@@ -271,7 +271,7 @@ def _step(layer: Layer, step_inputs: Array) -> tuple[Array, Array]:
 
 
 def _reason(recurrence: Recurrence, step_inputs: Array, t: int, error: Refusal) -> str:
-    """Return why step t has no state; the rule about h = x = 0 in its own words."""
+    """Return why step t has no state, with a sentence of its own for h = x = 0."""
     normalizer = recurrence.layer.normalizer
     still = ~step_inputs.any(axis=1)
     if still.any() and normalizer.scaling.takes_eps and not normalizer.eps:

@@ -1,7 +1,7 @@
 """The derivative of the natural parameter s in θ over rows that come in blocks.
 
-A mean over all cases is the sum over the blocks of the block's mean times its share, and of a
-block the derivative is that of cases in memory (see `normalizers.row_cases`).
+A mean over all cases is the sum of the blocks' means, weighted by their shares. Within a block the
+derivative is that of cases in memory (see `normalizers.row_cases`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Linearize = Callable[[Array], ModelLinearization]
 @final
 @dataclass(frozen=True, eq=False)
 class RowsLinearization:
-    """The derivative of s in θ at one model over rows in blocks, made anew for each pass.
+    """The derivative of s in θ at one model over rows in blocks, recomputed in each pass.
 
     Attributes:
         rows: X. cases: N. layout: of θ. linearize: the derivative over the cases of a block (n, D).
-        in_memory: the derivative over all of them at once, for few. coupling: as in `Fisher`.
+        in_memory: the derivative over all cases at once, if they are few. coupling: as in `Fisher`.
 
     """
 
@@ -69,12 +69,12 @@ class RowsLinearization:
             )
 
     def gathered(self, step: Step[T], merge: Merge[T]) -> T:
-        """Return what a step makes of all parts, in one pass.
+        """Return the result of a step over all parts, in one pass.
 
         Args:
-            step: called with an iterator of the parts; on a cluster with those of a chunk, where
-                the chunk is, so it brings along what it needs, and not this linearization.
-            merge: makes of the answers for some parts and for those that follow that for both.
+            step: called with an iterator of the parts. On a cluster it gets the parts of one chunk,
+                on the machine of that chunk, so it must carry its data without this linearization.
+            merge: combines the results for some parts and for the following ones.
 
         """
         if self.rows.chunks is None:
@@ -85,12 +85,14 @@ class RowsLinearization:
         )
 
     def own_neuron(self) -> RowsLinearization:
-        """Return the part in which each s_h answers to its own w_h, b_h, g_h only (Eq. 13, 14)."""
+        """Return the part in which each s_h depends on its own w_h, b_h, g_h only (Eq. 13, 14)."""
         return replace(self.map(ModelLinearization.own_neuron), coupling="paper")
 
     def map(self, change: Callable[[ModelLinearization], ModelLinearization]) -> RowsLinearization:
-        """Return what a change that treats each case by itself makes of it."""
-        linearize = self.linearize  # alone: it goes to each worker of a cluster
+        """Return the linearization changed by a function that treats each case separately."""
+        linearize = (
+            self.linearize
+        )  # a bound function alone, since it is sent to each worker of a cluster
         return replace(
             self,
             linearize=lambda X: change(linearize(X)),
@@ -126,7 +128,7 @@ def checked_blocks(rows: Rows, W: Array) -> Iterator[Array]:
 
 
 def gathering(rows: Rows, W: Array) -> Gather:
-    """Return what gathers the moments of rows that agree with W (H, D), of finite floats."""
+    """Return a function that gathers the moments of finite rows that agree with W (H, D)."""
     return lambda W_centered: rows.gathered(
         lambda rows: RowMoments.of(W_centered, checked_blocks(rows, W)), RowMoments.merged
     )

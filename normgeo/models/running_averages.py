@@ -1,9 +1,9 @@
-"""Batch statistics at test time: running averages of those of the batches seen in training.
+"""Batch statistics at test time: running averages over the batches of training.
 
     μ ← (1 − ρ) μ + ρ μ_B,    v ← (1 − ρ) v + ρ v_B m/(m − 1)
 
-m/(m − 1) makes v_B, measured from its own batch's mean, an unbiased estimate. After t batches ρ is
-1/t as long as that is larger: the average starts as a plain mean, not at an arbitrary value.
+m/(m − 1) makes v_B, measured from its own batch's mean, an unbiased estimate. At batch t the weight
+is max(ρ, 1/t): the average starts as a plain mean, not at an arbitrary value.
 Source: Ioffe and Szegedy, Batch Normalization, 2015, section 3.1.
 """
 
@@ -27,7 +27,7 @@ class Running:
     Attributes:
         mean: μ (1, H), None for a center that does not average over the cases.
         variance: v (1, H), without ε; None for a scale that does not.
-        batches: how many were averaged.
+        batches: their number.
 
     """
 
@@ -36,7 +36,7 @@ class Running:
     batches: int = 0
 
     def updated(self, units: NormalizedGLM, at: UnitsLinearization, inputs: Array) -> Running:
-        """Return the averages with one more batch, inputs (m, D) at which `at` was taken."""
+        """Return the averages with one more batch, the inputs (m, D) of the linearization `at`."""
         normalized = at.normalized
         share = max(LEAST_SHARE, 1 / (self.batches + 1))
         mean = normalized.center.mean_over_cases(units.W, inputs, normalized.groups)
@@ -50,7 +50,7 @@ class Running:
         return Running(mean, variance, self.batches + 1)
 
     def natural_parameter(self, units: NormalizedGLM, X: Array) -> Array:
-        """Return s = g z + b (N, H) at test time, each case by itself.
+        """Return s = g z + b (N, H) at test time, for each case separately.
 
         Raises:
             ValueError: a σ that vanishes.

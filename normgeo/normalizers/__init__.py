@@ -1,1 +1,1 @@
-"""What a normalizer is: centers, scales, Eq. 5 and its linearization."""
+"""Normalizers: centers, scales, Eq. 5 and its linearization."""

@@ -1,4 +1,4 @@
-"""What each method averages to normalize one summed input, on real data and on a blackboard."""
+"""The entries that each method averages for one summed input, and the arithmetic by hand."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SHOWN_CASES = 12
 @final
 @dataclass(frozen=True, eq=False)
 class Average:
-    """What the scale of one method averages for the summed input at one place.
+    """The entries that the scale of one method averages for the summed input at one place.
 
     Attributes:
-        normalizer: the method. matrix: "A" or "W", in which the averaged entries are.
+        normalizer: the method. matrix: "A" or "W", which holds the averaged entries.
         values: that matrix, (N, H) or (H, D). lit: which entries are averaged.
-        mark: the place of a_nh in A, or None where the matrix is W.
+        mark: the place of a_nh in A, or None if the matrix is W.
 
     """
 
@@ -39,7 +39,7 @@ class Average:
 
     @property
     def rule(self) -> str:
-        """What is averaged, in words."""
+        """The averaged entries, in words."""
         rows, columns = self.lit.any(axis=1), self.lit.any(axis=0)
         if self.matrix == "W":
             return text("one weight vector, over its features")
@@ -59,9 +59,9 @@ class Worked:
 
     Attributes:
         a, mu, variance: at the place.
-        mean_of: the summed inputs that μ is the mean of; none where it is no such mean.
-        squares: what v is the sum of, over a divisor: their number for a mean, 1 for ‖w‖².
-        of_weights: whether they are those of w.
+        mean_of: the summed inputs whose mean is μ; empty if μ is no such mean.
+        squares: their sum over a divisor is v; the divisor is their number, or 1 for ‖w‖².
+        of_weights: whether these are squares of weights.
 
     """
 
@@ -75,14 +75,14 @@ class Worked:
 
     @property
     def z(self) -> float | None:
-        """(a − μ)/σ; None where σ = 0."""
+        """(a − μ)/σ; None if σ = 0."""
         return float(self.a - self.mu) / sqrt(self.variance) if self.variance else None
 
 
 def averages(
     normalizers: Mapping[str, Normalizer], W: Array, X: Array, place: tuple[int, int]
 ) -> dict[str, Average]:
-    """What each normalizer averages for a_nh, the place (n, h); its scale word decides.
+    """The entries that each normalizer averages for a_nh, the place (n, h), by its scale.
 
     Args:
         normalizers: by key, each with a scale. W: (H, D); X: (N, D). place: n and h.
@@ -112,10 +112,10 @@ def averages(
 
 
 def _averaged(seen: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
-    """Return which entries of a matrix are in a sum of squares, (R, S).
+    """Return which entries of a matrix contribute to a sum of squares, (R, S).
 
-    `seen` tells of each matrix (k, R, S) whether the sum is above 0: a single entry leaves
-    something of it where it is averaged. Rows are tried as a whole first.
+    `seen` says for each matrix in a stack (k, R, S) whether the sum is above 0, which a single
+    nonzero entry achieves if it is averaged. Rows are tried as a whole first.
     """
     rows, columns = shape
     lit = np.zeros(shape, dtype=bool)
@@ -129,7 +129,7 @@ def _averaged(seen: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
 
 
 def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Worked:
-    """The numbers of Eq. 5 for a_nh, from the same lines as everywhere, without rounding.
+    """The exact numbers of Eq. 5 for a_nh, computed by the normalizer's own code.
 
     Args:
         average: of one method, from `averages`. W: (H, D); X: (N, D). place: n and h.
@@ -162,6 +162,6 @@ def worked(average: Average, W: Array, X: Array, place: tuple[int, int]) -> Work
 
 
 def as_fractions(M: Array) -> Array:
-    """The very numbers of a matrix as fractions."""
+    """The exact values of a matrix, as fractions."""
     values = [[Fraction(entry) for entry in row] for row in M.tolist()]
     return np.array(values, dtype=object).reshape(M.shape)

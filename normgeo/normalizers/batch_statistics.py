@@ -1,4 +1,4 @@
-"""Batch statistics as estimates: how far μ and σ of a batch are from those of all the cases.
+"""Batch statistics as estimates: the errors of a batch's μ and σ against those of all cases.
 
 For a neuron with summed inputs of mean μ, standard deviation σ and kurtosis κ = E[(a − μ)⁴]/σ⁴
 over all N cases, a batch of m of them has, to first order in 1/m,
@@ -6,9 +6,9 @@ over all N cases, a batch of m of them has, to first order in 1/m,
     √E(μ_B − μ)² = σ √(f/m),    √E(σ_B − σ)² = σ √((κ − 1) f/(4m)),    f = (N − m)/(N − 1)
 
 f is the finite-population correction for batches drawn without replacement; with replacement it
-is 1. The first is exact; the second linearizes the square root (delta method), since σ_B² is to
-that order a mean over the batch: for small m it is too large where κ is large, and too small where
-κ is small. A layer statistic never sees the batch.
+is 1. The first is exact. The second linearizes the square root (delta method): for small m it
+overestimates if κ is large, and underestimates if κ is small. A layer statistic does not depend on
+the batch.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ TWO_CASES = text(
 @final
 @dataclass(frozen=True, eq=False)
 class BatchNoise:
-    """How μ and σ of batches scatter around those of all the cases.
+    """The scatter of μ and σ of batches around those of all cases.
 
     Attributes:
-        sizes: m, (M,). batches: how many were drawn of each size.
-        replacement: whether a case may be twice in a batch.
+        sizes: m, (M,). batches: the number drawn of each size.
+        replacement: whether batches are drawn with replacement.
         mean, sigma, kurtosis: μ, σ and κ of each neuron over all cases, (H,).
         mean_error: √E(μ_B − μ)² over the batches, (M, H). sigma_error: of σ_B, (M, H).
-        sigma_bias: E(σ_B) − σ over the batches, (M, H): small batches find σ too small.
-        predicted_mean_error, predicted_sigma_error: the formulas above, (M, H).
-        reasons: for each size why its σ_B is of no use, or "", (M,).
+        sigma_bias: E(σ_B) − σ over the batches, (M, H): small batches underestimate σ.
+        predicted_mean_error, predicted_sigma_error: by the formulas above, (M, H).
+        reasons: for each size why its σ_B is useless, or "", (M,).
 
     """
 
@@ -78,14 +78,14 @@ def batch_noise(
     replacement: bool = False,
     progress: Report | Progress | None = None,
 ) -> BatchNoise:
-    """Draw batches of every size from the cases, and measure how far their μ and σ are off.
+    """Draw batches of every size from the cases, and measure the errors of their μ and σ.
 
     Args:
         A: the summed inputs of all cases, (N, H). rng: draws the batches.
-        sizes: m from 1 to N; `batch_sizes(N)` where None.
-        batches: how many of each size, from 2 up.
-        replacement: whether a case may be twice in a batch.
-        progress: told (sizes done, sizes); a stop keeps the sizes that are done.
+        sizes: m from 1 to N; None for `batch_sizes(N)`.
+        batches: their number for each size, at least 2.
+        replacement: whether to draw with replacement.
+        progress: called with (sizes done, sizes); a stop keeps the sizes done.
 
     Raises:
         ValueError: bad numbers, fewer than 2 cases, sizes outside 1 to N, or a neuron with the
@@ -107,14 +107,14 @@ def batch_noise(
                 h=np.flatnonzero(same)[0],
             )
         )
-    # In units of a power of two next to the largest, squares neither overflow nor underflow.
+    # Scaled by a power of two near the largest value, squares neither overflow nor underflow.
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
     scaled = np.ldexp(values, -exponent)
     centered = without(scaled, lambda M: mean_along(M, 0))
     deviation = np.sqrt((centered**2).mean(axis=0))
     mean, sigma = (np.ldexp(unit, exponent) for unit in (scaled.mean(axis=0), deviation))
     unit = centered / deviation
-    kurtosis = np.maximum((unit**4).mean(axis=0), 1.0)  # below 1 it is rounding (Jensen)
+    kurtosis = np.maximum((unit**4).mean(axis=0), 1.0)  # values below 1 are rounding (Jensen)
     rows = []
     for m in Progress.of(progress).over(asked.tolist()):
         moments = np.array([_moments(unit[_draw(rng, N, m, replacement)]) for _ in range(batches)])
@@ -142,12 +142,12 @@ def batch_noise(
 @final
 @dataclass(frozen=True, eq=False)
 class BatchDrift:
-    """How far z in a batch (training) is from z of the same cases with frozen statistics (test).
+    """The difference of z in a batch (training) from z of the same cases at test time.
 
     Attributes:
-        normalizer: the method. sizes: m, (M,). batches: how many were drawn of each size.
-        change: root mean square of z_batch − z_frozen over that of z_frozen, (M,); NaN where
-            there is a reason. reasons: why a size has no z, or "", (M,).
+        normalizer: the method. sizes: m, (M,). batches: the number drawn of each size.
+        change: root mean square of z_batch − z_frozen over that of z_frozen, (M,); NaN if there is
+            a reason. reasons: why a size has no z, or "", (M,).
 
     """
 
@@ -170,14 +170,14 @@ def batch_drift(
 ) -> BatchDrift:
     """Compare z in batches with z of the same cases under the statistics of all N cases.
 
-    Frozen statistics taken from all cases give the z of the whole data set. A method without a
-    batch statistic has no drift.
+    Statistics frozen on all cases give the z of the whole data set. A method without a batch
+    statistic shows no difference.
 
     Args:
         normalizer: with current statistics. W: (H, D). X: all cases, (N, D).
         rng: draws the batches, without replacement.
-        sizes: m from 1 to N; `batch_sizes(N)` where None. batches: how many of each size.
-        progress: told (sizes done, sizes); a stop keeps the sizes that are done.
+        sizes: m from 1 to N; None for `batch_sizes(N)`. batches: their number for each size.
+        progress: called with (sizes done, sizes); a stop keeps the sizes done.
 
     Raises:
         ValueError: bad arguments, frozen statistics, or z undefined or 0 on all cases.
@@ -259,6 +259,6 @@ def _variance_of_mean(sizes: Array, N: int, replacement: bool) -> Array:
 
 def _rms(deviations: Array) -> Array:
     largest = np.abs(deviations).max(axis=0)
-    unit = deviations / np.where(largest > 0, largest, 1)  # whose squares do not overflow
+    unit = deviations / np.where(largest > 0, largest, 1)  # scaled so that squares do not overflow
     rms: Array = largest * np.sqrt((unit**2).mean(axis=0))
     return rms

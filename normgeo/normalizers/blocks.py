@@ -1,4 +1,4 @@
-"""Blocks of weights as vectors: which neurons, what they are called, lengths, accurate angles."""
+"""Blocks of weights as vectors: their neurons, names, norms and accurate angles."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from normgeo.normalizers.normalizer import Normalizer
 @final
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A split of the H neurons into B blocks of K, each of whose centered weights are one vector.
+    """A split of the H neurons into B blocks of K; the centered weights of a block form one vector.
 
     Attributes:
         neurons: (B, K), the indices of each block's neurons.
         homogeneous: whether a block may be scaled without changing z.
-        normalizer: whose center is meant.
+        normalizer: its center is the one applied.
 
     """
 
@@ -31,7 +31,7 @@ class Blocks:
 
     @classmethod
     def of(cls, normalizer: Normalizer, neurons: int) -> Blocks:
-        """Return the homogeneous blocks, or where there are none each neuron by itself."""
+        """Return the homogeneous blocks or, if there are none, each neuron by itself."""
         blocks = normalizer.homogeneous_blocks(neurons)
         if blocks:
             return cls(np.stack(blocks), True, normalizer)
@@ -42,7 +42,7 @@ class Blocks:
         return replace(self, neurons=self.neurons[block][None])
 
     def holding(self, neuron: int) -> int:
-        """The number of the block that holds a neuron.
+        """The number of a neuron's block.
 
         Raises:
             ValueError: there is no such neuron.
@@ -60,7 +60,7 @@ class Blocks:
         return int(places[0])
 
     def name(self, block: int) -> str:
-        """What a block is called.
+        """The name of a block.
 
         >>> from normgeo import Normalizer
         >>> Blocks.of(Normalizer("layer", "layer", groups=2), 6).name(1)
@@ -96,14 +96,14 @@ class Blocks:
         return vectors
 
     def require_direction(self, W: Array) -> None:
-        """Refuse homogeneous blocks of zeros, which only ε > 0 lets through to here."""
+        """Refuse homogeneous blocks of zeros, which reach this point only if ε > 0."""
         if self.homogeneous:
             require_direction(self.vectors(W))
 
     def replaced(self, W: Array, vectors: Array) -> Array:
         """Return W (H, D) with `vectors` (B, K·D) as the centered weights of the blocks.
 
-        What the center takes away, a mean row say, is left out: z does not see it.
+        The part that the center removes, such as a mean row, is left out: z does not depend on it.
         """
         changed = W.astype(np.float64)
         changed[self.neurons] = vectors.reshape(*self.neurons.shape, -1)
@@ -138,7 +138,7 @@ def lengths(U: Array) -> Array:
     if ((squares > SMALLEST_SQUARE) & (squares < np.inf)).all():
         norms: Array = np.sqrt(squares)
         return norms
-    # A power of two brings them to order one and rounds nothing.
+    # Scaling by a power of two brings them to order one without rounding.
     _, exponent = np.frexp(np.abs(U).max(axis=-1, initial=0))
     unit = np.ldexp(U, -exponent[..., None])
     with np.errstate(over="ignore"):
@@ -147,7 +147,7 @@ def lengths(U: Array) -> Array:
 
 
 def cosines(U: Array, V: Array) -> Array:
-    """Return u·v/(‖u‖‖v‖) over the last axis of U and V (…, n); 0 where one is zero."""
+    """Return u·v/(‖u‖‖v‖) over the last axis of U and V (…, n); 0 if one is zero."""
     return dots(_units(U), _units(V))
 
 
@@ -156,8 +156,8 @@ def angles_turned(U: Array, change: Array) -> Array:
 
         tan θ = ‖δ − (δ·û)û‖ / (‖u‖ + δ·û)
 
-    Taken from the change itself, so that an angle of 1e-12 keeps its digits (an arccosine of
-    the two directions loses all of them below 1e-8).
+    It is computed from the change itself, so that an angle of 1e-12 keeps its digits (an arccosine
+    of the two directions loses all of them below 1e-8).
     """
     norm, unit = lengths(U), _units(U)
     along = dots(unit, change)
@@ -185,7 +185,7 @@ def _units(U: Array) -> Array:
 
 
 def angle_of_decay(lost: Array | float) -> Array:
-    """Return the angle whose cosine is 1 − x, for the x (…,) that is lost of it, from 0 to 2.
+    """Return the angle whose cosine is 1 − x, for x (…,) from 0 to 2.
 
         θ = 2 arcsin √(x/2)
 

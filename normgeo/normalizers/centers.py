@@ -1,4 +1,4 @@
-"""The center of a normalizer: what is averaged over to form the mean μ of Eq. 5.
+"""The center of a normalizer: the mean μ of Eq. 5, by the index it averages over.
 
 A center is a linear projection before the product of inputs and weights,
 
@@ -6,7 +6,7 @@ A center is a linear projection before the product of inputs and weights,
 
 so it is its own derivative. Arrays may carry leading axes (stacks of W or X) and any element
 type with + − × and division by an integer: floats of every width, `Fraction`, degrees. Every mean
-is taken off twice: the second pass removes the rounding of the first.
+is subtracted twice: the second pass removes the rounding errors of the first.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from normgeo.normalizers.statistic import Statistic, group_size
 class Center(Statistic):
     """The projections X → X̃ and W → W̃ with A − μ = X̃ W̃ᵀ.
 
-    A class states what they take off: a mean case off every case, a mean row off every row of
-    weights, or off every row of weights its own mean. What it does not state is not taken off.
+    A class defines what to subtract: the mean case from every case, the mean row from every row of
+    weights, or from every row of weights its own mean. By default nothing is subtracted.
 
     Attributes:
         subtracts: whether there is a mean at all.
         neuron_dimensions_lost: how many of the K dimensions of a group of neurons
-            `project_neurons` takes away. feature_dimensions_lost: the same of D features.
+            `project_neurons` removes. feature_dimensions_lost: the same for D features.
         offset: the mean of a frozen center, (1, H), which does not depend on W and X.
 
     """
@@ -47,20 +47,20 @@ class Center(Statistic):
         return text("mean")
 
     def mean_case(self, X: Array) -> Array | None:
-        """What is taken off every case of X (…, N, D), (…, 1, D)."""
+        """The row to subtract from every case of X (…, N, D), (…, 1, D)."""
         return None
 
     def mean_neuron(self, W: Array, groups: int = 1) -> Array | None:
-        """What is taken off every row of a group of W (…, H, any), (…, G, any)."""
+        """The row to subtract from every row of a group of W (…, H, any), (…, G, any)."""
         return None
 
     def mean_feature(self, W: Array) -> Array | None:
-        """What is taken off all entries of each row of W (…, any, D), (…, any, 1)."""
+        """The number to subtract from all entries of each row of W (…, any, D), (…, any, 1)."""
         return None
 
     @property
     def projects_weights(self) -> bool:
-        """Whether W̃ is not W itself."""
+        """Whether W̃ differs from W."""
         return self.neuron_dimensions_lost + self.feature_dimensions_lost > 0
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
@@ -80,21 +80,21 @@ class Center(Statistic):
         return without(X, self.mean_case)
 
     def weight_sizes(self, W: Array, groups: int = 1) -> Array:
-        """|W| (…, H, D), with the mean of |W| where that of W is taken off: rounding is of it."""
+        """|W| (…, H, D), plus the mean of |W| if W is centered: the scale of its rounding."""
         rows = added_to(np.abs(W), lambda M: self._mean_row(M, groups))
         return added_to(rows, self.mean_feature)
 
     def input_sizes(self, X: Array) -> Array:
-        """|X| (…, N, D), with the mean of |X| where that of X is taken off: rounding is of it."""
+        """|X| (…, N, D), plus the mean of |X| if X is centered: the scale of its rounding."""
         return added_to(np.abs(X), self.mean_case)
 
     def mean(self, W: Array, X: Array, groups: int = 1) -> Array:
-        """μ, which broadcasts against A (…, N, H), from the means that are taken off."""
+        """μ, which broadcasts against A (…, N, H), from the subtracted means."""
         H = W.shape[-2]
         mu = np.zeros((1, 1), dtype=W.dtype)
         rows = self.mean_neuron(W, groups)
         if rows is not None:
-            # One product for a group: its neurons have one mean, to the last bit.
+            # One product per group, so that its neurons share one mean to the last bit.
             mu = mu + to_neurons((X @ rows.mT).mT, H).mT
         own = self.mean_feature(self.project_neurons(W, groups))
         if own is not None:
@@ -103,7 +103,7 @@ class Center(Statistic):
         return mu if shared is None else mu + shared
 
     def mean_over_cases(self, W: Array, X: Array, groups: int = 1) -> Array | None:
-        """The part of μ that is averaged over the cases, (…, 1, H); None where there is none."""
+        """The part of μ that is averaged over the cases, (…, 1, H); None if there is none."""
         mean = self.mean_case(X)
         return None if mean is None else mean @ self.project_weights(W, groups).mT
 
@@ -111,8 +111,8 @@ class Center(Statistic):
         """Return μ as an expression of NumPy that broadcasts against (N, H); "" for none.
 
         Args:
-            summed: the name of A. batch: of what is averaged over the cases, another A where
-                that is frozen. groups: G; where it is not 1, `P` has the means of groups, (H, H).
+            summed: the name of A. batch: the name of the matrix averaged over the cases, another A
+                if frozen. groups: G; if it is not 1, `P` averages over groups, (H, H).
         """
         return ""
 
@@ -145,7 +145,7 @@ class Center(Statistic):
         return C if self.offset is None else C - self.offset
 
     def own_neuron(self) -> Center:
-        """The center that keeps each neuron's effect on itself only (Eq. 14)."""
+        """The center with only each neuron's effect on itself (Eq. 14)."""
         return OwnNeuronCenter(self) if self.neuron_dimensions_lost else self
 
 
@@ -201,7 +201,7 @@ class LayerCenter(Center):
 class WeightCenter(Center):
     """μ_nh = mean_d(w_hd)·Σ_d x_nd: each row of W̃ is a row of W minus its own mean.
 
-    It is its own dual: the projection acts between W and X, and X̃ could carry it as well.
+    It is its own dual: the projection acts between W and X, and could be applied to X instead.
     """
 
     key, title, over, dual = "weight", text("features (weight)"), text("the features"), "weight"
@@ -252,7 +252,7 @@ class FrozenCenter(Center):
         return self.of.project_features(W)
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
-        # The cases are those of the reference, which a σ of theirs answers for.
+        # The cases are those of the reference; its σ covers their rounding errors.
         return self.of.undefined(max(cases, 2), neurons, features)
 
 
@@ -261,7 +261,7 @@ class FrozenCenter(Center):
 class OwnNeuronCenter(Center):
     """The diagonal of a center along the neurons: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped.
 
-    (1 − r/K) where the center takes away r dimensions of K. Source: Eq. 14.
+    The factor is 1 − r/K if the center removes r of K dimensions. Source: Eq. 14.
     """
 
     of: Center

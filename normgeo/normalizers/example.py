@@ -1,4 +1,4 @@
-"""The integers to follow by hand: three cases of three features, weights of three neurons."""
+"""Integers to compute with by hand: three cases of three features, weights of three neurons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from normgeo.base.arrays import Array
 EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
 EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
 EXAMPLE_PLACE = (1, 1)
-"""At this place (n, h) every mean, σ² and ‖w‖ is whole. No three numbers have a mean square
-deviation that is the square of a fraction: σ itself can't be whole."""
+"""At this place (n, h) every mean, σ² and ‖w‖ is whole. σ itself can't be: no three integers have a
+variance that is the square of a fraction."""
 
 LARGEST_ENTRY = 99
-"""Above it, nobody computes by hand."""
+"""The largest entry for computing by hand."""
 
 
 def written(*matrices: Array) -> str:
@@ -27,7 +27,7 @@ def written(*matrices: Array) -> str:
 
 
 def read(word: str) -> tuple[Array, Array]:
-    """Return X (N, D) and W (H, D) of what `written(X, W)` gave, N and H alike.
+    """Return X (N, D) and W (H, D) from a word of `written(X, W)`, with N = H.
 
     >>> read("1.2_0.3_4.5_6.7")[1].tolist()
     [[4, 5], [6, 7]]

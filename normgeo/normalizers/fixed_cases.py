@@ -2,8 +2,8 @@
 
     C = A − μ = X̃ W̃ᵀ,    v = σ²,    z = C/√(v + ε)
 
-What does not depend on W is done once: the checks of X, its projection X̃, the longest of its
-rows, the statistics of a reference batch. Training, sweeps and descents ask at many weights.
+Work that does not depend on W is done once: the checks of X, its projection X̃, the longest of its
+rows, the statistics of a reference batch. Training, sweeps and descents evaluate many weights.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ TINY = np.finfo(np.float64).tiny
 @final
 @dataclass(frozen=True, eq=False)
 class FixedCases:
-    """A normalizer of H neurons over N cases, whose projection is taken once.
+    """A normalizer of H neurons over N cases, which are projected once.
 
     Attributes:
-        center, scale: frozen to a reference batch where that was asked for.
-        groups: G, of neurons. added: ε where the scale takes it, else 0. neurons: H.
+        center, scale: frozen to a reference batch, if there is one.
+        groups: G, of neurons. added: ε if the scale uses it, else 0. neurons: H.
         X: (N, D). X_centered: X̃ (N, D).
 
     """
@@ -90,8 +90,8 @@ class FixedCases:
 
     def centered(self, W_centered: Array) -> Array:
         """C = X̃ W̃ᵀ (…, N, H) less a frozen mean, for W̃ of any element type."""
-        # Each neuron's cases side by side in memory: what follows broadcasts and averages over the
-        # neurons, and NumPy is several times slower at that where the short axis is the inner one.
+        # Each neuron's cases are contiguous in memory: the next steps broadcast and average over
+        # neurons, and NumPy is several times slower at that if the short axis is the inner one.
         return self.center.subtract_frozen((W_centered @ self.X_centered.mT).mT)
 
     def moments(self, W_centered: Array) -> tuple[Array, Array]:
@@ -150,10 +150,10 @@ class FixedCases:
         )
 
     def sizes(self, W: Array) -> Array:
-        """What C (N, H) would be at W (H, D) if nothing canceled: it has this much rounding, × u.
+        """The size of C (N, H) at W (H, D) without cancellation; times u, it is C's rounding error.
 
-        √Σ_d (x w)², of the sizes of the numbers that X̃ and W̃ are differences of: so far does the
-        rounding of each, which is independent, move C.
+        √Σ_d (x w)², from the sizes of the numbers whose differences are X̃ and W̃: their rounding
+        errors, which are independent, change C by this.
         """
         cases, rows = self.center.input_sizes(self.X), self.center.weight_sizes(W, self.groups)
         x, w = (np.maximum(M.max(axis=-1, keepdims=True), TINY) for M in (cases, rows))
@@ -161,7 +161,7 @@ class FixedCases:
         return sizes if self.center.offset is None else sizes + np.abs(self.center.offset)
 
     def deviation_of_sizes(self, W: Array) -> Array:
-        """What σ would be at W (H, D) if nothing canceled."""
+        """The size of σ at W (H, D) without cancellation."""
         if self.scale.known:
             known = self.scale.sigma_of_sizes
             return np.zeros((1, 1)) if known is None else known
@@ -170,11 +170,11 @@ class FixedCases:
 
     @property
     def rounding(self) -> float:
-        """A σ of k u times what it would be if nothing canceled, or less, is refused.
+        """A σ of at most k u times its size without cancellation is refused.
 
-        k = 64, so that six bits are left: there the rounding of W and X alone moves z by a
-        hundredth. A sum of D products asks for √D, where that is more, and two passes leave (nu)²
-        of a mean of n numbers, which counts for many numbers of single precision.
+        k = 64 leaves six bits: rounding errors of W and X alone then change z by a hundredth. A sum
+        of D products requires √D, if that is more, and two passes leave (nu)² of a mean of n
+        numbers, which matters for many numbers of single precision.
         """
         (N, D), H = self.X.shape, self.neurons
         unit = float(np.finfo(self.X.dtype).eps) / 2
@@ -183,18 +183,18 @@ class FixedCases:
 
     @cached_property
     def _largest_deviation(self) -> Array:
-        """A bound of `deviation_of_sizes` for weights up to 1, as quick as it is rough."""
+        """A quick, rough bound of `deviation_of_sizes` for weights up to 1."""
         H, D = self.neurons, self.X.shape[1]
         largest = 8 * D**0.5 * float(np.abs(self.X).max())
         sizes, rows = (np.full(shape, size) for shape, size in (((1, H), largest), ((H, D), 4.0)))
         return self.scale.deviation(sizes, rows, self.groups)
 
     def _check_scale(self, W: Array, sigma: Array) -> None:
-        """Refuse a σ that is zero, or that may be the rounding of what it was averaged from."""
+        """Refuse a σ that is zero, or that may consist of rounding errors."""
         if not self.scale.divides:
             return
         if not self.scale.known and self.center.offset is None:
-            # Spares the product of the sizes nearly always.
+            # This nearly always makes the product of the sizes unnecessary.
             bound = float(np.abs(W).max()) * self._largest_deviation
             least = np.maximum(self.rounding * bound, np.finfo(sigma.dtype).tiny)
             if (sigma > least).all():
@@ -225,7 +225,7 @@ def exact_number(value: float | Fraction) -> Fraction:
 
 
 def require_normal(values: Array, sigma: Array, name: str) -> None:
-    """Refuse values, σ or σ², that a σ above 0 leaves with fewer digits than their type has."""
+    """Refuse values, σ or σ², that have lost digits to underflow although σ is above 0."""
     tiny = np.finfo(values.dtype).tiny
     small = (values < tiny) & (sigma > 0)
     if small.any():
@@ -242,7 +242,7 @@ def require_normal(values: Array, sigma: Array, name: str) -> None:
 
 
 def overflow(W: Array, X: Array, kind: np.dtype[Any]) -> Refusal:
-    """The error of summed inputs that are too large for their type."""
+    """The error for summed inputs that are too large for their type."""
     return Refusal(
         text(
             "The summed inputs overflow {kind}: the largest |x| is {x:.3g} and the largest |w| "

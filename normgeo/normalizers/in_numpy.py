@@ -1,7 +1,7 @@
 """A normalizer as the lines of NumPy that a student would write: μ, σ and z of A = X Wᵀ.
 
-They are text, for people. Each center and each scale says its own expression; where one says
-none, there are no lines.
+They are text, for people. Each center and each scale defines its own expression; if one has none,
+there are no lines.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from normgeo.normalizers.normalizer import Normalizer
 
 
 def in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
-    r"""Return the lines that make mu, sigma and z of A = X @ W.T; () for none.
+    r"""Return the lines that compute mu, sigma and z of A = X @ W.T; () for none.
 
-    They come after those of `prepared`; frozen statistics are of the W and X of there.
+    They follow those of `prepared`, whose W and X are the reference of frozen statistics.
 
     >>> print(*in_numpy(Normalizer("layer", "layer")), sep="\n")
     mu = A.mean(axis=1, keepdims=True)
@@ -36,9 +36,9 @@ def in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
 
 
 def gradient_in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
-    r"""Return the lines that make G, the gradient in W̃, of U, that in z (N, H); () for none.
+    r"""Return the lines that compute G, the gradient in W̃, from U, that in z (N, H); () for none.
 
-    They come after those of `in_numpy`.
+    They follow those of `in_numpy`.
 
     >>> print(*gradient_in_numpy(Normalizer("batch", "batch")), sep="\n")
     V = U / sigma
@@ -86,5 +86,5 @@ def prepared(normalizer: Normalizer, neurons: int, batch: str = "X @ W.T") -> tu
 
 
 def _grouped(expression: str) -> str:
-    """An expression as a factor: in brackets, where it is more than a name."""
+    """An expression as a factor: in brackets, unless it is a name."""
     return expression if expression.isidentifier() else f"({expression})"

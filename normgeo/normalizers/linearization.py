@@ -3,7 +3,7 @@
     dC = dX̃ W̃ᵀ + X̃ dW̃ᵀ        d~ is the same projection as the center's
     dz = the scale's differential of (dC, dW̃)
 
-One product of X with a (D, H) matrix each way, plus O(NH + HD).
+Each direction costs one product of X with a (D, H) matrix, plus O(NH + HD).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Linearization:
         center, scale: the two words that are differentiated.
         z: (N, H). sigma: σ, broadcasts against (N, H).
         centered_weights, centered_inputs: W̃ (H, D) and X̃ (N, D).
-        inputs: X (N, D), whose size is that of the rounding errors of X̃.
+        inputs: X (N, D), whose size decides the rounding errors of X̃.
         groups: G, the number of groups of neurons.
-        added: ε where the scale takes it, else 0.
-        stream: what was added to the summed inputs, (N, H), None for nothing.
+        added: ε if the scale uses it, else 0.
+        stream: added to the summed inputs, (N, H), None for nothing.
 
     """
 
@@ -49,12 +49,12 @@ class Linearization:
 
     @property
     def point(self) -> ScalePoint:
-        """What the scale needs to know of this point."""
+        """The values at this point that the scale needs."""
         return ScalePoint(self.z, self.sigma, self.centered_weights, self.groups)
 
     @property
     def sizes(self) -> Array:
-        """Σ|x̃||w̃| (N, H): what C would be if nothing canceled."""
+        """Σ|x̃||w̃| (N, H): the size of C without cancellation."""
         sizes: Array = np.abs(self.centered_inputs) @ np.abs(self.centered_weights).T
         return sizes if self.stream is None else sizes + np.abs(self.stream)
 
@@ -68,7 +68,7 @@ class Linearization:
         dW_centered, parts = None, []
         if dW is not None:
             dW_centered = self.center.project_weights(self._wide(dW), self.groups)
-            # One product for a stack of changes, with each neuron's cases side by side, as z has.
+            # One product for a stack of changes, with each neuron's cases contiguous, as in z.
             sums = dW_centered.reshape(-1, dW_centered.shape[-1]) @ self.centered_inputs.T
             parts.append(sums.reshape(*dW_centered.shape[:-1], -1).mT)
         if dX is not None:
@@ -97,8 +97,8 @@ class Linearization:
     def of_first(self, features: int) -> Linearization:
         """Return the derivative in the weights of the first features alone.
 
-        The others are a residual stream with weights of 1, (x, r)(W, 1)ᵀ = x Wᵀ + r, for words
-        that take what the weights make, not the weights themselves.
+        The others are a residual stream with weights of 1, (x, r)(W, 1)ᵀ = x Wᵀ + r, for centers
+        and scales that depend on summed inputs, not on the weights themselves.
         """
         return replace(
             self,
@@ -116,7 +116,7 @@ class Linearization:
         return OwnNeuronLinearization(own)
 
     def _wide(self, change: Array) -> Array:
-        """A change in the type of z, if that is the wider one."""
+        """A change, converted to the type of z if that is wider."""
         return change.astype(np.result_type(change, self.z), copy=False)
 
     def _to_weights(self, R: Array, extra: Array | None) -> Array:
@@ -130,10 +130,10 @@ class Linearization:
 @final
 @dataclass(frozen=True, eq=False)
 class OwnNeuronLinearization:
-    """The own-neuron part of a linearization, Eq. 14: each z_h answers to its own w_h alone.
+    """The own-neuron part of a linearization, Eq. 14: each z_h depends on its own w_h alone.
 
-    It is the derivative itself for every normalizer without a layer statistic. There is no dX:
-    an input is no neuron's own.
+    Without a layer statistic it is the whole derivative. There is no dX: inputs belong to no
+    neuron.
     """
 
     full: Linearization

@@ -1,4 +1,4 @@
-"""Means along cases, neurons and features, and what is left when they are taken off."""
+"""Means along cases, neurons and features, and the remainders without them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from normgeo.normalizers.statistic import group_size
 
 
 def without(M: Array, mean: Callable[[Array], Array | None]) -> Array:
-    """M minus a mean of its own, which broadcasts against it, taken off twice.
+    """M minus its mean, which broadcasts against it, subtracted twice.
 
-    A mean is known to the rounding of what it was taken from. Where that is far larger than what
-    is left, the second pass takes off what the rounding of the first has left behind; on exact
-    numbers it takes off 0.
+    The rounding error of a mean is relative to the averaged numbers. If they are far larger than
+    the remainder, the second pass removes the error of the first; on exact numbers it subtracts 0.
     """
     for _ in range(2):
         taken = mean(M)
@@ -26,7 +25,7 @@ def without(M: Array, mean: Callable[[Array], Array | None]) -> Array:
 
 
 def mean_along(M: Array, axis: int) -> Array:
-    """The mean along an axis, which stays; as `M.mean` without what that does beside."""
+    """The mean along an axis, which is kept; `M.mean` with less overhead."""
     mean: Array = np.add.reduce(M, axis=axis, keepdims=True) / M.shape[axis]
     return mean
 
@@ -42,12 +41,12 @@ def group_means(W: Array, groups: int) -> Array:
 
 
 def to_neurons(means: Array, neurons: int) -> Array:
-    """Rows, one for each group (…, G, D), as they stand against the H neurons."""
+    """Rows, one for each group (…, G, D), repeated for the H neurons."""
     groups = means.shape[-2]
     return means if groups == 1 else np.repeat(means, neurons // groups, axis=-2)
 
 
 def added_to(M: Array, mean: Callable[[Array], Array | None]) -> Array:
-    """M plus a mean of its own, where it has one."""
+    """M plus its mean, if it has one."""
     taken = mean(M)
     return M if taken is None else M + taken

@@ -1,4 +1,4 @@
-"""Normalizers with a name, and all pairs of words.
+"""Named normalizers, and all pairs of a center and a scale.
 
 Weight norm and mean-only batch norm are those of Salimans and Kingma 2016; RMS norm is that of
 Zhang and Sennrich 2019, group norm of Wu and He 2018, centered weight norm of Huang et al. 2017
@@ -36,7 +36,7 @@ GRID: dict[tuple[str, str], Normalizer] = {
 
 
 def normalizer_of(value: object) -> Normalizer:
-    """Return a normalizer, given as itself or by its name; refuse anything else.
+    """Return a normalizer, given as an object or by name; refuse anything else.
 
     >>> normalizer_of("layer").words
     ('layer', 'layer')

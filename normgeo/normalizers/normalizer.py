@@ -1,4 +1,4 @@
-"""Normalizers as two words (Eq. 5): what the mean and what the scale average over.
+"""Normalizers as two words (Eq. 5): the indices that the mean and the scale average over.
 
     h = f(g z + b),    z = (a − μ)/σ,    A = X Wᵀ
 
@@ -31,7 +31,7 @@ STATISTICS = ("current", "frozen")
 
 
 class Normalized(NamedTuple):
-    """What a normalizer makes of (W, X).
+    """The values of Eq. 5 at (W, X).
 
     Attributes:
         summed_inputs: A = X Wᵀ, (N, H).
@@ -116,7 +116,7 @@ class Normalizer:
 
     @property
     def title(self) -> str:
-        """The name, or the two words where there is none."""
+        """The name or, without one, the two words."""
         return self.name or f"({self.center}, {self.scale})"
 
     @property
@@ -146,7 +146,7 @@ class Normalizer:
 
     @property
     def normalizes_weights(self) -> bool:
-        """Whether a word acts on the weights themselves, so that it stands with them alone.
+        """Whether a word acts on the weights themselves, so that it needs their layer.
 
         >>> Normalizer("batch", "weight").normalizes_weights
         True
@@ -157,7 +157,7 @@ class Normalizer:
 
     @property
     def takes_bias(self) -> bool:
-        """Whether a bias before it counts as a weight: it is in the scale, and not taken off.
+        """Whether a bias before it counts as a weight: in the scale, and kept by the center.
 
         >>> [Normalizer(word, word).takes_bias for word in ("layer", "batch", "weight")]
         [True, False, False]
@@ -168,9 +168,9 @@ class Normalizer:
 
     @property
     def bounds_outputs(self) -> bool:
-        """Whether z of given cases stays bounded however long the weights become.
+        """Whether z of given cases stays bounded for weights of any length.
 
-        A scale of the weights grows with them, a frozen one does not.
+        A current scale grows with the weights, a frozen one does not.
 
         >>> Normalizer("batch", "batch", statistics="frozen").bounds_outputs
         False
@@ -181,17 +181,17 @@ class Normalizer:
 
     @property
     def added_eps(self) -> float | Fraction:
-        """ε where the scale takes it, else 0."""
+        """ε if the scale uses it, else 0."""
         return self.eps if self.scaling.takes_eps else 0
 
     @property
     def exact_eps(self) -> Fraction:
-        """ε as a fraction, of the very number that it is."""
+        """The exact value of ε, as a fraction."""
         return exact_number(self.eps)
 
     @property
     def dual(self) -> Normalizer | None:
-        """The normalizer that makes zᵀ once W and X are exchanged; None where there is none.
+        """The normalizer that gives zᵀ after W and X are exchanged; None if there is none.
 
         >>> Normalizer("none", "layer").dual
         Normalizer(center='none', scale='batch', groups=1, eps=0.0, statistics='current', name='')
@@ -209,16 +209,16 @@ class Normalizer:
         features: int,
         reference: tuple[Array, Array] | None = None,
     ) -> str:
-        """Return why z is undefined for all W and X of these sizes, or '' where it is not.
+        """Return why z is undefined for all W and X of these sizes, or ''.
 
-        `reference` is the batch (W₀, X₀) of frozen statistics, which any case has a z by.
+        `reference` is the batch (W₀, X₀) of frozen statistics, under which any case has a z.
         """
         center, scale = self._statistics(reference)
         sizes = cases, group_size(neurons, self.groups), features
         return center.undefined(*sizes) or scale.undefined(*sizes)
 
     def leaves_only_signs(self, neurons: int) -> bool:
-        """Whether z is a sign of each neuron, whatever the weights: one dimension left to a σ.
+        """Whether z is only a sign for each neuron, as σ is taken over a single dimension.
 
         >>> Normalizer("layer", "layer").leaves_only_signs(2)
         True
@@ -260,7 +260,7 @@ class Normalizer:
             that holds no number as large.
 
         Raises:
-            ValueError: a v above 0 that its type holds with fewer digits, or as 0.
+            ValueError: a v above 0 that loses digits to underflow, or becomes 0.
 
         """
         kind = np.result_type(W, X)
@@ -338,7 +338,8 @@ class Normalizer:
 
         Args:
             W: (H, D), for which batch statistics are gathered. gather: the moments of the cases.
-            reference: W₀ and X₀ of frozen statistics, X₀ (N, D) or what gathers its moments.
+            reference: W₀ and X₀ of frozen statistics, X₀ (N, D) or a function that gathers its
+                moments.
 
         Raises:
             ValueError: as `RowCases.of` does.
@@ -359,12 +360,12 @@ class Normalizer:
     def over_test_time(
         self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None
     ) -> FixedCases:
-        """Cases X (N, D) at test time: constants in place of what the cases share.
+        """Cases X (N, D) at test time: constants replace the statistics that cases share.
 
         Args:
             X: (N, D). neurons: H.
-            mean: for `Center.mean_over_cases`, (1, H), or None where there is none.
-            variance: for v, (1, H), or None where the cases share none.
+            mean: for `Center.mean_over_cases`, (1, H), or None if there is none.
+            variance: for v, (1, H), or None if the cases share none.
 
         Raises:
             ValueError: bad inputs, or sizes for which z is undefined.
@@ -392,9 +393,9 @@ class Normalizer:
     def _statistics(
         self, reference: tuple[Array, Array] | None, *, with_sigma: bool = False
     ) -> tuple[Center, Scale]:
-        """The two words as objects, frozen to the reference where asked for.
+        """The two words as objects, frozen to the reference if there is one.
 
-        `with_sigma` measures the σ of a reference in floats, and its rounding, not v alone.
+        `with_sigma` also measures the σ of a reference in floats, and its rounding error.
         """
         center, scale = self.centering, self.scaling
         if self.statistics != "frozen":
@@ -421,7 +422,7 @@ class Normalizer:
 def _promoted(
     kind: np.dtype[Any], X: Array, reference: tuple[Array, Array] | None
 ) -> tuple[Array, tuple[Array, Array] | None]:
-    """Cases and a reference in the type that holds them all and `kind`, float32 at least."""
+    """Cases and a reference in the common type of all and `kind`, at least float32."""
     working = np.result_type(kind, np.float32, *(reference or ()))
     if reference is not None:
         reference = reference[0].astype(working), reference[1].astype(working)

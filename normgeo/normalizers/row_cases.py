@@ -1,12 +1,12 @@
-"""A normalizer over cases that come in blocks: of a block at a time, z and its derivative.
+"""A normalizer over cases that come in blocks: z and its derivative, one block at a time.
 
-What the cases share is known after one pass: x̄, and for a batch scale σ_h and p_h = mean c_nh x̃_n.
-Then z of a case depends on no other case, and neither does its derivative,
+One pass gathers the shared statistics: x̄, and for a batch scale σ_h and p_h = mean c_nh x̃_n. Given
+these, z of a case does not depend on other cases, and neither does its derivative,
 
     dz_nh = (dc_nh − z_nh q_h · dw̃_h)/σ_h,    q_h = mean z_nh x̃_n = p_h/σ_h    (Eq. 14),
 
-since mean z_nh dc_nh = q_h · dw̃_h: a batch scale over given cases is a function of W alone, as a
-weight scale is. All else is what `FixedCases` and `Linearization` do to cases in memory.
+since mean z_nh dc_nh = q_h · dw̃_h: a batch scale over given cases is a function of W alone, like a
+weight scale. The rest is as for cases in memory, by `FixedCases` and `Linearization`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SMALLEST_SQUARE = 1e-280
 @final
 @dataclass(frozen=True, eq=False)
 class RowsCenter(Center):
-    """A center whose mean case is that of all blocks."""
+    """A center that subtracts the mean case of all blocks."""
 
     of: Center
     moments: RowMoments
@@ -63,14 +63,14 @@ class RowsCenter(Center):
         return sizes
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
-        # A block may be one case; how many there are in all is asked of the center itself.
+        # A block may be one case; the center itself checks the number of all cases.
         return self.of.undefined(max(cases, 2), neurons, features)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RowsScale(Scale):
-    """A scale over all cases, of which a block holds some; changes of the inputs are not its.
+    """A scale over all cases, applied to a block; it does not follow changes of the inputs.
 
     Attributes:
         constant: v (1, H), without ε. products: p_h (H, D). sigma_of_sizes: (1, H).
@@ -119,7 +119,7 @@ class RowsScale(Scale):
         return replace(self, products=self.products / sigma.T / sizes)
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
-        return ""  # a block may be one case; of all cases the scale itself was asked
+        return ""  # a block may be one case; the scale itself has checked the number of all cases
 
     def zero_place(self, zero: Array) -> str:
         neuron = np.argwhere(zero)[0][-1]
@@ -129,10 +129,10 @@ class RowsScale(Scale):
 @final
 @dataclass(frozen=True, eq=False)
 class RowCases:
-    """A normalizer of H neurons over N cases in blocks, what they share being known.
+    """A normalizer of H neurons over N cases in blocks, with known shared statistics.
 
     Attributes:
-        center, scale: with what was gathered in place of what the cases share.
+        center, scale: with the gathered statistics.
         groups: G, of neurons. eps: ε. neurons: H. cases: N.
 
     """
@@ -154,11 +154,11 @@ class RowCases:
         W: Array,
         gather: Gather,
     ) -> RowCases:
-        """Gather what cases in blocks share at W (H, D), in one pass.
+        """Gather the shared statistics of cases in blocks at W (H, D), in one pass.
 
         Raises:
-            ValueError: sizes for which z is undefined, an overflow, or a statistic of
-                one's own that is no mean over the cases.
+            ValueError: sizes for which z is undefined, an overflow, or a custom statistic that
+                is not a mean over the cases.
 
         """
         (H, D), K = W.shape, group_size(len(W), groups)
@@ -188,7 +188,7 @@ def frozen_over_rows(
     """The two words with the constants of test time, from a reference batch that comes in blocks.
 
     Raises:
-        ValueError: as `RowCases.of` does, but for the number of cases.
+        ValueError: as `RowCases.of`, except for the number of cases.
 
     """
     _require_means(center, scale)
@@ -206,7 +206,7 @@ def frozen_over_rows(
 def _variance(
     center: Center, W: Array, groups: int, moments: RowMoments
 ) -> tuple[Array, Array, Array]:
-    """Return v (1, H), what σ would be if nothing canceled (1, H), and p_h (H, D)."""
+    """Return v (1, H), the size of σ without cancellation (1, H), and p_h (H, D)."""
     v, products = moments.around(center)
     with np.errstate(over="ignore"):
         rows = center.weight_sizes(W.astype(np.float64), groups)

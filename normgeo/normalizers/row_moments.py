@@ -1,4 +1,4 @@
-"""What the cases share, gathered in one pass over blocks of them: means, squares and products.
+"""Statistics of cases, gathered in one pass over blocks: means, squares and products.
 
     x̄,    M_h = Σ_n (c_nh − c̄_h)²,    S_h = Σ_n (c_nh − c̄_h)(x_n − x̄)
 
@@ -6,8 +6,8 @@ Sums of two sets of n and m cases, whose means differ by δ in x and W̃ δ in c
 
     M ← M + M' + (W̃ δ)² nm/(n + m),    S ← S + S' + (W̃ δ) δᵀ nm/(n + m),
 
-so nothing large cancels. Source: Chan, Golub and LeVeque, Algorithms for computing the sample
-variance, 1983.
+without cancellation of large numbers. Source: Chan, Golub and LeVeque, Algorithms for computing the
+sample variance, 1983.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class RowMoments:
     """Sums over N cases that came in blocks, in double precision.
 
     Attributes:
-        cases: N. origin: a case near the others, (D,), which each was counted from.
-        mean: x̄ minus it, (D,), which so keeps the digits of x − x̄.
+        cases: N. origin: a case near the others, (D,), subtracted from each.
+        mean: x̄ minus the origin, (D,), so that x − x̄ keeps its digits.
         sizes, squares: the means of |x| and of x², (D,). largest: the largest |x|.
         variances: the mean of (c − c̄)², (H,). products: of (c − c̄)(x − x̄), (H, D).
         W_centered: W̃ (H, D), which gives c = W̃ x.
@@ -104,14 +104,14 @@ class RowMoments:
         return case
 
     def around(self, center: Center) -> tuple[Array, Array]:
-        """The means of c² (H,) and of c x̃ (H, D), x̃ being what a center leaves of x."""
+        """The means of c² (H,) and of c x̃ (H, D), for x̃ after the center."""
         if center.shared_by_cases:
             return self.variances, self.products
         mean = self.W_centered @ self.origin + self.W_centered @ self.mean
         return self.variances + mean**2, self.products + np.outer(mean, self.mean_case)
 
     def square_sizes(self, center: Center) -> Array:
-        """The mean of what x̃² would be if nothing canceled, (D,): rounding is of it."""
+        """The mean of x̃² without cancellation, (D,), which decides rounding errors."""
         if not center.shared_by_cases:
             return self.squares
         spread: Array = self.squares + 3 * self.sizes**2  # of |x| + mean |x|
@@ -119,4 +119,4 @@ class RowMoments:
 
 
 Gather = Callable[[Array], RowMoments]
-"""Gives the moments of all cases for W̃ (H, D), in one pass."""
+"""Returns the moments of all cases for W̃ (H, D), in one pass."""

@@ -1,4 +1,4 @@
-"""The scale of a normalizer: what is averaged over to form the variance v = σ² of Eq. 5.
+"""The scale of a normalizer: the variance v = σ² of Eq. 5, by the index it averages over.
 
 The scale is the only non-linear step, z = C/σ. Arrays may carry leading axes, and `variance`, of
 degree 2 in (C, W̃), takes any element type with + − × and division by an integer (see `centers`).
@@ -20,7 +20,7 @@ from normgeo.normalizers.statistic import Statistic, group_size
 
 
 class ScalePoint(NamedTuple):
-    """Where a scale is differentiated: z (N, H), σ against (N, H), W̃ (H, D), G groups."""
+    """The point of differentiation: z (N, H), σ broadcast against (N, H), W̃ (H, D), G groups."""
 
     z: Array
     sigma: Array
@@ -32,9 +32,9 @@ class Scale(Statistic):
     """v = σ² of the centered summed inputs C, and its derivative.
 
     Attributes:
-        divides: whether σ is anything but 1. takes_eps: whether ε is added to v.
-        frozen: whether σ is a constant. known: whether it is known without these cases.
-        sigma_of_sizes: what a known σ would be if nothing canceled, None where that is not known.
+        divides: whether σ may differ from 1. takes_eps: whether ε is added to v.
+        frozen: whether σ is a constant. known: whether it does not depend on these cases.
+        sigma_of_sizes: the size of a known σ without cancellation, None if unknown.
 
     """
 
@@ -65,11 +65,11 @@ class Scale(Statistic):
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
         """Return q (H, D) of Eq. 14, where ∂z_h/∂w̃_h = (x̃ − z_h q_h)/σ_h; None where q = 0.
 
-        Meant for scales that are not `shared_by_neurons`: the others have no such row.
+        Only for scales that are not `shared_by_neurons`: the others have no such row.
         """
 
     def unit_rows(self, at: ScalePoint) -> Array | None:
-        """Return r (H, D) where W̃ itself moves σ, by dσ_h = r_h · dw̃_h; None where only C does."""
+        """Return r (H, D) if σ depends on W̃ itself, dσ_h = r_h · dw̃_h; None if only on C."""
         return None
 
     def of_first(self, features: int) -> Scale:
@@ -77,14 +77,14 @@ class Scale(Statistic):
         return self
 
     def of_equal_sizes(self, sigma: Array, sizes: Array) -> Scale:
-        """The same where σ (1, H) has become 1 and features are counted in units of sizes (D,)."""
+        """The same after σ (1, H) is scaled to 1, and features by their sizes (D,)."""
         return self
 
     def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
         """σ = √(v + ε) of floats, which broadcasts against C, without an overflow of v.
 
-        v is of degree 2 in (C, W̃), so where it is too large or too small for its type, C and W̃
-        are first scaled by a power of two, which rounds nothing: LAPACK's way to a norm.
+        v is of degree 2 in (C, W̃). If it overflows or underflows, C and W̃ are first scaled by a
+        power of two, which is exact, as in LAPACK's norms.
         """
         v = self.variance(C, W_centered, groups) + added
         low, high, power = _squares_between(v.dtype)
@@ -99,19 +99,19 @@ class Scale(Statistic):
     def freeze(
         self, v: Array, sigma: Array | None = None, sigma_of_sizes: Array | None = None
     ) -> Scale:
-        """The scale of test time, if it is taken over the cases: constants for v and for σ."""
+        """The scale at test time, if it averages over the cases: constants for v and for σ."""
         if not self.shared_by_cases:
             return self
         return FrozenScale(v, sigma, sigma_of_sizes, self.takes_eps)
 
     def own_neuron(self, dimensions_lost: int) -> Scale:
-        """The scale that keeps each neuron's effect on itself only (Eq. 14).
+        """The scale with only each neuron's effect on itself (Eq. 14).
 
         Args:
             dimensions_lost: the center's `neuron_dimensions_lost`.
 
         Raises:
-            Refusal: neurons share σ, and the class does not say what is a neuron's own.
+            Refusal: neurons share σ, and the class does not define a neuron's own part.
 
         """
         if self.shared_by_neurons:
@@ -130,15 +130,15 @@ class Scale(Statistic):
 
         Args:
             centered, weights: C and W̃ as expressions. added: " + ε", or nothing at ε = 0.
-            groups: G; where it is not 1, `P` has the means of groups, (H, H).
+            groups: G; if it is not 1, `P` averages over groups, (H, H).
         """
         return ""
 
     def adjoint_in_numpy(self, groups: int = 1) -> tuple[str, str]:
         """Return the parts of `adjoint` at U as expressions of NumPy in V = U/σ and z.
 
-        The first is that for C, "" where the class says none. The second is the r (H,) of a part
-        −r_h w̃_h for W̃, "" where there is none.
+        The first is that for C, "" if the class defines none. The second is the r (H,) of a part
+        −r_h w̃_h for W̃, "" if there is none.
         """
         return "", ""
 
@@ -158,7 +158,7 @@ class NoScale(Scale):
     divides = False
 
     def variance(self, C: Array, W_centered: Array, groups: int = 1) -> Array:
-        # The element type of C: with any other, exact or narrow numbers would silently change.
+        # Keep the element type of C: any other would silently convert exact or narrow numbers.
         return np.ones((1, 1), dtype=C.dtype)
 
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
@@ -182,7 +182,7 @@ class AveragingScale(Scale):
 
         dz = (dC − z · average(z · dC)) / σ,
 
-    right for ε > 0 as well: with σ² = v + ε, dσ = average(C · dC)/σ.
+    which also holds for ε > 0: with σ² = v + ε, dσ = average(C · dC)/σ.
     """
 
     takes_eps = True
@@ -227,7 +227,7 @@ class BatchScale(AveragingScale):
         return mean
 
     def radial(self, X_centered: Array, at: ScalePoint) -> Array | None:
-        # The same as a product of matrices, which is faster.
+        # Computed as a product of matrices, which is faster.
         correlation: Array = at.z.T @ X_centered / len(at.z)
         return correlation
 
@@ -348,10 +348,10 @@ class FrozenScale(Scale):
 @final
 @dataclass(frozen=True, eq=False)
 class OwnNeuronLayerScale(AveragingScale):
-    """The diagonal of the layer average: what Eq. 14 keeps of a shared statistic.
+    """The diagonal of the layer average: the part of a shared statistic in Eq. 14.
 
-    After a layer center z has mean 0 in a group, so ∂σ/∂a_h = z_h/K with or without one; but of
-    da_h the center's own part has left dc_h = (1 − 1/K) da_h, and z_h da_h/K = z_h dc_h/(K − 1).
+    After a layer center z has mean 0 in a group, so ∂σ/∂a_h = z_h/K with or without a center. But
+    the center's own part turns da_h into dc_h = (1 − 1/K) da_h, so z_h da_h/K = z_h dc_h/(K − 1).
     """
 
     dimensions_lost: int
@@ -367,9 +367,9 @@ class OwnNeuronLayerScale(AveragingScale):
 
 @cache
 def _squares_between(kind: np.dtype[Any]) -> tuple[float, float, float]:
-    """Squares that keep their digits, from and to; and a power of two that brings others there.
+    """The range of squares that keep their digits, and a power of two that scales others into it.
 
-    Below the first, parts of a sum that count are lost or lose digits.
+    Below the range, significant parts of a sum lose digits.
     """
     limits = np.finfo(kind)
     lowest = int(limits.minexp) + 2 * int(limits.nmant)

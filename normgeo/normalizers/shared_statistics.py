@@ -30,13 +30,13 @@ from normgeo.normalizers.statistic import group_size
 @final
 @dataclass(frozen=True)
 class Sharing:
-    """A method as a rule of who shares a statistic.
+    """A method as a rule about which entries share a statistic.
 
     Attributes:
-        key, title: its names. rule: who shares a statistic, in words.
+        key, title: its names. rule: which entries share a statistic, in words.
         within_case: whether each case has a statistic of its own.
         channels_apart: whether each channel is a group by itself.
-        takes_groups: whether the number of groups is free; otherwise all channels are one group,
+        takes_groups: whether the number of groups is free; otherwise all channels form one group,
             or each its own.
 
     """
@@ -86,7 +86,7 @@ SHARINGS: dict[str, Sharing] = {
 
 
 class Entry(NamedTuple):
-    """z = (a − μ)/σ of one entry of an array; z is None where σ vanishes."""
+    """z = (a − μ)/σ of one entry of an array; z is None if σ vanishes."""
 
     a: float
     mu: float
@@ -102,12 +102,12 @@ class Statistics:
     Attributes:
         sharing: the method. groups: G, into which the channels are split.
         values: the array, (N, C, …).
-        labels: which statistic each entry belongs to, from 0 up, of the shape of `values`.
-        axes: what a statistic has a value for: of "cases", "channels" and "groups".
+        labels: the statistic of each entry, from 0, of the shape of `values`.
+        axes: of the statistics: some of "cases", "channels" and "groups".
         entries: how many entries share each statistic.
         mean, sigma: μ and σ, of the shape `axes` names, as (N,), (C,), (N, C) or (N, G).
         z: (values − μ)/σ, 0 where σ vanishes, of the shape of `values`.
-        problem: why z says nothing, in part or at all; "" where it does.
+        problem: why z is meaningless, in part or at all; "" if it is not.
 
     """
 

@@ -1,4 +1,4 @@
-"""A recording from checkpoints alone: files of weights, in the order of the run."""
+"""Make a recording from checkpoints: files of weights, in the order of the run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def record_checkpoints(
     neurons: int = 0,
     biases: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a recording of checkpoints that were kept of a run.
+    """Write a recording from the checkpoints of a run.
 
     Args:
         files: in order, .safetensors or .npz, or .npy of one array.
@@ -38,8 +38,8 @@ def record_checkpoints(
         steps: how many steps the optimizer had taken at each, rising; 0, 1, 2, … without it.
 
     Raises:
-        ValueError: fewer than two files, as many steps as files are not, or what `Recorder`
-            refuses. OSError: a file that cannot be read.
+        ValueError: fewer than two files, another number of steps than of files, or what
+            `Recorder` refuses. OSError: a file that cannot be read.
 
     """
     listed = entries("files", files, text("paths, in order"))
@@ -53,7 +53,7 @@ def record_checkpoints(
 
 
 def in_order(files: Sequence[Path], steps: Sequence[int]) -> None:
-    """Refuse checkpoints that are no run: fewer than two, or without a rising step for each."""
+    """Refuse checkpoints that form no run: fewer than two, or without a rising step for each."""
     rising = all(a < b for a, b in pairwise(steps))
     if len(files) < 2 or len(steps) != len(files) or not rising:
         raise Refusal(
@@ -67,7 +67,7 @@ def in_order(files: Sequence[Path], steps: Sequence[int]) -> None:
 
 
 def _arrays(checkpoint: Path, names: set[str]) -> dict[str, Array | None]:
-    """The arrays of a file by name, read where they are recorded; the only one has any name."""
+    """The recorded arrays of a file by name; an only array takes any name."""
     tensors = {tensor.name: tensor for tensor in list_tensors(checkpoint)}
     if len(tensors) == len(names) == 1:
         (only,) = tensors.values()

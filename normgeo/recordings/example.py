@@ -1,4 +1,4 @@
-"""The recorded run that ships, of the digits, made by `python -m tools.example_run`."""
+"""The example run, on the digits, made by `python -m tools.example_run`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from normgeo.base.text import text
 @final
 @dataclass(frozen=True)
 class ExampleRun:
-    """A run that ships.
+    """An example run.
 
     Attributes:
         title: in a few words. story: what it shows. path: of the recording.
-        optimizer, rate, decay, batch_size, epochs: what it was trained with.
+        optimizer, rate, decay, batch_size, epochs: of its training.
 
     """
 

@@ -1,4 +1,4 @@
-"""What a recorded run did, block by block, beside what is predicted for its optimizer."""
+"""The findings of a recorded run, block by block, beside the predictions for its optimizer."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from normgeo.normalizers.blocks import lengths
 from normgeo.recordings.recording import Recording
 
 FROZEN = 0.01
-"""Degrees a step, below which a block is called frozen."""
+"""Degrees per step below which a block is called frozen."""
 WITHIN = 0.1
-"""How near norm and angle must be to those of the balance, as a share of them."""
+"""Largest relative distance of norm and angle from the equilibrium's that counts as near."""
 
-_FEWEST = 4  # records with an angle that have a last half to speak of
+_FEWEST = 4  # records with an angle, at least, for a meaningful last half
 
 
 @final
 @dataclass(frozen=True)
 class BlockFinding:
-    """One block over the last half of a run, NaN where a number is not known.
+    """One block over the last half of a run; NaN for an unknown number.
 
     Attributes:
-        name: of the block. told: whether an optimizer is known. weights: how many it has.
-        homogeneous: whether a norm stands behind it.
+        name: of the block. told: whether an optimizer is known. weights: their number.
+        homogeneous: whether a norm follows it.
         norm, angle: root mean squares, the angle in radians from record to record.
         effective_rate: on the unit sphere, at the last record.
         sphere_gradient: √Γ = ‖w‖‖G‖, root mean square.
-        norm_off: |predicted/measured − 1| of the last norm, by the law of the optimizer from the
-            first one. angle_off: the median of it over the angles of all steps.
-        balance: under the mean η and λ; None without decay or a law.
-        balanced_angle: of the balance, over as many steps as lie between records.
-        approach: steps from the last norm until it is near that of the balance.
-        broken: the step from which on the norm is not a finite number, or −1.
-        frozen, within: what `verdict` takes for frozen, in radians, and for near.
+        norm_off: |predicted/measured − 1| of the last norm, predicted from the first one by the
+            law of the optimizer. angle_off: the median of this error over all angles.
+        balance: the equilibrium under the mean η and λ; None without decay or a law.
+        balanced_angle: the angle at equilibrium, over as many steps as lie between records.
+        approach: steps until the norm is near that of the equilibrium.
+        broken: the step from which the norm is not finite, or −1.
+        frozen, within: the thresholds of `verdict` for frozen, in radians, and for near.
 
     """
 
@@ -66,12 +66,12 @@ class BlockFinding:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it turns by less than the stated angle."""
+        """Whether its angle is below the threshold."""
         return self.angle < self.frozen
 
     @property
     def is_balanced(self) -> bool:
-        """Whether angle and norm, as far as they are predicted, are near the balance."""
+        """Whether angle and norm, as far as they are predicted, are near the equilibrium."""
         if self.balance is None:
             return False
         norm_off = abs(self.norm / self.balance.norm - 1)
@@ -81,7 +81,7 @@ class BlockFinding:
 
     @property
     def verdict(self) -> str:
-        """What becomes of it, in a few words."""
+        """The state of the block, in a few words."""
         if self.broken >= 0:
             return text("not a number from step {step} on", step=self.broken)
         if not self.angle >= 0:
@@ -118,8 +118,8 @@ def findings(
 
     Args:
         run: what was recorded.
-        optimizer: the rule of the run, in place of the one that the recorder was told. Without
-            either, norms and angles are told, and nothing is predicted.
+        optimizer: the rule of the run, in place of the recorded one. Without either, norms and
+            angles are reported, and nothing is predicted.
         frozen: degrees from record to record, above 0. within: above 0 and below 1.
 
     Raises:
@@ -141,13 +141,13 @@ def findings(
     homogeneous = np.array([tensor.blocks.homogeneous for tensor in run.tensors])[run.places]
     sizes = np.array([tensor.size for tensor in run.tensors])[run.places]
     enough = np.isfinite(run.angles).sum(axis=0) >= _FEWEST
-    # Where only the norm after the step is known, it is off by the step alone.
+    # If only the norm after the step is known, its error is of the size of the step.
     before = np.where(np.isfinite(run.norms_before), run.norms_before, run.norms)
     spheres = _root_mean_square((before * run.gradient_norms)[half])
     norms, angles = _root_mean_square(run.norms[half]), _root_mean_square(run.angles[half])
     found = []
     for b, name in enumerate(run.names):
-        # Squares of angles go with η, so under a schedule its mean has their mean.
+        # Squared angles are proportional to η, so under a schedule the mean η gives their mean.
         rate, decay = float(run.rates[half, b].mean()), float(run.decays[half, b].mean())
         balance, turned, approach = None, nan, nan
         if rule is not None and homogeneous[b] and rate > 0 and 0 < rate * decay < 1:
@@ -194,12 +194,12 @@ def findings(
 
 
 def optimizer_of_run(run: Recording, optimizer: str | Optimizer | None = None) -> Optimizer | None:
-    """Return the optimizer, or the one that the recorder was told; None where neither is known."""
+    """Return the given optimizer, or the recorded one; None if neither is known."""
     return run.optimizer if optimizer is None else optimizer_of(optimizer)
 
 
 def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int) -> float:
-    """The angle of the balance from record to record, over as many steps as lie between."""
+    """The angle at equilibrium from record to record, over as many steps as lie between."""
     spans = run.spans[half]
     if (spans == 1).all():
         return balance.angle
@@ -208,10 +208,10 @@ def _turned(run: Recording, balance: RotationalEquilibrium, half: Array, b: int)
 
 
 def laws(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
-    """The norms (R, B) and angles (R − 1, B) of the optimizer's own laws, NaN where there is none.
+    """The norms (R, B) and angles (R − 1, B) predicted by the optimizer's laws; NaN without a law.
 
-    They take η, λ and the gradients that were recorded, and of the norms only the first one; the
-    angles take the norm before each step. They are there where each step is recorded.
+    The laws use the recorded η, λ and gradients, and only the first of the norms; the angles use
+    the norm before each step. They need a record of each step.
     """
     norms = np.full(run.norms.shape, nan)
     angles = norms[1:].copy()
@@ -237,7 +237,7 @@ def laws(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
 
 
 def _off(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
-    """How far norm and angles are from the optimizer's own laws, (B,), NaN where there is none."""
+    """The errors of norm and angles against the optimizer's laws, (B,); NaN without a law."""
     norms, angles = laws(run, optimizer)
     with np.errstate(all="ignore"):
         norm_off = np.abs(norms[-1] / run.norms[-1] - 1)
@@ -249,7 +249,7 @@ def _off(run: Recording, optimizer: Optimizer | None) -> tuple[Array, Array]:
 
 
 def _root_mean_square(values: Array) -> Array:
-    """Over the first axis, of those that are known; NaN where none is."""
+    """Over the first axis, of the known values; NaN if there are none."""
     known = np.isfinite(values)
     counts = np.where(known.any(axis=0), known.sum(axis=0), nan)
     root: Array = lengths(np.where(known, values, 0).T) / np.sqrt(counts)

@@ -1,4 +1,4 @@
-"""Arrays of any library that NumPy can view, found in the mappings that models keep them in."""
+"""Find arrays of any library that NumPy can view, in the mappings of models."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ WEIGHTS, GRADIENTS = text("Weights"), text("Gradients")  # what arrays are, for 
 
 
 def found_in(arrays: object, name: str, what: str = WEIGHTS) -> Any:
-    """Return the entry of a mapping, or of mappings inside it where the name has "/" in it.
+    """Return the entry of a mapping, or of nested mappings for a name with "/".
 
-    `what` is what the entries are, for the sentence of a refusal.
+    `what` names the entries in the sentence of a refusal.
 
     Raises:
         ValueError: no mapping, or no such name.

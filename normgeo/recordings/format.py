@@ -7,9 +7,9 @@
             · ‖w̃‖, angle, ‖Δw̃‖, ‖G‖ and ‖w̃‖ before the step of each block (float64)
             · CRC-32 of all before it in the record (uint32) · 0 (uint32)
 
-Numbers are little-endian. A record is written at once, so a file that ends anywhere ends in whole
-records and a part of one. A file of the first version has no ‖w̃‖ before the step. Nothing in it
-is ever executed.
+Numbers are little-endian. A record is written at once, so a cut file holds whole records and at
+most one part. A file of the first version has no ‖w̃‖ before the step. Nothing in it is ever
+executed.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from normgeo.recordings.tensors import Tensor
 
 MAGIC = b"\x93normgeo run 2\r\n"
 FIRST_MAGIC = b"\x93normgeo run 1\r\n"
-"""What files of the first version begin with."""
+"""The first bytes of a file of the first version."""
 NUMBERS, FIRST_NUMBERS = 5, 4  # of a block in a record, now and in the first version
 LONGEST_HEADER = 16 * 10**6  # bytes
 LARGEST = 512 * 10**6
 """Bytes of records that are read."""
 MOST_NEURONS = 10**6
 
-HAS_TURN, HAS_GRADIENT = 1, 2  # what a record knows besides the norms
+HAS_TURN, HAS_GRADIENT = 1, 2  # flags for what a record holds besides the norms
 
 
 @final
 @dataclass(frozen=True)
 class Header:
-    """What a file says of its records.
+    """The header of a file.
 
     Attributes:
-        tensors: whose blocks are recorded, in order. optimizer: the rule, None if not told.
+        tensors: of the recorded blocks, in order. optimizer: the rule, None if not stated.
         numbers: how many a record holds of each block.
 
     Raises:
@@ -80,7 +80,7 @@ class Header:
 
     @cached_property
     def record(self) -> np.dtype[Any]:
-        """How a record is laid out."""
+        """The layout of a record."""
         return np.dtype(
             [
                 ("step", "<u8"),
@@ -94,7 +94,7 @@ class Header:
         )
 
     def encoded(self) -> bytes:
-        """The bytes that a file begins with."""
+        """The bytes of the header at the beginning of a file."""
         rule = self.optimizer and {"key": self.optimizer.key} | _numbers_of(self.optimizer)
         tensors = [tensor.described() for tensor in self.tensors]
         words = json.dumps({"tensors": tensors, "optimizer": rule}).encode("utf-8")
@@ -103,12 +103,12 @@ class Header:
 
 
 class Contents(NamedTuple):
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
-        header: of it. records: those that are whole, in order, (R,).
-        size: bytes up to the end of the last place for a record that is there in full.
-        notes: sentences on what is not whole.
+        header: of the file. records: the valid ones, in order, (R,).
+        size: bytes up to the end of the last complete record.
+        notes: sentences on damaged or incomplete parts.
 
     """
 
@@ -119,7 +119,7 @@ class Contents(NamedTuple):
 
 
 def frame(header: Header, step: int, span: int, known: int, rates: Array, blocks: Array) -> bytes:
-    """A record as it is written."""
+    """The bytes of a record."""
     record = np.zeros((), header.record)
     for name, value in zip(
         record.dtype.names or (), (step, span, known, rates, blocks), strict=False
@@ -130,12 +130,12 @@ def frame(header: Header, step: int, span: int, known: int, rates: Array, blocks
 
 
 def is_recording(path: Path) -> bool:
-    """Whether a file begins as a recording does, be it cut within these first bytes."""
+    """Whether a file begins as a recording does, even if it is cut within the first bytes."""
     try:
         with path.open("rb") as file:
             begin = file.read(len(MAGIC))
     except OSError:
-        return False  # who reads it says why it cannot be read
+        return False  # the reader will say why it cannot be read
     return begin != b"" and _begins(begin)
 
 
@@ -148,7 +148,7 @@ def read_file(path: Path) -> Contents:
     """Read a recording, while it grows and after a crash in the middle of a record.
 
     Raises:
-        ValueError: no recording, or one of over `LARGEST` bytes. OSError: no such file.
+        ValueError: no recording, or one of more than `LARGEST` bytes. OSError: no such file.
 
     """
     with path.open("rb") as file:
@@ -180,7 +180,7 @@ def read_file(path: Path) -> Contents:
                 )
             )
         data = file.read(there // size * size)
-    whole = len(data) // size  # of a file that is being written there may be less than there was
+    whole = len(data) // size  # a file that is being written may have become shorter
     records = np.frombuffer(data, header.record, whole)
     sound = np.array(
         [
@@ -213,7 +213,7 @@ def read_file(path: Path) -> Contents:
 def _header(words: bytes, numbers: int, path: Path) -> Header:
     try:
         kept = json.loads(words.decode("utf-8"))
-        # Before anything is made of as many neurons as it claims.
+        # Before allocating anything for the number of neurons that it claims.
         if sum(int(tensor["shape"][tensor["axis"]]) for tensor in kept["tensors"]) > MOST_NEURONS:
             raise ValueError(len(kept["tensors"]))
         tensors = tuple(map(Tensor.from_description, kept["tensors"]))
@@ -237,7 +237,7 @@ def _header(words: bytes, numbers: int, path: Path) -> Header:
 
 
 def _numbers_of(optimizer: Optimizer) -> dict[str, Any]:
-    """The numbers that an optimizer was made with; a registered one is a dataclass."""
+    """The parameters of an optimizer; a registered one is a dataclass."""
     return asdict(optimizer)  # type: ignore[call-overload, no-any-return]
 
 
@@ -252,7 +252,7 @@ def _refused(path: Path, why: str) -> Refusal:
 
 
 def block_names(tensors: Sequence[Tensor]) -> tuple[str, ...]:
-    """What each block is called: its tensor, and its neurons where there are several blocks."""
+    """The name of each block: its tensor, and its neurons if the tensor has several blocks."""
     names = []
     for tensor in tensors:
         for neurons in (blocks := tensor.blocks.neurons).tolist():

@@ -1,18 +1,17 @@
-"""A lock on an open file, which the system takes off when its process ends, however it ends."""
+"""A lock on an open file, which the system releases when the process ends in any way."""
 
 from __future__ import annotations
 
 from typing import IO
 
 _FAR = 2**31 - 2
-"""Where the byte is that Windows locks: others cannot read what is locked there, and no recording
-that is read is as long."""
+"""The byte that Windows locks, beyond any recording: other programs cannot read a locked byte."""
 
 
 def lock(file: IO[bytes]) -> bool:
-    """Take a file for its writer until it is closed; return False where another one has it.
+    """Lock a file for its writer until it is closed; return False if another writer holds it.
 
-    A file system without locks, as some of clusters are, cannot tell, and nothing is refused.
+    On a file system without locks, as on some clusters, nothing is refused.
     """
     try:
         import fcntl
@@ -28,7 +27,7 @@ def lock(file: IO[bytes]) -> bool:
 
 
 def _lock_byte(file: IO[bytes]) -> bool:
-    """Lock a file on Windows, which locks bytes from the place on where the file is."""
+    """Lock a file on Windows, where a lock begins at the file's current position."""
     import msvcrt
 
     place = file.tell()

@@ -42,14 +42,14 @@ class Recorder(Closable):
             the normalizer, of the norm that its summed inputs pass through. "batch" and "weight"
             make each neuron a block, "layer", "rms" and "group" the layer; "standard" stands
             for no norm, where each neuron is recorded and nothing predicted.
-        optimizer: one of OPTIMIZERS, or its key, for who reads the file. None leaves it open.
-        every: records each k-th step, its angle included; call `step` at each one all the same.
-        neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax; or a mapping
-            of the names of some weights to theirs, where that of the others is 0.
-        append: goes on with a file that is there, after the last step in it.
+        optimizer: one of OPTIMIZERS, or its key, for readers of the file. None leaves it open.
+        every: records each k-th step, its angle included; still call `step` at each one.
+        neurons: the axis of the neurons, 0 as in PyTorch or −1 as in Flax; or a mapping of the
+            names of some weights to theirs, where that of the others is 0.
+        append: continues an existing file, after its last step.
         biases: for weights with a bias before a layer, RMS or group norm, its name: W and b are
-            then one block, as W alone can't be scaled without changing z. Batch norm takes a bias
-            off, and that of weight norm stands behind it: these are left out.
+            then one block, as W alone can't be scaled without changing z. Batch norm removes a
+            bias, and weight norm adds it afterwards: leave these out.
 
     Raises:
         ValueError: bad arguments, another recorder that writes the file, or a file that is there.
@@ -104,16 +104,16 @@ class Recorder(Closable):
         """Record a step; call it once before the first step of the optimizer, then after each.
 
         Args:
-            weights: the mapping that holds them, now; nested ones have names with "/".
-            rate: η of the step that led here. decay: λ. Of all, or by name.
-            gradients: a mapping as that of the weights, of the gradients of that step; None for
-                one that is not known, as before the first step.
-            at: how many steps the optimizer has taken, for who does not call it at each; then an
-                angle is over the steps between.
+            weights: the mapping that holds them now; names with "/" lead into nested ones.
+            rate: η of the step that led here. decay: λ. One number for all, or by name.
+            gradients: those of that step, in a mapping like that of the weights; None for an
+                unknown one, as before the first step.
+            at: how many steps the optimizer has taken, if you do not call this at each; an angle
+                then covers the steps between.
 
         Raises:
-            ValueError: a name that is not there, another shape than at first, no numbers, or a
-                closed recorder; such a call counts as no step. OSError: a full disk.
+            ValueError: an unknown name, another shape than at first, no numbers, or a closed
+                recorder; such a call does not count as a step. OSError: a full disk.
 
         """
         if self._file is None:
@@ -128,7 +128,7 @@ class Recorder(Closable):
         if phase and phase != self._every - 1:
             self._step = now + 1
             return
-        # Whatever can be refused is refused before any of them measures from other weights.
+        # Refuse everything that can be refused before any tensor measures from other weights.
         arrays = [
             tuple(of.array(values) for of, values in zip(_parts(tensor), both, strict=True))
             for tensor, both in zip(header.tensors, found, strict=True)
@@ -159,13 +159,13 @@ class Recorder(Closable):
         self._seen, self._step = now, now + 1
 
     def close(self) -> None:
-        """Close the file; what was recorded stays."""
+        """Close the file, and keep the records."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def _open(self) -> None:
-        """Open the file for this recorder alone; go on after what is in it."""
+        """Open the file for this recorder alone, and continue after its records."""
         there = self._path.exists() and self._path.stat().st_size > 0
         if there and not self._append:
             raise Refusal(
@@ -199,7 +199,7 @@ class Recorder(Closable):
         self._file = file
 
     def _header_of(self, found: list[tuple[Any, ...]]) -> Header:
-        """What the shapes of the first weights decide."""
+        """Set up everything that depends on the shapes of the first weights."""
         tensors = tuple(
             Tensor.of(name, values, self._axes[name], normalizer, self._biases.get(name))
             for (name, normalizer), (values, *_) in zip(self._blocks.items(), found, strict=True)
@@ -207,19 +207,19 @@ class Recorder(Closable):
         return Header(tensors, self._optimizer)
 
     def _found_in(self, arrays: Any, name: str, what: str = WEIGHTS) -> tuple[Any, ...]:
-        """The array of a name, and that of its bias where it has one."""
+        """The array of a name, and that of its bias if it has one."""
         names = [name, self._biases[name]] if name in self._biases else [name]
         return tuple(found_in(arrays, each, what) for each in names)
 
     def _length(self, turning: Turning, gradients: Any, name: str) -> Array:
-        """‖G‖ of each block of a tensor, NaN where it, or its bias, has no gradient yet."""
+        """‖G‖ of each block of a tensor; NaN if it, or its bias, has no gradient yet."""
         both = self._found_in(gradients, name, GRADIENTS)
         if any(values is None for values in both):
             return np.full(len(turning.tensor.blocks.neurons), np.nan)
         return turning.lengths(*both)
 
     def _write(self, data: bytes) -> None:
-        """Write all of it or nothing, so that records stay in their places."""
+        """Write all bytes or none, so that records stay aligned."""
         file = self._file
         assert file is not None  # noqa: S101 - refused before
         place = file.seek(0, os.SEEK_END)
@@ -228,7 +228,7 @@ class Recorder(Closable):
             raise OSError(ENOSPC, os.strerror(ENOSPC), str(self._path))
 
     def _require_same(self, header: Header) -> None:
-        """Refuse to go on with a file of other weights, or of what was measured otherwise."""
+        """Refuse to continue a file of other weights or other measurements."""
         there = [tensor.name for tensor in header.tensors]
         if there != [*self._blocks]:
             raise Refusal(
@@ -264,12 +264,12 @@ class Recorder(Closable):
 
 
 def _parts(tensor: Tensor) -> list[Tensor]:
-    """A tensor, and its bias where it has one."""
+    """A tensor, and its bias if it has one."""
     return [part for part in (tensor, tensor.of_bias) if part is not None]
 
 
 def _biases_of(biases: object, blocks: Mapping[str, Normalizer]) -> dict[str, str]:
-    """The name of each bias that a norm takes, by that of its weights."""
+    """The name of each bias that the norm sees, by that of its weights."""
     if biases is None:
         return {}
     if not isinstance(biases, Mapping) or not all(map(_is_name, [*biases, *biases.values()])):
@@ -302,7 +302,7 @@ def _biases_of(biases: object, blocks: Mapping[str, Normalizer]) -> dict[str, st
 
 
 def _of(numbers: Numbers, what: str, name: str) -> float:
-    """The number of a tensor; a float of another library's scalar."""
+    """The number for a tensor, as a float, also from another library's scalar."""
     value: Any = numbers
     if isinstance(numbers, Mapping):
         value = found_in(numbers, name, text("Numbers of `{what}`", what=what))

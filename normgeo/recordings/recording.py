@@ -29,15 +29,14 @@ class Recording:
 
     Attributes:
         tensors: the arrays of weights, each with one block or more, in order.
-        optimizer: the rule of the run, None where nobody has told it.
+        optimizer: the rule of the run, None if unknown.
         names: of the blocks. places: for each block the number of its tensor, (B,).
-        steps: (R,), from 0 before the first step. spans: how many steps each angle is over, (R,),
-            0 where there is none.
+        steps: (R,), from 0 before the first step. spans: the number of steps that each angle
+            covers, (R,), 0 without an angle.
         rates, decays: η and λ of the step that led to each record, (R, B).
         norms: ‖w̃‖. angles: radians. step_norms: ‖Δw̃‖. gradient_norms: ‖G‖ of the step that led
-            to each record. norms_before: ‖w̃‖ before that step; all (R, B), NaN where it was not
-            measured.
-        notes: sentences on what of the file is not whole.
+            to each record. norms_before: ‖w̃‖ before that step; all (R, B), NaN if not measured.
+        notes: sentences on damaged or incomplete parts of the file.
 
     """
 
@@ -58,7 +57,7 @@ class Recording:
 
     @property
     def is_every_step(self) -> bool:
-        """Whether each step from the first is recorded, as laws that sum over a run need it."""
+        """Whether every step from the first is recorded, as laws that sum over a run require."""
         in_order = self.steps == np.arange(len(self.steps))
         return bool(in_order.all() and (self.spans[1:] == 1).all())
 
@@ -66,11 +65,11 @@ class Recording:
 def read_recording(
     path: str | os.PathLike[str], optimizer: str | Optimizer | None = None
 ) -> Recording:
-    """Read what a `Recorder` has written, while it writes or later.
+    """Read the file of a `Recorder`, while it is written or later.
 
     Args:
         path: of the file.
-        optimizer: the rule of the run, in place of the one that the recorder was told.
+        optimizer: the rule of the run, in place of the recorded one.
 
     Raises:
         ValueError: no recording, or an unknown optimizer. OSError: no such file.
@@ -108,10 +107,10 @@ def read_recording(
 
 
 def _recovered(steps: Array, norms: Array, angles: Array, lengths: Array, decays: Array) -> Array:
-    """‖w̃‖ before each step, (R, B), of a file that has it at records of successive steps alone.
+    """‖w̃‖ before each step, (R, B), for a file that holds it only at records of successive steps.
 
     Elsewhere ‖w‖, the angle θ and ‖Δw‖ leave two norms, ‖w‖ cos θ ± √(‖Δw‖² − ‖w‖² sin² θ). A step
-    with decay is taken to go inward, the longer one, and a step without to go outward.
+    with decay is assumed to shrink w, which selects the longer norm, one without decay to grow it.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         along = np.sqrt(np.maximum(lengths**2 - (norms * np.sin(angles)) ** 2, 0))

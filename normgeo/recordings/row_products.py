@@ -9,18 +9,18 @@ import numpy as np
 from normgeo.base.arrays import Array
 
 _ALONG, _ACROSS = 512, 32
-"""Products that are summed in single precision, along a row and where rows stand side by side."""
+"""How many products are summed in single precision, along a row and across rows side by side."""
 _LEAST = 1e-28
-"""Sums of products of single precision lose digits below it, and overflow above 1/_LEAST."""
+"""Sums of products in single precision lose digits below this, and overflow above 1/_LEAST."""
 
 
 def row_products(*arrays: Array) -> Array:
     """Return the products of the rows, Σ_d, of u (h, d) as (1, h), of u and v as (3, h).
 
     Two arrays give u·u, u·v and v·v; both are of single or of double precision. In single
-    precision the error is a few 1e-7 of the rows' lengths at most, however long they are: products
-    of a few columns are summed at a time, and these sums in double precision. To widen every
-    number first would take about twice as long.
+    precision the error is at most a few 1e-7 of the rows' lengths, for rows of any length: products
+    of a few columns are summed at a time, and these sums are added in double precision. Widening
+    every number first would take about twice as long.
 
     >>> row_products(np.array([[3.0, 4.0]]), np.array([[1.0, 2.0]]))
     array([[25.],

@@ -20,13 +20,13 @@ from normgeo.recordings.foreign import GRADIENTS, WEIGHTS, viewed
 @final
 @dataclass(frozen=True)
 class Tensor:
-    """An array of weights whose rows are neurons, and the norm that stands behind it.
+    """An array of weights whose rows are neurons, and the norm that follows it.
 
     Attributes:
-        name: in the mapping of the weights. shape: as it is there.
-        axis: which axis counts the neurons: 0 as PyTorch has it, −1 as Flax has it.
-        normalizer: of which the homogeneous blocks and the center are meant.
-        bias: the name of what is added before the norm, (H,), a part of the block; None for none.
+        name: in the mapping of the weights. shape: in that mapping.
+        axis: the axis of the neurons: 0 in PyTorch, −1 in Flax.
+        normalizer: decides the homogeneous blocks and the center.
+        bias: the name of the bias added before the norm, (H,), a part of the block; None for none.
 
     """
 
@@ -40,7 +40,7 @@ class Tensor:
     def of(
         cls, name: str, values: Any, axis: int, normalizer: Normalizer, bias: str | None = None
     ) -> Tensor:
-        """Return what an array is, from one of its kind.
+        """Return the description of an array, from an example of it.
 
         Raises:
             ValueError: no matrix or convolution of weights, or no split into homogeneous blocks.
@@ -63,24 +63,24 @@ class Tensor:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """The homogeneous blocks, or where there are none each neuron by itself."""
+        """The homogeneous blocks or, if there are none, each neuron by itself."""
         return Blocks.of(self.normalizer, self.shape[self.axis])
 
     @property
     def size(self) -> int:
-        """K·D, the weights of a block, or K·(D + 1) with those of a bias."""
+        """K·D, the number of weights of a block, or K·(D + 1) with biases."""
         biases = self.shape[self.axis] if self.bias is not None else 0
         return (int(np.prod(self.shape)) + biases) // len(self.blocks.neurons)
 
     @property
     def of_bias(self) -> Tensor | None:
-        """The bias as the weights of one more feature, which is always 1."""
+        """The bias as the weight of one more feature that is always 1."""
         if self.bias is None:
             return None
         return Tensor(self.bias, (self.shape[self.axis],), 0, self.normalizer)
 
     def array(self, values: Any, what: str = WEIGHTS) -> Array:
-        """Return values as an array of this shape, viewed where they can be.
+        """Return values as an array of this shape, as a view if possible.
 
         Raises:
             ValueError: another shape, or no numbers.
@@ -110,7 +110,7 @@ class Tensor:
         return array
 
     def matrix(self, values: Any, what: str = WEIGHTS) -> Array:
-        """Return an array of this shape as W (H, D), a view of it where it can be one.
+        """Return an array of this shape as W (H, D), as a view if possible.
 
         Raises:
             ValueError: another shape, or no numbers.
@@ -121,7 +121,7 @@ class Tensor:
         return array.reshape(H, -1) if self.axis == 0 else array.reshape(-1, H).T
 
     def described(self) -> dict[str, Any]:
-        """What a file keeps of it."""
+        """The description that a file keeps."""
         words = self.normalizer.words
         kept: dict[str, Any] = {"name": self.name, "shape": [*self.shape], "axis": self.axis}
         if self.bias is not None:
@@ -130,10 +130,10 @@ class Tensor:
 
     @classmethod
     def from_description(cls, kept: dict[str, Any]) -> Tensor:
-        """Return what `described` was of.
+        """Return the tensor of a `described` description.
 
         Raises:
-            ValueError, KeyError, TypeError: it was of nothing.
+            ValueError, KeyError, TypeError: it is not a description.
 
         """
         shape = tuple(whole_number("shape", length, 1) for length in kept["shape"])

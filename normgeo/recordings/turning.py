@@ -1,4 +1,4 @@
-"""How far the blocks of recorded weights have turned from one look at them to the next."""
+"""Angular updates of the blocks of recorded weights, from one measurement to the next."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from normgeo.recordings.foreign import GRADIENTS, WEIGHTS
 from normgeo.recordings.row_products import row_products
 from normgeo.recordings.tensors import Tensor
 
-_CHUNK = 2**19  # bytes of weights that are looked at together: what a core keeps near
-_SHORTEST = 1e-140  # ‖w̃‖ whose square keeps its digits
-_NARROWEST = 32  # columns of a part: rows of less are slow to reach
+_CHUNK = 2**19  # bytes of weights that are measured together, to fit into a core's cache
+_SHORTEST = 1e-140  # range of ‖w̃‖ whose square keeps its digits
+_NARROWEST = 32  # least columns of a part: shorter rows are slow to read
 
 
 class Look(NamedTuple):
-    """What a look at weights finds of each block, (B,), NaN where it is not known.
+    """A measurement of each block of weights, (B,); NaN for an unknown number.
 
     Attributes:
-        norms: ‖w̃‖. angles: radians, since the weights that were kept. steps: ‖Δw̃‖ since them.
-        before: ‖w̃‖ of those that were kept.
+        norms: ‖w̃‖. angles: radians, since the kept weights. steps: ‖Δw̃‖ since the kept weights.
+        before: ‖w̃‖ of the kept weights.
 
     """
 
@@ -32,16 +32,16 @@ class Look(NamedTuple):
     before: Array
 
     def times(self, powers: Array) -> Look:
-        """The look at weights 2^p times as long."""
+        """The measurement of weights that are 2^p times as long."""
         norms, steps, before = (np.ldexp(x, powers) for x in (self.norms, self.steps, self.before))
         return Look(norms, self.angles, steps, before)
 
 
 @final
 class Turning:
-    """How a tensor's blocks turn from one look to the next: it keeps the weights of the last one.
+    """Measures the angular updates of a tensor's blocks; it keeps the weights of the last step.
 
-    A look reads the weights once, and reads and writes the kept ones once, a part at a time.
+    A measurement reads the weights once, and reads and writes the kept ones once, part by part.
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -56,17 +56,19 @@ class Turning:
         self._centers_parts = self._projects and not self._means_at_end
         self._kept: Array | None = None
         self._looked = False
-        self._mean: Array | None = None  # near the mean row of each group, (G, D), if it is long
+        self._mean: Array | None = (
+            None  # an estimate of the mean row of each group, (G, D), if that is long
+        )
 
     def keep(self, values: Any, bias: Any = None) -> None:
-        """Take weights as those that the next look measures from."""
+        """Keep weights, from which the next measurement starts."""
         self._keep(*self._matrices(values, bias))
 
     def look(self, values: Any, bias: Any = None) -> Look:
-        """Return what the weights are, and how they have changed since those that were kept.
+        """Return the norms of the weights and their change since the kept ones; then keep these.
 
-        The weights are then the kept ones. Without any, only ‖w̃‖ is known; nor is more at the one
-        look at which a block leaves the range in which squares of floats keep their digits.
+        Without kept weights, only ‖w̃‖ is known. The same holds at the one measurement at which a
+        block leaves the range in which squares of floats keep their digits.
         """
         W, b = self._matrices(values, bias)
         if self._is_extreme and self._kept is not None:
@@ -91,7 +93,7 @@ class Turning:
         return self._scaled_lengths(*G) if self._extreme(lengths, *G) else lengths
 
     def _matrices(self, values: Any, bias: Any, what: str = WEIGHTS) -> tuple[Array, Array | None]:
-        """W (H, D), and the bias (H, 1) where there is one."""
+        """W (H, D), and the bias (H, 1) if there is one."""
         W = self.tensor.matrix(values, what)
         return W, None if self._bias is None else self._bias.tensor.matrix(bias, what)
 
@@ -120,7 +122,7 @@ class Turning:
             return Look(norms, _angles(*products), np.sqrt(products[2]), before)
 
     def _change(self, W: Array) -> Array:
-        """The products with what was kept, of which W takes the place."""
+        """The products with the kept weights, which W then replaces."""
         if self._kept is None:
             self._kept = np.zeros_like(W, dtype=_precision(W), subok=False)
         if self._means_at_end and not self._looked:
@@ -153,7 +155,7 @@ class Turning:
         return any(M.any() for M in parts) and all(np.isfinite(M).all() for M in parts)
 
     def _powers(self, W: Array, b: Array | None) -> Array:
-        """The powers of two that bring the largest weight of each block to order one, (B,)."""
+        """The powers of two that scale the largest weight of each block to order one, (B,)."""
         largest = np.zeros(len(self._blocks.neurons))
         for M in (W, b):
             if M is not None:

@@ -47,7 +47,7 @@ KIND_TITLES = {
     PRACTICE: text("Practice"),
 }
 INDENT = 17
-DIGITS = 3  # of a measured value
+DIGITS = 3  # digits of a measured value
 EXAMPLES_TOLD = text(
     "Each is computed on {n} examples, which are of {seeds} seeds and {sizes} sizes. Numbers are "
     "those of the first, in parentheses their range over all.",
@@ -58,9 +58,9 @@ EXAMPLES_TOLD = text(
 
 
 def listing(audited: Sequence[Audited], room: int) -> str:
-    """Return the audit as lines of at most `room` columns: where the paper is not exact, then all.
+    """Return the audit as lines of at most `room` columns: first where the paper is not exact.
 
-    All are under their kind, in the order of the paper, and a summary ends them.
+    All claims follow by kind, in the order of the paper, with a summary at the end.
     """
     lines = _wrapped(headline(audited), room, indent=0)
     for one in inexact(audited):
@@ -143,7 +143,7 @@ def audit_records(audited: Sequence[Audited]) -> Table:
 
 
 class Quantities(dict[str, Any]):
-    """What is known of measured values, by their labels and units: JSON, or "a = 1; b = 2"."""
+    """Measured values by their labels and units: as JSON, or as "a = 1; b = 2"."""
 
     def __init__(self, known: Mapping[Measured, float | tuple[float, float]]) -> None:
         for m, value in known.items():
@@ -161,7 +161,7 @@ def by_kind(audited: Iterable[Audited]) -> Iterator[tuple[str, list[Audited]]]:
 
 
 def inexact(audited: Iterable[Audited]) -> list[Audited]:
-    """Return what the paper says and what does not hold as it stands."""
+    """Return the paper's statements that do not hold as they stand."""
     return [one for one in audited if one.claim.kind == PAPER_SAYS and one.verdict == FAILS]
 
 
@@ -179,7 +179,7 @@ def headline(audited: Sequence[Audited]) -> str:
 
 
 def repaired(one: Audited) -> tuple[str, ...]:
-    """Return what would make a statement true that does not hold, in a sentence or none."""
+    """Return a repair of a statement that does not hold, in a sentence, if there is one."""
     if one.verdict == FAILS and one.claim.repair:
         return (str(text("It would hold if {repair}.", repair=text(one.claim.repair))),)
     return ()
@@ -204,7 +204,7 @@ def remarks(one: Audited) -> tuple[str, ...]:
 
 
 def by_quantity(measured: Iterable[Measured]) -> Iterator[tuple[str, list[Measured]]]:
-    """Return the values under what was measured, the unit in parentheses."""
+    """Return the values by the name of the quantity, with the unit in parentheses."""
     for (quantity, unit), values in groupby(measured, key=lambda m: (m.quantity, m.unit)):
         yield f"{text(quantity)} ({text(unit)})" if unit else str(text(quantity)), list(values)
 
@@ -236,7 +236,7 @@ def summary(audited: Sequence[Audited]) -> str:
 
 
 def name(measured: Measured) -> str:
-    """Return what stands before a value: what it was measured of, apart from the value's digits."""
+    """Return the label of a value: the quantity, apart from the value's digits."""
     of = str(text(measured.of))
     if not of:
         return ""
@@ -249,7 +249,7 @@ def shown(value: float | bool) -> str:
 
 
 def spread(one: Audited, measured: Measured) -> str:
-    """Return between what a value lies over all examples: " (1 to 2)", "" for a single value."""
+    """Return the range of a value over all examples: " (1 to 2)", "" for a single value."""
     least, most = map(shown, one.range(measured) or (0, 0))
     between = text("{least} to {most}", least=least, most=most)
     return "" if least == most else f" ({between})"

@@ -1,4 +1,4 @@
-"""Where ε counts in a layer, as a table: of which neurons, in which cases, it takes most."""
+"""The effect of ε in a layer, as a table: the neurons and cases that it reduces most."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COLUMNS = {
     "lost": text("ε takes off z"),
     "shorter": text("share of z"),
 }
-"""What is told of each pair of a neuron and a case, by the words that name its records."""
+"""The columns for each pair of a neuron and a case, by their names in records."""
 
 
 def epsilon_table(report: LayerReport, top: int | None = None) -> Table:
-    """Return a row for each pair of a neuron and a case, those of which ε takes most first.
+    """Return a row for each pair of a neuron and a case, most reduced by ε first.
 
     Args:
         report: of a layer with activations. top: how many pairs, None for all that are kept.
@@ -54,7 +54,7 @@ def epsilon_table(report: LayerReport, top: int | None = None) -> Table:
 
 
 def epsilon_records(report: LayerReport) -> Table:
-    """Return the pairs that are kept for programs, with the words of COLUMNS.
+    """Return the kept pairs for programs, with the names of COLUMNS.
 
     Raises:
         ValueError: as `epsilon_table`.
@@ -65,9 +65,9 @@ def epsilon_records(report: LayerReport) -> Table:
 
 
 def of_pairs(pairs: EpsilonPairs, features: bool) -> str:
-    """Of which neuron, in which case, ε takes most, and of how many it takes much, in a sentence.
+    """The neuron and case that ε reduces most, and how many it reduces much, in a sentence.
 
-    σ is that of z without ε, which is 1.
+    σ is the standard deviation of z without ε, which is 1.
     """
     return text(
         "ε takes at most {lost} σ off z ({what} {h}, case {n}); in {over:,} of {all:,} pairs it "

@@ -46,9 +46,9 @@ def spectrum_table(found: Spectrum, what: str, about: str) -> Table:
 def null_table(
     null: NullSpace, explanation: Explanation | None, what: str, formula: int | None
 ) -> Table:
-    """Return null directions and what explains them as a table for people, the sentences below.
+    """Return null directions and their explanations as a table for people, with notes below.
 
-    `formula` is how many there are for generic weights and cases, None where that is not known.
+    `formula` is their number for generic weights and cases, None if unknown.
     """
     credited = []
     rows: list[tuple[str, int]] = [(NOT_EXPLAINED, null.dimension)] if null.dimension else []
@@ -132,7 +132,7 @@ def fisher_records(
 
 
 def _meaning(which: WhichFisher) -> tuple[str, ...]:
-    """What ½ δᵀFδ is; nothing for Eq. 13, which is not the KL's where neurons share a statistic."""
+    """The meaning of ½ δᵀFδ; none for Eq. 13, which ignores that neurons may share a statistic."""
     if which.coupling != "exact":
         return ()
     return (text("½ δᵀFδ is the KL of a small step δ, in nats per case."),)

@@ -1,4 +1,4 @@
-"""How tables are written: aligned text, Markdown, LaTeX, CSV and JSON."""
+"""Formats of tables: aligned text, Markdown, LaTeX, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import marking, printable, text
 from normgeo.tables.table import Table, plain
 
-DIGITS = 6  # of a number in a table for people
+DIGITS = 6  # digits of a number in a table for people
 
 
 def render(table: Table, format: str, encoding: str = "utf-8") -> str:
     """Return the table as text, Markdown, LaTeX, CSV or JSON, with a line's end at the end.
 
-    Text is for a terminal: headings wrap where the table is wider. LaTeX is a plain tabular, or a
-    longtable where a page may not hold it; of other packages it needs amssymb, for check marks.
-    These and Markdown round numbers to six digits and show "—" for what is undefined or infinite.
-    CSV (RFC 4180) and JSON (an array of records) keep all digits, and leave it empty or null.
-    Words stand for the characters that the encoding lacks.
+    Text is for a terminal: headings wrap if the table is too wide. LaTeX is a plain tabular, or a
+    longtable if a page may not hold it; it also needs amssymb, for check marks. These and Markdown
+    round numbers to six digits and show "—" for undefined or infinite ones. CSV (RFC 4180) and JSON
+    (an array of records) keep all digits, and leave those empty or null. Words replace characters
+    that the encoding lacks.
 
     Raises:
         ValueError: a format that is not in `FORMATS`.
@@ -48,7 +48,7 @@ def render(table: Table, format: str, encoding: str = "utf-8") -> str:
             )
         )
     words = _spelled(encoding) if format == "json" else _escaped(encoding)
-    with marking(str):  # each format escapes the words of cells in its own way
+    with marking(str):  # each format escapes cells in its own way
         return FORMATS[format](table.with_words(words), encoding)
 
 
@@ -57,12 +57,12 @@ def _spelled(encoding: str) -> Callable[[str], str]:
 
 
 def _escaped(encoding: str) -> Callable[[str], str]:
-    """Escapes for what commands a terminal or turns its direction; ends of lines stay."""
+    """Escapes for terminal control and text direction characters; line ends stay."""
     return lambda words: spell("\n".join(map(printable, words.splitlines())), encoding)
 
 
 def shown(value: Any, digits: int = DIGITS) -> str:
-    """Return a value as people read it, on one line.
+    """Return a value formatted for people, on one line.
 
     >>> shown(0.125), shown(-3e-16), shown(1797), shown(None), shown(True)
     ('0.125', '−3 · 10⁻¹⁶', '1,797', '—', 'yes')
@@ -79,7 +79,7 @@ def shown(value: Any, digits: int = DIGITS) -> str:
 
 
 def _alignments(table: Table) -> str:
-    """Return a letter a column: "r" for numbers, "c" for symbols, "l" for words."""
+    """Return a letter for each column: "r" for numbers, "c" for symbols, "l" for words."""
     found = ""
     for i in range(len(table.columns)):
         values = [plain(row[i]) for row in table.rows]
@@ -200,8 +200,8 @@ def _as_latex(table: Table, encoding: str) -> str:
     )
 
 
-ON_A_PAGE = 30  # rows; with more a LaTeX table breaks across pages and repeats its headings
-LONG = 80  # characters; from half of them on a cell is a sentence, which LaTeX must wrap
+ON_A_PAGE = 30  # rows; a longer LaTeX table breaks across pages and repeats its headings
+LONG = 80  # characters; a cell of half of them is a sentence, which LaTeX must wrap
 
 
 def _latex_columns(table: Table) -> list[str]:
@@ -218,7 +218,7 @@ def _latex_columns(table: Table) -> list[str]:
 
 
 def _as_csv(table: Table, encoding: str) -> str:
-    """Write truth values as JSON does, which spreadsheets and pandas read, and no formula."""
+    """Write truth values like JSON, as spreadsheets and pandas read them, and never a formula."""
 
     def cell(value: Any) -> Any:
         if isinstance(value, bool):
@@ -233,9 +233,9 @@ def _as_csv(table: Table, encoding: str) -> str:
 
 
 def _no_formula(words: str) -> str:
-    """Words as a spreadsheet takes them for words: quoted where it would compute them.
+    """Words quoted if a spreadsheet would read them as a formula.
 
-    Some read the wide forms of East Asia as the plain ones.
+    Some spreadsheets read East Asian wide forms like the plain characters.
     """
     if not normalize("NFKC", words).lstrip().startswith(("=", "+", "-", "−", "@")):
         return words
@@ -247,7 +247,7 @@ def _no_formula(words: str) -> str:
 
 
 def _as_json(table: Table, encoding: str) -> str:
-    """Write all words as they are, with JSON's escapes for what is not printed."""
+    """Write words unescaped, except for characters that cannot be printed."""
     written = json.dumps(table.records(), ensure_ascii=False, allow_nan=False, indent=2)
     return (
         "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written) + "\n"

@@ -1,4 +1,4 @@
-"""The layers of a network as tables: which tensor is what, and what each neuron comes to."""
+"""The layers of a network as tables: the roles of tensors, and the numbers of each neuron."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ COLUMNS = {
     "over_balance": text("norm over balance"),
     "shorter_by_eps": text("z shorter by ε"),
 }
-"""What is told of each neuron, by the words that sort a report and name its records."""
+"""The columns for each neuron, by the words that sort a report and name its records."""
 
 STILL = ("off", "no_gradient")
-"""Columns that are shown where they are true of a neuron: few layers have any."""
+"""Columns that are shown only if they are true of a neuron, which is rare."""
 
 
 NAMED = 4
-"""Tensors that are left out, by their names, of each reason."""
+"""The names of the tensors that are left out, by reason."""
 
 
 def roles_table(checkpoint: Checkpoint) -> Table:
-    """Return which tensor is what, as it was found or corrected."""
+    """Return the role of each tensor, found or corrected."""
     rows = tuple(
         (
             _outside(tensor.name),
@@ -63,7 +63,7 @@ def roles_table(checkpoint: Checkpoint) -> Table:
 def proposals_table(
     proposals: Sequence[Proposal], left_out: Mapping[str, str] = MappingProxyType({})
 ) -> Table:
-    """Return which layers there are, with their norms, where these stand, and what is no layer."""
+    """Return the layers with their norms and the norms' places, and the tensors without a layer."""
     rows = tuple(
         (
             _outside(one.name),
@@ -91,7 +91,7 @@ def proposals_table(
 
 
 def notes_on_names(proposals: Sequence[Proposal], left_out: Mapping[str, str]) -> tuple[str, ...]:
-    """Return how many norms are guessed or unknown, and what is no layer, in sentences."""
+    """Return sentences on guessed or unknown norms, and on tensors without a layer."""
     counts = Counter(one.basis.key for one in proposals)
     said = []
     if counts[UNKNOWN] or counts[NAMES]:
@@ -125,12 +125,12 @@ def _norm(one: Proposal) -> str:
 
 
 def _outside(name: str) -> str:
-    """A name in a file, which is never read as markup."""
+    """A name from a file, which is never read as markup."""
     return text("{name!s}", name=name)
 
 
 def values(report: LayerReport) -> dict[str, list[object]]:
-    """Return what is told of each neuron, by the words of COLUMNS; None for what is not known."""
+    """Return the values for each neuron, by the words of COLUMNS; None for unknown columns."""
     of = report.block_of
     H = len(of)
     nothing: list[object] = [None] * H
@@ -159,7 +159,7 @@ def values(report: LayerReport) -> dict[str, list[object]]:
 
 
 def order(report: LayerReport, by: str) -> list[int]:
-    """Return the neurons in the order of a word of COLUMNS: largest first, those without last.
+    """Return the neurons sorted by a word of COLUMNS: largest first, unknown values last.
 
     Raises:
         ValueError: an unknown word.
@@ -177,7 +177,7 @@ def order(report: LayerReport, by: str) -> list[int]:
 
 
 def neurons_table(report: LayerReport, sort: str = "neuron", top: int | None = None) -> Table:
-    """Return a row for each neuron, sorted, without the columns of which nothing is known.
+    """Return a row for each neuron, sorted, without unknown columns.
 
     Raises:
         ValueError: an unknown word, or no neuron asked for.
@@ -229,7 +229,7 @@ def records_table(report: LayerReport, sort: str = "neuron") -> Table:
 
 
 def sentences(report: LayerReport) -> list[str]:
-    """Return what is to be said of a layer: its norm, its optimizer, ε, F, and what is missing."""
+    """Return notes on a layer: its norm, its optimizer, ε, F, and missing files."""
     layer, said = report.layer, [report.standing]
     if layer.why and not layer.basis.is_unknown:
         said.append(
@@ -290,7 +290,7 @@ def sentences(report: LayerReport) -> list[str]:
 
 
 def _of_standing_still(report: LayerReport) -> list[str]:
-    """How many neurons have no effect, and how many blocks no gradient, or are only long."""
+    """How many neurons have no effect, how many blocks no gradient, and how many are only long."""
     H, off = len(report.off), int(report.off.sum())
     if off == H:
         return [

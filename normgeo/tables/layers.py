@@ -1,4 +1,4 @@
-"""All layers of a checkpoint as one table: what the weights and the norm of each come to."""
+"""All layers of a checkpoint as one table: the weights and the norm of each."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ COLUMNS = {
     "over_balance": text("median norm over balance"),
     "missing": text("missing"),
 }
-"""What is told of each layer, by the words that name its records."""
+"""The columns for each layer, by their names in records."""
 
-TOLD = 5  # refusals in sentences of their own
+TOLD = 5  # refusals that are told in sentences of their own
 
-_OF_NUMBERS = len(COLUMNS) - 7  # that a layer without a report has not
+_OF_NUMBERS = len(COLUMNS) - 7  # columns that a layer without a report lacks
 
 
 def layers_table(
     every: Iterable[Told], left_out: Mapping[str, str] = MappingProxyType({})
 ) -> Table:
-    """Return a row for each layer: the spread of what its blocks come to, and what is missing.
+    """Return a row for each layer: the spread over its blocks, and what is missing.
 
     Args:
-        every: layers. left_out: why what is no layer is none, by the names of its tensors.
+        every: layers. left_out: why tensors form no layer, by their names.
 
     Raises:
         ValueError: none of them has a report.
@@ -82,7 +82,7 @@ def layers_table(
 
 
 def layer_records(table: Table, names: Sequence[str]) -> Table:
-    """Return the table of all layers for programs: the words of COLUMNS, names as in the files."""
+    """Return the table of all layers for programs: the names of COLUMNS and of the files."""
     rows = tuple((name, *row[1:]) for name, row in zip(names, table.rows, strict=True))
     return Table((*COLUMNS,), rows, table.title)
 
@@ -125,7 +125,7 @@ def _numbers(proposal: Proposal, report: LayerReport) -> tuple[Any, ...]:
 
 
 def _lacking(report: LayerReport) -> str:
-    """What a report of a layer lacks, in a few words; the sentences stand beneath the table."""
+    """What the report on a layer lacks, in a few words; sentences stand beneath the table."""
     lacks = {
         text("η"): report.rate is None,
         text("gradients"): report.gradients is None,

@@ -1,4 +1,4 @@
-"""The marks of verdicts, ✓ ✗ ± ≈, drawn as bold lines: no font makes a letter of them."""
+"""The marks of verdicts, ✓ ✗ ± ≈, drawn as bold lines, independent of fonts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 Line = tuple[tuple[float, float], ...]
 
-BOX, STROKE = 24, 4  # the side of the square that a mark is drawn in, and the width of its lines
+BOX, STROKE = 24, 4  # the side of a mark's square, and the width of its lines
 
 MARKS: dict[str, tuple[Line, ...]] = {
     "✓": (((3, 13), (9.5, 19.5), (21, 5)),),
@@ -45,7 +45,7 @@ def path(sign: str) -> str:
 
 
 def drawn(sign: str, stroke: str = "currentcolor") -> str:
-    """The mark as an SVG element, of the size and in the color of the text that it stands in."""
+    """The mark as an SVG element, with the size and color of the text around it."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {BOX} {BOX}" width="1em" '
         f'height="1em" fill="none" stroke="{stroke}" stroke-width="{STROKE}">'
@@ -54,7 +54,7 @@ def drawn(sign: str, stroke: str = "currentcolor") -> str:
 
 
 def in_markdown(words: str, theme: str) -> str:
-    """Markdown with each ✓ and ✗ as an image, which is named by the sign for a screen reader."""
+    """Markdown with each ✓ and ✗ as an image, named by the sign for screen readers."""
     for sign in "✓✗":
         image = f"![{sign}](data:image/svg+xml,{quote(drawn(sign, color(sign, theme)))})"
         words = words.replace(sign, image)
@@ -64,10 +64,10 @@ def in_markdown(words: str, theme: str) -> str:
 def shape(
     sign: str, theme: str, size: float, shift: tuple[float, float] = (0, 0), **place: Any
 ) -> dict[str, Any]:
-    """The mark as a shape of plotly, around a point and shifted from it by pixels.
+    """The mark as a plotly shape, around a point and shifted from it by pixels.
 
-    `shift` is to the right and up; `place` holds the point, `xanchor` and `yanchor`, and its axes,
-    `xref` and `yref`.
+    `shift` is to the right and up; `place` holds the point (`xanchor`, `yanchor`) and its axes
+    (`xref`, `yref`).
     """
     scale, (right, up) = size / BOX, shift
     lines = "".join(

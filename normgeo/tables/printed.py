@@ -1,4 +1,4 @@
-"""Tables with their notes as one HTML file that needs no other, also for print."""
+"""Tables with their notes as one self-contained HTML file, also for print."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from normgeo.tables.table import Table
 
 
 def page(*tables: Table) -> str:
-    """Return tables as a page: of each its title, its notes as a list, its rows."""
-    with marking(str):  # the template escapes what comes from outside
+    """Return tables as a page: the title, notes and rows of each."""
+    with marking(str):  # the template escapes values from outside
         return _TEMPLATES.get_template("tables.html").render(
             title=str(tables[0].title), tables=tables
         )
 
 
 def fragment(table: Table) -> str:
-    """Return a table as a piece of HTML, as a notebook shows it: its rows, then its notes."""
+    """Return a table as HTML for a notebook: its rows, then its notes."""
     with marking(str):
         return _TEMPLATES.get_template("fragment.html").render(table=table)
 

@@ -1,4 +1,4 @@
-"""The audit as HTML: a table for the application, and a page that needs no other file."""
+"""The audit as HTML: a table for the application, and a self-contained page."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ COLUMNS = (text("Verdict"), text("Statement"), text("Source"))
 
 
 def page(audited: Sequence[Audited], home: str = "", *, unfolded: bool = False) -> str:
-    """Return the audit as one HTML file that needs no other: the inexact places first.
+    """Return the audit as one self-contained HTML file: the inexact places first.
 
     Args:
-        audited: all or some claims. home: the address of the application, where pages are linked.
+        audited: all or some claims. home: the address of the application, for links to its pages.
         unfolded: whether all numbers show at once, as on paper.
 
     """
@@ -56,7 +56,7 @@ def page(audited: Sequence[Audited], home: str = "", *, unfolded: bool = False) 
 
 
 def first(audited: Sequence[Audited], home: str = "") -> str:
-    """Return where the paper is not exact, as HTML: how often, and a list with what repairs it."""
+    """Return where the paper is not exact, as HTML: how often, and a list with repairs."""
     return _TEMPLATES.get_template("inexact.html").render(
         headline=headline(audited), inexact=inexact(audited), home=home
     )
@@ -67,7 +67,7 @@ def table(audited: Sequence[Audited], home: str | None = "") -> str:
 
     Args:
         audited: all or some claims.
-        home: what comes before the address of a page in a link; None for no links.
+        home: the first part of a page's address in a link; None for no links.
 
     """
     return _TEMPLATES.get_template("table.html").render(**_content(audited, home, False))
@@ -87,7 +87,7 @@ def _content(audited: Sequence[Audited], home: str | None, unfolded: bool) -> di
 
 
 def _address(claim: Claim, home: str) -> str:
-    """Return where a claim's link leads; the first page has no name in its address."""
+    """Return the target of a claim's link; the first page has no name in its address."""
     page, _ = claim.destination
     return (home or "./") if page == "home" else home + claim.page
 
@@ -98,12 +98,12 @@ def _page(claim: Claim) -> str:
 
 
 def _mark(sign: str) -> str:
-    """Return the sign as a drawing, where there is one of it."""
+    """Return the sign as a drawing, if there is one."""
     return marks.drawn(sign) if sign in marks.MARKS else escape(sign)
 
 
 def _is_rounded(value: float | bool) -> bool:
-    """Return whether fewer digits are shown than there are."""
+    """Return whether the shown value is rounded."""
     return value != float(f"{value:.{DIGITS}g}") and value == value  # noqa: PLR0124 - not NaN
 
 
@@ -126,4 +126,4 @@ _TEMPLATES.globals.update(
 )
 
 STYLE = _TEMPLATES.get_template("report.css").render()
-"""What the table looks like, as CSS."""
+"""The style of the table, as CSS."""

@@ -21,8 +21,8 @@ class Table:
 
     Attributes:
         columns: the headings. rows: as many values each. title: what the table answers.
-        groups: a heading over each column, the same over neighbors; "" for none.
-        notes: sentences that belong below.
+        groups: a heading over each column, equal for columns of one group; "" for none.
+        notes: sentences below the table.
 
     An undefined number is NaN or None, and a column of its own says why.
 
@@ -65,7 +65,7 @@ class Table:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """One heading a column, with its group: "change W: all ×"."""
+        """A heading for each column, with its group: "change W: all ×"."""
         over = self.groups or ("",) * len(self.columns)
         return tuple(
             f"{group}: {column}" if group else str(column)
@@ -88,7 +88,7 @@ class Table:
         return pandas.DataFrame(self.records(), columns=list(self.headings))
 
     def with_words(self, change: Callable[[str], str]) -> Table:
-        """The table with every heading, sentence and word changed, numbers as they are.
+        """The table with every heading, sentence and word changed, but not numbers.
 
         >>> Table(("name",), (("ant",),)).with_words(str.upper).records()
         [{'NAME': 'ANT'}]
@@ -108,7 +108,7 @@ class Table:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON has: no NumPy scalar, fraction, NaN or infinity; words as shown."""
+    """Return a value as JSON has it: no NumPy scalar, fraction, NaN or infinity; words as shown."""
     value = value.item() if isinstance(value, np.generic) else value
     value = float(value) if isinstance(value, Fraction) else value
     value = str(value) if isinstance(value, str) else value

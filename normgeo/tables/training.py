@@ -1,4 +1,4 @@
-"""A recorded training run as a table: what each block did, and what was predicted of it."""
+"""A recorded training run as a table: each block, and its predictions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMNS = (
 def training_table(
     run: Recording, optimizer: Optimizer | None, findings: tuple[BlockFinding, ...]
 ) -> Table:
-    """Return a row for each block, and below what the columns mean and what is assumed."""
+    """Return a row for each block, with notes on the columns and assumptions."""
     rows = tuple(
         (
             text("{name!s}", name=found.name),

@@ -1,7 +1,7 @@
 """The tables of verdicts, Table 1 among them.
 
 People read `verdict_table`: a row for a method, a column for a change, a symbol in each cell.
-Programs read `verdict_records`: a record for a cell, with everything its verdict rests on.
+Programs read `verdict_records`: a record for a cell, with all the evidence for its verdict.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SIGNS = {
     "≈": text("invariant only at ε = 0"),
     "✗": text("not invariant"),
 }
-"""What each sign of a table stands for."""
+"""The meaning of each sign of a table."""
 
 
 def legend(signs: Iterable[str] = SIGNS) -> str:
-    """What the signs stand for, in a line.
+    """The meaning of the signs, in a line.
 
     >>> legend("✗✓")
     '✓ invariant · ✗ not invariant'
@@ -48,7 +48,7 @@ def legend(signs: Iterable[str] = SIGNS) -> str:
 
 
 def sign_and_word(verdict: Verdict, negative: bool = False) -> tuple[str, str]:
-    """The sign of a verdict and what it stands for, for δ < 0 where `negative`."""
+    """The sign of a verdict and its meaning, for δ < 0 if `negative`."""
     sign = "±" if negative and verdict.sign_flip else verdict.symbol
     return sign, SIGNS[sign]
 
@@ -64,8 +64,8 @@ def verdict_table(
 
     Args:
         normalizers, transforms: by name, as in `ROWS` and `COLUMNS`.
-        eps: the ε in use; each normalizer's own where it is None.
-        negative: re-scale by δ < 0 in place of δ > 0. seed: of the draw of each cell.
+        eps: the ε in use; None for each normalizer's own.
+        negative: re-scale by δ < 0 instead of δ > 0. seed: of the draw of each cell.
 
     """
     verdicts = invariance_table(normalizers, transforms, eps, seed)
@@ -100,7 +100,7 @@ def verdict_records(
     eps: float | Fraction | None = None,
     seed: int = 0,
 ) -> Table:
-    """Return a row for each cell of `verdict_table`, with what its verdict rests on."""
+    """Return a row for each cell of `verdict_table`, with the evidence for its verdict."""
     return Table(
         (
             "normalizer",
@@ -153,7 +153,7 @@ def verdict_records(
 
 
 def _rest(verdicts: Iterable[Verdict]) -> str:
-    """What the signs rest on."""
+    """The evidence for the signs."""
     one = max(verdicts, key=lambda verdict: verdict.error_bound)
     return text(
         "✗ is proved by a counterexample in exact arithmetic. ✓, and ≈ at ε = 0, is checked there "
@@ -164,7 +164,7 @@ def _rest(verdicts: Iterable[Verdict]) -> str:
 
 
 def power_above(probability: float) -> str:
-    """The power of ten above a probability, "10⁻¹⁷"; a rounder number than it is one."""
+    """The power of ten just above a probability, as "10⁻¹⁷"."""
     return "10" + str(ceil(log10(probability))).translate(RAISED) if probability else "0"
 
 

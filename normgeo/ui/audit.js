@@ -1,5 +1,5 @@
-// Puts the table in its place. A click on a link stays in the session; with a key held it does not,
-// and the address takes along what a click does.
+// Inserts the table. A plain click on a link stays in the session; with a modifier key it opens the
+// address, which therefore holds the view as well.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".audit");

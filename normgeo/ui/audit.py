@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -28,12 +27,13 @@ from normgeo.settings import Settings
 from normgeo.tables import report
 from normgeo.tables.audit import EXAMPLES_TOLD, audit_records, counts
 from normgeo.tables.formats import render
-from normgeo.ui import results, url
+from normgeo.ui import source, url
+from normgeo.ui.computing.server import here
+from normgeo.ui.computing.task import Task
 from normgeo.ui.figures.export_row import download, why_no_browser
 from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)
-_HERE = Path(__file__).parent
 
 VERDICTS = {"all": "", "holds": HOLDS, "holds_if": HOLDS_IF, "fails": FAILS}
 KINDS = {
@@ -65,15 +65,14 @@ def show(settings: Settings) -> bool:
         Whether there is an audit; it may have been stopped before its first claim.
 
     """
-    found = results.found(
-        "audit",
+    task = Task(
         checked,
         Settings(),
         what=text("The audit"),
         cost=lambda settings: COST,
         words=text("Checked {done} of {steps} statements"),
-        again=text("Check all statements"),
     )
+    found = here().found(task, "audit", again=text("Check all statements"))
     if found is None or not found.result:
         return False
     if found.stopped:
@@ -182,5 +181,5 @@ _table = st.components.v2.component(
     "normgeo_audit",
     html='<div class="audit"></div>',
     css=report.STYLE,
-    js=(_HERE / "audit.js").read_text("utf-8"),
+    js=source("audit.js"),
 )

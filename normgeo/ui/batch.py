@@ -23,7 +23,7 @@ _CHOICE, _CLICKED = "run_in_batches_of", "_run_clicked"
 
 
 def noise(settings: Settings, drawn: Any) -> None:
-    """Draw how far μ, σ and z of a batch are from those of all cases."""
+    """Draw the error of μ, σ and z of a batch against those of all cases."""
     _runs(drawn)
     picture = results.show("noise", settings)
     if picture is not None:
@@ -42,7 +42,7 @@ def noise(settings: Settings, drawn: Any) -> None:
 
 
 def _four_times(picture: Noise) -> str:
-    """Say what four times the cases do to the error of μ, while they are few and after."""
+    """Say how the error of μ changes with four times as many cases, for small and large batches."""
     law = text(
         "Four times the cases halve the error of μ while m ≪ N: its size is √(f/m) σ. The batches "
         "are drawn without replacement, so it falls faster as m comes near N, and at m = N it is "
@@ -91,9 +91,9 @@ def _first_order(picture: Noise) -> str:
 
 
 def sizes(settings: Settings, drawn: Any) -> None:
-    """Say at which size the picture opens where no frame is of the one that was asked for.
+    """Say at which size the picture opens if there is no frame for the size asked for.
 
-    And say why there are no accuracies, where there are none.
+    Also say why accuracies are missing.
     """
     if drawn is None:
         return
@@ -112,7 +112,7 @@ def sizes(settings: Settings, drawn: Any) -> None:
 
 
 def _runs(drawn: Any) -> None:
-    """Offer the runs behind the accuracies, one for each size of batch, a click away."""
+    """Draw links to the runs behind the accuracies, one for each batch size."""
     if drawn is not None and drawn.classes:
         st.session_state[_CHOICE] = None  # a button, not a state
         label = str(text("Watch a run in batches of"))
@@ -129,7 +129,7 @@ def _runs(drawn: Any) -> None:
 
 
 def _train() -> None:
-    """Open the run in batches of the size that was clicked, and start it."""
+    """Open the run with the clicked batch size, and start it."""
     if (m := st.session_state[_CHOICE]) is not None:
         st.session_state[_CLICKED] = m
         url.change(tab="network", batch_size=m)

@@ -1,4 +1,4 @@
-"""Widgets for settings, made from what the settings say of themselves; the URL has the values."""
+"""Widgets for settings, built from the rules of the settings; the URL holds the values."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def controls(
         prefix: of the widgets' keys, which are the names otherwise; for a second widget of one
             setting on a page.
         width: of a widget, in pixels.
-        one_method: whether the page is about the settings' method alone: what cannot change
-            anything there is disabled, and says why.
-        picture: what these are settings of; values that it refuses cannot be chosen.
-        shown_to_a_room: whether they are what their tab is about, so that a room sees them too.
+        one_method: whether the page is about the settings' method alone: settings without
+            effect there are disabled, with the reason.
+        picture: uses these settings; values that it refuses cannot be chosen.
+        shown_to_a_room: whether the widgets stay visible when presenting.
 
     """
     hidden = url.embedded() or (url.presenting() and not shown_to_a_room)
@@ -64,7 +64,7 @@ def tell_left_out(
 ) -> None:
     """Say beneath widgets which values cannot be chosen, and why.
 
-    `short` is for a line of a heading that has no more room: the first reason stands for all.
+    `short` gives the first reason alone, where the heading has no room for more.
     """
     lines = [
         line
@@ -109,12 +109,12 @@ def _control(
         "disabled": bool(why),
     }
     if isinstance(rule, Open):
-        # Without a value of its own a field can be emptied again.
+        # A field without a value of its own can be emptied again.
         common |= {"value": None, "placeholder": str(text("automatic"))}
         rule = rule.rule
     titles = offered(settings, name, picture)
     if label_visible and (isinstance(rule, Choice) or titles is not None):
-        # What is chosen is read whole; in the line of a heading there is no room for it.
+        # Show the chosen words in full, unless the heading has no room for them.
         chosen = str((titles or {}).get(value) or title(name, value))
         common["width"] = max(WIDTH, BESIDE + LETTER * len(chosen))
     if url.presenting():
@@ -130,7 +130,7 @@ def _control(
         )
     elif isinstance(rule, Whole):
         most = whole(picture, settings, name, rule)[-1] if picture else rule.high
-        # What the address holds is shown all the same.
+        # Show the value of the address nevertheless.
         st.number_input(label, rule.low, max(most, value or 0), step=1, **common)
     elif isinstance(rule, Number):
         low, high = float(rule.low), float(rule.high)
@@ -153,7 +153,7 @@ EPSILONS = (0.0, 1e-8, 1e-5, 1e-3, 0.1, 1.0)  # in use, and one that nobody can 
 def offered(settings: Settings, name: str, picture: Judge = "") -> Mapping[Any, str] | None:
     """The values that a list shows for a setting, with their titles; None where any number may be.
 
-    What the address holds is always among them, and else nothing that the picture refuses.
+    Values that the picture refuses are left out, except the one in the address.
     """
     find, rule, value = _OFFERED.get(name), SETTINGS[name].rule, getattr(settings, name)
     if find is not None:
@@ -172,13 +172,13 @@ def offered(settings: Settings, name: str, picture: Judge = "") -> Mapping[Any, 
 
 
 def title(name: str, value: Any) -> str:
-    """The title of a value that a list does not hold."""
+    """The title of a value that is not in the list."""
     rule = SETTINGS[name].rule
     return rule.title(value) if isinstance(rule, Choice) else number(value)
 
 
 def useless(settings: Settings, name: str) -> str:
-    """Why a setting changes nothing on a page about one method, in a sentence; "" where it may."""
+    """Why a setting has no effect on a page about one method, in a sentence; "" if it may have."""
     method, named = settings.normalizer, NORMALIZERS[settings.method]
     if name == "groups" and named.groups == 1:
         return text("There are no groups in {method}.", method=method.title)

@@ -1,4 +1,4 @@
-// The clipboard is only there on secure origins; elsewhere a selected field can still be copied.
+// The clipboard needs a secure origin; elsewhere the text of a selected field can be copied.
 async function copy(words) {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(words);

@@ -1,4 +1,4 @@
-"""What a page says where there is nothing to show: the reason, or that the program made a mistake.
+"""What a page says if it has nothing to show: the reason, or that the program made a mistake.
 
 Only a `Refusal` is explained. Any other exception is a defect: the log gets its traceback and the
 address, and the page says so in one sentence.
@@ -28,7 +28,7 @@ SORRY = text(
     "with the settings of this page; with other settings, or after Reset, the page works again."
 )
 ABOVE = text("There is nothing to show here; the reason stands above.")
-"""What stands in place of a sentence that the page has said already."""
+"""Replaces a sentence that the page has said already."""
 
 _said: ContextVar[frozenset[str]] = ContextVar("said", default=frozenset())
 
@@ -47,7 +47,7 @@ def each_once() -> Iterator[None]:
 class Explained:
     """A block that may end early: the page says why, once, and goes on after it.
 
-    Streamlit's own ends of a script (a click, a stop) are no `Exception` and pass.
+    Streamlit ends scripts (after a click, a stop) by other errors, which pass.
 
     """
 
@@ -57,7 +57,7 @@ class Explained:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: object
     ) -> bool:
-        """Explain a refusal, and log a defect; return whether that is all there is to do."""
+        """Explain a refusal, or log a defect; return whether the error was handled."""
         if isinstance(error, Refusal):
             said, why = _said.get(), str(error)
             if why in said:
@@ -73,7 +73,7 @@ class Explained:
 
 
 def _offer(way_out: Mapping[str, Any], *, key: str) -> None:
-    """Draw a button that makes the settings with which there is something to show."""
+    """Draw a button that changes to settings that have a result."""
     if not way_out or url.bare():
         return
     changes = ", ".join(_change(name, value) for name, value in way_out.items())
@@ -85,7 +85,7 @@ def _offer(way_out: Mapping[str, Any], *, key: str) -> None:
 
 
 def _change(name: str, value: Any) -> str:
-    """A setting and its value; 0 and None as what they stand for."""
+    """A setting and its value; 0 and None by their meaning."""
     label, _, zero = str(SETTINGS[name].label).partition(" (0: ")
     words = in_words(replace(Settings(), **{name: value}), name)
     if value is None or (value == 0 and zero):

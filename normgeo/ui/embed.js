@@ -1,5 +1,5 @@
-// Streamlit tells the server that a page is embedded where its address says `embed=true`, and keeps
-// other words to itself. Addresses that say `embed=1` are as good.
+// Streamlit reports to the server that a page is embedded only if its address says `embed=true`.
+// Accept `embed=1` too.
 function embedding() {
   const address = new URL(window.location.href);
   if (address.searchParams.get("embed") === "1") {

@@ -34,7 +34,7 @@ def main(settings: Settings) -> None:
 
 
 def _along_weights(normalizer: Normalizer) -> str:
-    """Say why there is a wedge or an ellipse."""
+    """Explain why the contour is a wedge or an ellipse."""
     if normalizer.bounds_outputs and not normalizer.added_eps:
         return text(
             "Under {method} longer weights give the same outputs: it divides by a scale that "
@@ -231,4 +231,4 @@ TABS: Tabs = {
 }
 
 OLD_TABS = ("equal_kl",)
-"""What links to earlier versions call what now stands at the top of the page."""
+"""Old names, in links, of the picture that is now at the top of the page."""

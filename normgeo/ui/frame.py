@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +19,23 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import ahead, presence, results, url
+from normgeo.ui import presence, source, url
+from normgeo.ui.ahead import Ahead
+from normgeo.ui.computing.server import Server, here
 from normgeo.ui.controls import controls as draw_controls
 from normgeo.ui.controls import differing, tell_left_out
 from normgeo.ui.defects import Explained, each_once
 from normgeo.ui.possible import Judge
 from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
+from normgeo.workers.pool import Pool
 
 _OPEN, _BEGUN = "_settings_open", "_begun"
-# Not in the state of the session: a script that a click ends leaves this while the next one begins,
-# and Streamlit goes through the state then.
+# Not in the session's state: a script that a click ends resets this while the next one begins and
+# Streamlit iterates over that state.
 _INSIDE = ContextVar("inside_app", default=False)
 _HERE = Path(__file__).parent
 NARROW = 150  # pixels of a widget in the heading
-WARNINGS = 5  # about an address; of what is more, only the number is told
+WARNINGS = 5  # about an address; more of them are only counted
 
 PAGES = {
     "home": text("Home"),
@@ -76,17 +81,18 @@ def begin(
 
     Args:
         page: its name, for the state that goes from page to page. question: the heading.
-        symbols: the entries of the glossary that it explains, in its order, as in "a|z|neuron".
+        symbols: the entries of the glossary that the page needs, in order, as in "a|z|neuron".
         controls: settings in the line of the heading. more: settings behind "Settings".
         tabs: the words that the setting `tab` may be here.
-        defaults: values of the page's own for settings that the URL does not name.
-        picture: the main one, or what knows a layer of one's own; settings that it refuses
+        defaults: the page's own defaults, for settings that are not in the URL.
+        picture: the main one, or the judge of a visitor's own layer; settings that it refuses
             cannot be chosen.
 
     """
     _require_app()
     presence.here()
     _open_first(page)
+    server = here(_server)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
@@ -118,7 +124,7 @@ def begin(
         )
     opened = more if st.session_state.get(_OPEN) else ()
     if opened and not url.bare():
-        # A strip, not a window over the picture that the settings change.
+        # A strip, since a popover would cover the picture that the settings change.
         with st.container(horizontal=True, key="strip", gap="small"):
             draw_controls(settings, more, one_method="method" in controls, picture=picture)
     if picture and not url.bare():
@@ -132,7 +138,7 @@ def begin(
     glossary.draw(symbols)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
-    ahead.follow(page, settings, controls)
+    server.on_visit(page, settings, controls)
     return settings
 
 
@@ -164,7 +170,7 @@ def _toggle() -> None:
 
 
 def _warn(problems: Sequence[str]) -> None:
-    """Say what could not be used of the address, a few of many."""
+    """Warn about the first few values of the address that could not be used."""
     told = list(problems[:WARNINGS])
     if more := len(problems) - len(told):
         told.append(
@@ -196,7 +202,7 @@ def _require_app() -> None:
 
 
 def _open_first(page: str) -> None:
-    """Show a session that begins at the bare address what the command line has opened."""
+    """Open the files given on the command line, if a session begins at the bare address."""
     begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     if not begun and page == next(iter(PAGES)) and opened().files and not st.query_params:
         there = opened().files
@@ -207,30 +213,41 @@ def _open_first(page: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _prepare_process() -> None:
-    """Once a process: workers, what is opened first, one BLAS thread, a frozen heap.
+    """Once a process: limit BLAS to one thread, and freeze the heap.
 
-    BLAS threads of sessions fight. Streamlit collects garbage after each run: what is imported by
-    now need not be searched again.
-    Loading data imports the last heavy libraries, and with them their threads.
+    BLAS threads of several sessions compete for the cores. Streamlit collects garbage after each
+    run, and need not search the modules imported so far. Loading data imports the last heavy
+    libraries, with their threads.
     """
-    results.POOL.start()
-    ahead.start()
     DATASETS[Settings().dataset].load()
     threadpool_limits(1)
     gc.collect()
     gc.freeze()
 
 
+@st.cache_resource(show_spinner=False)
+def _server() -> Server:
+    """The server of this process, which begins with what pages open with.
+
+    Imports take seconds: workers do them before the first computation waits for them.
+    """
+    modules = (partial(import_module, name) for name in ("normgeo.pictures", "normgeo.claims"))
+    server = Server(Pool(prepare=(*modules, DATASETS[Settings.dataset].load)))
+    server.pool.start()
+    Ahead(server).start()
+    return server
+
+
 _SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "theme.js")
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",
-    js="\n".join((PANEL, *((_HERE / name).read_text("utf-8") for name in _SCRIPTS))),
+    js=f"{PANEL}\n{source(*_SCRIPTS)}",
 )
 
 _copy_link = st.components.v2.component(
     "normgeo_copy_link",
-    html='<button type="button"></button><span role="status"></span>',
-    css=(_HERE / "copy_link.css").read_text("utf-8"),
-    js=(_HERE / "copy_link.js").read_text("utf-8"),
+    html='<button type="button"></button><span role="status" class="unseen"></span>',
+    css=source("component.css", "copy_link.css"),
+    js=source("copy_link.js"),
 )

@@ -191,7 +191,7 @@ def _radius(picture: Spiral) -> None:
 def _controls(
     settings: Settings, tab: str, names: Sequence[str]
 ) -> AbstractContextManager[None] | None:
-    """Draw the slim line of a tab; its widgets have the tab's name before their own.
+    """Draw the controls of a tab; the keys of its widgets begin with the name of the tab.
 
     Returns: a place below it where the automatic η is told; None where η is set.
     """
@@ -202,7 +202,7 @@ def _controls(
 
 
 def _tell(place: AbstractContextManager[None] | None, run: Trajectory) -> None:
-    """Tell the automatic η, which differs between optimizers."""
+    """Show the automatic η, which differs between optimizers."""
     if place is None:
         return
     with place:
@@ -216,7 +216,7 @@ def _tell(place: AbstractContextManager[None] | None, run: Trajectory) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """Say what is not said below the main picture."""
+    """Say what the main picture's caption leaves out."""
     for note in notes:
         st.caption(str(note))
 
@@ -291,7 +291,7 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
 
 
 def _exactness(normalizer: Normalizer) -> str:
-    """Say where these laws hold to rounding."""
+    """Say for which settings these laws hold to rounding."""
     if not normalizer.added_eps:
         return text("All of this is exact: ε = 0.")
     return text(

@@ -1,4 +1,4 @@
-// An open popover stands at the end of the document: from its button, Tab leads into it.
+// An open popover is at the end of the document: let Tab lead from its button into it.
 function popovers() {
   const enter = (event) => {
     const inside = event.key === "Tab" && !event.shiftKey

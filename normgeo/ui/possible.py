@@ -1,6 +1,6 @@
 """Which values of a setting a page can show: those that its main picture does not refuse.
 
-A picture's estimate of its cost refuses what does not fit together before anything is computed.
+The estimate of a picture's cost refuses impossible combinations before anything is computed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from normgeo.pictures import PICTURES
 from normgeo.settings import RULES, SETTINGS, Settings
 
 EACH = "neurons", "groups"
-"""Whole numbers of which each is tried; of others, only some that are too large are refused."""
+"""Settings whose every whole number is tried; others are refused only if they are too large."""
 MOST_RANGES = 3
 
 Judge = str | Callable[[Settings], None]
-"""What refuses settings: a picture, by its name, or what knows a visitor's own layer."""
+"""Refuses settings: a picture, by its name, or a function for a visitor's own layer."""
 
 
 def why_not(picture: Judge, settings: Settings, name: str, value: Any) -> str:
@@ -41,9 +41,9 @@ def why_not(picture: Judge, settings: Settings, name: str, value: Any) -> str:
 def possible(
     picture: Judge, settings: Settings, name: str, values: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Those of some values of a setting that a picture does not refuse.
+    """The values of a setting that a picture does not refuse.
 
-    All of them where it refuses each: another setting is at fault then.
+    If it refuses all of them, another setting is at fault, and all are returned.
     """
     if callable(picture):  # nothing of a visitor's own is kept for others
         there = (value for value in values if not why_not(picture, settings, name, value))
@@ -54,7 +54,7 @@ def possible(
 
 
 def _key(picture: str, settings: Settings) -> Settings:
-    """The settings without what no refusal depends on."""
+    """The settings that a refusal may depend on, the others at their defaults."""
     return replace(PICTURES[picture].decisive(settings), seed=Settings.seed)
 
 
@@ -78,7 +78,7 @@ def whole(picture: Judge, settings: Settings, name: str, rule: Whole) -> Sequenc
 
 @lru_cache(maxsize=1024)
 def _most(picture: Judge, settings: Settings, name: str, low: int, high: int) -> int:
-    """The largest whole number that is not refused; `high` where even the least one is."""
+    """The largest whole number that is not refused; `high` if even the least is refused."""
 
     def works(value: int) -> bool:
         return not why_not(picture, settings, name, value)
@@ -94,7 +94,7 @@ def _most(picture: Judge, settings: Settings, name: str, low: int, high: int) ->
 def left_out(picture: Judge, settings: Settings, name: str) -> list[str]:
     """Which values of a setting are left out, and why, in a sentence for each reason.
 
-    What is too large for a field, the field itself says.
+    A field itself says which numbers are too large for it.
     """
     label, rule = SETTINGS[name].label, RULES[name]
     reasons: dict[str, list[str]] = {}

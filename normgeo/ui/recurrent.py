@@ -19,7 +19,7 @@ from normgeo.ui.tabs import Tabs, points
 
 
 def over_time(settings: Settings, drawn: Any) -> None:
-    """Draw the state and its memory step by step, at one radius after the other."""
+    """Draw the state and its memory step by step, for each radius."""
     _chosen_activation(settings)
     picture = results.show("recurrence", settings, again=text("Compute all radii"))
     if picture is None:
@@ -38,7 +38,7 @@ def over_time(settings: Settings, drawn: Any) -> None:
 
 
 def why(settings: Settings, drawn: Any) -> None:
-    """Write the first step with today's numbers in it, and what it says of a change."""
+    """Write the first step with today's numbers, and what it implies for a change."""
     _chosen_activation(settings)
     step = _first(settings)
     if step is None:
@@ -200,13 +200,13 @@ LEARNED = ("task", "rnn", "sequences", "first_gain")
 
 
 def _choices(settings: Settings, names: tuple[str, ...]) -> None:
-    """Choose what is shown where it is shown."""
+    """Draw the controls of a picture beside it."""
     with st.container(horizontal=True, gap="small", key="learned"):
         controls(settings, names, prefix="learned_", shown_to_a_room=True)
 
 
 def _chosen_activation(settings: Settings) -> None:
-    """Choose f where a single one is shown; above, all three stand beside each other."""
+    """Draw the choice of f, for a picture of one f; the main picture shows all three."""
 
     def changed() -> None:
         url.change(activation=st.session_state["activation"] or settings.activation)
@@ -241,4 +241,4 @@ TABS: Tabs = {
     "zero": (text("A state of zero"), zero),
 }
 OLD_TABS = ("radii", "equation")
-"""Of links from before the picture of all radii was the main one; they open the first tab."""
+"""Names in old links, from before all radii became the main picture; they open the first tab."""

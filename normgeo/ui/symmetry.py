@@ -1,4 +1,4 @@
-"""The page Symmetry: what is walked along, and the tabs beneath."""
+"""The page Symmetry: the direction of the walk, and the tabs beneath."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from normgeo.ui.tabs import Tabs, points
 
 
 def choose(settings: Settings, walks: Walks) -> None:
-    """Draw the choice of the reason that is walked along, where there are several."""
+    """Draw the choice of the reason whose direction is walked along, if there are several."""
     found = {one.reason: one for one in walks.directions}
     if walks.chosen is None or len(found) < 2:
         return
@@ -43,7 +43,7 @@ def choose(settings: Settings, walks: Walks) -> None:
 
 
 def spectrum(settings: Settings, found: NullDirections) -> None:
-    """Draw the singular values that decide, and a bar for each reason."""
+    """Draw the singular values that decide the null space, and a bar for each reason."""
     results.show("symmetry", settings, again=text("Compute the singular values"))
 
 

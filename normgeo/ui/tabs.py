@@ -12,18 +12,18 @@ from normgeo.ui import url
 from normgeo.ui.teaching import present
 
 Tabs = Mapping[str, tuple[str, Callable[..., None]]]
-"""Titles and what draws a tab, by the values of the setting `tab`."""
+"""The title of each tab and the function that draws it, by the value of the setting `tab`."""
 
 _OPEN = "_tab"  # the number of the tabs that are drawn, and the title of the open one
 
 
 def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
-    """Draw tabs, and what stands in the open one.
+    """Draw tabs, and the content of the open one.
 
     Args:
-        settings: whose `tab` is open, and what each tab is drawn from. known: the tabs.
+        settings: their `tab` is open; each tab is drawn from them. known: the tabs.
         opening: the tab that "auto" stands for.
-        results: what the page has computed already, for all of its tabs.
+        results: computed by the page already, for all of its tabs.
 
     """
     labels = {name: str(title) for name, (title, _) in known.items()}
@@ -35,7 +35,7 @@ def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
         return
     shown = labels.get(settings.tab, labels[opening])
     number, before = st.session_state.get(_OPEN, (0, ""))
-    # Tabs that a browser draws anew answer with what they showed before: other ones cannot.
+    # Redrawn tabs report their previous choice; tabs with another key cannot.
     number += shown != before
     st.session_state[_OPEN] = number, shown
     key = f"tabs {number}"
@@ -54,7 +54,7 @@ def tabs(settings: Settings, known: Tabs, opening: str, *results: Any) -> None:
 
 
 def points(sentences: Iterable[str], source: str = "") -> None:
-    """Draw sentences as a list, and beneath it where they are from."""
+    """Draw sentences as a list, and their source beneath it."""
     for sentence in sentences:
         st.markdown(f"- {sentence}")
     if source:

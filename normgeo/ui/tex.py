@@ -18,8 +18,8 @@ SHOWN_GROUPS = 3
 def matrix(values: Array, groups: int = 1) -> str:
     """A matrix, or a row vector, in parentheses.
 
-    Of more than `SHOWN_GROUPS` equal groups of rows, or of entries of a vector, dots stand for all
-    between the second and the last.
+    Beyond `SHOWN_GROUPS` equal groups of rows, or entries of a vector, dots replace all between the
+    second and the last.
     """
     lines = [" & ".join(map(number, row)) for row in np.atleast_2d(values)]
     if values.ndim == 1:

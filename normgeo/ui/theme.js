@@ -1,4 +1,4 @@
-// Figures are drawn for a light or a dark page by the server: it is asked again when that changes.
+// The server draws figures for a light or a dark page: report a change of the theme.
 const isDark = () => {
   const app = document.querySelector("[data-testid=stApp]");
   return app !== null && getComputedStyle(app).colorScheme.includes("dark");
@@ -8,8 +8,8 @@ const SOON = 300; // milliseconds until the page has its new colors
 
 let dark = null;
 
-// Streamlit calls a component again when its data or the theme change, and does not end the call
-// before: what that one listens to is ended here.
+// Streamlit calls a component again when its data or the theme change, without ending the previous
+// call: remove that one's listeners here.
 let end = () => {};
 
 export default function ({ setTriggerValue }) {

@@ -26,28 +26,28 @@ VIEW: Mapping[str, bool] = {
     "pin": True,
     "beside": True,
 }
-"""What an address says of how a page is shown, which no picture depends on, and whether that goes
-along from page to page."""
+"""Words of an address that decide how a page is shown, without effect on pictures, and whether
+they stay in the address from page to page."""
 
 
 def view() -> dict[str, str]:
-    """What the address says of how the page is shown."""
+    """The words of the address that decide how the page is shown."""
     return {name: word for name, word in st.query_params.items() if name in VIEW}
 
 
 def view_elsewhere() -> dict[str, str]:
-    """What of it goes along to another page."""
+    """Those of the view's words that another page keeps."""
     return {name: word for name, word in view().items() if VIEW[name]}
 
 
 def show(**words: str | None) -> None:
-    """Change what the address says of how the page is shown; None takes a word away."""
+    """Change how the page is shown, in its address; None removes a word."""
     new = {**st.query_params.to_dict(), **words}
     st.query_params.from_dict({name: word for name, word in new.items() if word is not None})
 
 
 def presenting() -> bool:
-    """Whether the page is shown to a room."""
+    """Whether the page is presented."""
     return st.query_params.get("present") == "1"
 
 
@@ -62,7 +62,7 @@ def bare() -> bool:
 
 
 def _settings() -> dict[str, str]:
-    """What the address says of settings, and sliders have told since."""
+    """The settings in the address, with the reports of sliders since then."""
     said = {name: word for name, word in st.query_params.items() if name not in VIEW}
     return {**said, **st.session_state.get(_MOVED, {})}
 
@@ -72,13 +72,13 @@ def read(
 ) -> tuple[Settings, tuple[str, ...]]:
     """Return the settings of the URL, and a sentence for each value that could not be used.
 
-    The navigation opens pages without a query: they then take over the settings of the page
-    before, all but its tab and its prediction. Figures follow the theme of the page, unless the URL
+    The navigation opens pages without a query: they then keep the settings of the previous page,
+    except its tab and its prediction. Figures follow the theme of the page, unless the URL
     names one.
 
     Args:
         page: its name. tabs: the words that `tab` may be there.
-        defaults: values of the page's own for settings that the URL does not name.
+        defaults: the page's own defaults, for settings that are not in the URL.
 
     """
     state = st.session_state
@@ -110,7 +110,7 @@ def read(
 
 
 def move(name: str, word: str) -> bool:
-    """Take a value that a slider has moved a setting to; whether it can be one."""
+    """Take the new value of a slider's setting; return whether it is valid."""
     if name not in SETTINGS or Settings.from_query({name: word})[1]:
         return False
     st.session_state.setdefault(_MOVED, {})[name] = word
@@ -118,20 +118,20 @@ def move(name: str, word: str) -> bool:
 
 
 def address() -> str:
-    """The page that is shown and its query, for the log."""
+    """The current page and its query, for the log."""
     state = st.session_state
     return f"/{state.get(_PAGE, '')}?{urlencode(state.get(_LAST, {}))}"
 
 
 def link(settings: Settings) -> str:
-    """The address of the page that is shown, in a state; "" where there is no browser."""
+    """The address of the current page in a state; "" if there is no browser."""
     page, _, _ = (st.context.url or "").partition("?")
     query = urlencode(settings.to_query(st.session_state.get(_DEFAULTS, NONE)))
     return f"{page}?{query}" if page and query else page
 
 
 def change(**values: Any) -> None:
-    """Write new values of settings into the URL; a value against its rule is told and left out."""
+    """Write new values of settings into the URL; warn about invalid ones and leave them out."""
     settings, _ = Settings.from_query(_settings(), st.session_state.get(_DEFAULTS, NONE))
     for name, value in values.items():
         try:
@@ -147,10 +147,10 @@ def change(**values: Any) -> None:
 
 
 def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
-    """Return what the URL says of settings.
+    """Return the query for settings.
 
-    A value that has a default of the page's own is named where it was before or has changed, even
-    where it is a default: another page has another one.
+    A setting for which the page has its own default is named if it was named before or has
+    changed, even if its value is a default: other pages have other defaults.
     """
     own = st.session_state.get(_DEFAULTS, NONE)
     named = own.keys() & {*st.query_params, *changed}
@@ -159,20 +159,20 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 
 
 def reset() -> None:
-    """Return to the defaults, in a tour to those of its stop."""
+    """Return to the defaults; in a tour, to those of its stop."""
     st.query_params.from_dict(view())
     st.session_state.pop(_MOVED, None)
     st.session_state[_RESETS] = resets() + 1
 
 
 def resets() -> int:
-    """How often this session returned to the defaults: sliders go back to their start then."""
+    """How often this session returned to the defaults, which also resets sliders."""
     count: int = st.session_state.get(_RESETS, 0)
     return count
 
 
 def state() -> dict[str, str]:
-    """What the address says of settings now, sliders included, with the page's own defaults."""
+    """The settings in the address, with sliders and the page's own defaults."""
     defaults = st.session_state.get(_DEFAULTS, NONE)
     settings, _ = Settings.from_query(_settings(), defaults)
     return settings.to_query(defaults)
@@ -187,6 +187,6 @@ def set_state(settings: Settings) -> None:
 
 
 def leave_tour() -> None:
-    """Stay on the page in its state, without the tour."""
+    """Leave the tour, and keep the page and its state."""
     kept = {name: word for name, word in view().items() if name not in ("tour", "stop")}
     st.query_params.from_dict({**kept, **state()})

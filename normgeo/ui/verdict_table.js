@@ -1,14 +1,5 @@
-// Builds the table from its data. A click reports its cell; arrow keys go from cell to cell. The signs
-// follow the slider of δ, which the server does not hear of.
-
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
+// Builds the table from its data. A click reports its cell; arrow keys move between cells. The signs
+// follow the slider of δ while it moves, without the server.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -25,7 +16,7 @@ function mark(path) {
   return drawn;
 }
 
-// Lines break between words, not in "re-scaling".
+// Break lines between words, not inside "re-scaling".
 function unbroken(words) {
   return words.split(" ").flatMap((word) => [make("span", {}, word), " "]).slice(0, -1);
 }
@@ -101,7 +92,7 @@ function body(data, starts, pick) {
   return make("tbody", {}, ...rows);
 }
 
-// Shows in each cell what is so for the sign of δ, in the mark, in the word and in the hint.
+// Shows in each cell the mark, word and hint for the sign of δ.
 function turn(table, data, negative) {
   const lines = [...table.tBodies[0].rows].filter((line) => !line.classList.contains("over"));
   data.rows.forEach((row, down) => row.cells.forEach((cell, i) => {
@@ -113,12 +104,10 @@ function turn(table, data, negative) {
     const title = `${row.title}, ${data.columns[i].title}: ${word}`;
     if (content.title !== title) {
       Object.assign(content, { title, className: data.buttons ? state : `cell ${state}` });
-      content.replaceChildren(mark(data.marks[state]), make("span", { class: "word" }, word));
+      content.replaceChildren(mark(data.marks[state]), make("span", { class: "unseen" }, word));
     }
   }));
 }
-
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 function neighbor(button, key) {
   const [down, right] = STEPS[key];
@@ -139,8 +128,8 @@ function neighbor(button, key) {
   return found;
 }
 
-// Streamlit calls a component again when its data or the theme change, and does not end the call
-// before: a table stops listening as its next call begins.
+// Streamlit calls a component again when its data or the theme change, without ending the previous
+// call: the next call removes that one's listener.
 const ends = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -157,7 +146,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     button.setAttribute("tabindex", "0");
   };
   const pick = (button) => {
-    // Marked at once; the server's answer follows.
+    // Mark the cell at once, before the server answers.
     table.querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false");
     button.setAttribute("aria-pressed", "true");
     enter(button);
@@ -174,7 +163,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.classList.toggle("long", data.rows.length > 12);
   table.classList.toggle("wide", data.columns.length > 6);
   table.classList.toggle("tensors", data.rows.some((row) => row.drawing));
-  table.replaceChildren(make("caption", {}, data.caption), element, body(data, starts, pick));
+  const caption = make("caption", { class: "unseen" }, data.caption);
+  table.replaceChildren(caption, element, body(data, starts, pick));
   turn(table, data, data.negative);
   table.dataset.content = content;
   if (data.buttons) {

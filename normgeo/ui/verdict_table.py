@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,11 +20,10 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 from normgeo.tables import marks
 from normgeo.tables.verdicts import COLUMNS, ROWS, SIGNS, sign_and_word
-
-_HERE = Path(__file__).parent
+from normgeo.ui import source
 
 Known = Callable[[Normalizer, Transform, bool], bool]
-"""Whether the verdict of a method on a change may be shown, for δ < 0 or for δ > 0."""
+"""Whether the verdict on a method and a change may be shown, for δ < 0 or for δ > 0."""
 
 STATES = {"✓": "yes", "±": "flip", "≈": "limit", "✗": "no"}
 """The class of a sign in the style sheet."""
@@ -83,13 +81,13 @@ def draw(
     Args:
         normalizers, transforms: by name, as in a cell, "layer.case_rescaling".
         key: of the element. caption: what the table answers, for a screen reader.
-        seed: of the draws that the verdicts rest on.
-        selected: the cell that is marked. negative: re-scalings are by δ < 0, until a slider of δ
-            on the page says otherwise.
-        on_pick: takes the cell that is clicked, before the page runs again; without it the
-            cells are no buttons.
-        legend: whether what the marks stand for is told below.
-        known: which verdicts are shown; the page gets nothing of the others. None: all.
+        seed: of the draws behind the verdicts.
+        selected: the marked cell. negative: whether re-scalings are by δ < 0, until a slider of δ
+            on the page moves.
+        on_pick: gets the clicked cell, before the page runs again; without it the cells are no
+            buttons.
+        legend: whether a legend of the marks stands below.
+        known: which verdicts are shown; the others are not sent to the page. None: all.
 
     """
     content = data(normalizers, transforms, caption, selected, negative, seed, known)
@@ -121,9 +119,9 @@ def show(
 def draw_with_legend(
     settings: Settings, which: str, columns: str, *, known: Known | None = None, **options: Any
 ) -> None:
-    """Draw one of `ROWS` by one of `COLUMNS`, what its signs mean, and how the paper's compares.
+    """Draw one of `ROWS` by one of `COLUMNS`, its legend, and the comparison with the paper.
 
-    `known` and `options` are those of `draw`; what is said of all cells waits until all are known.
+    `known` and `options` are those of `draw`; sentences about all cells wait until all are known.
     """
     draw(
         rows(settings, which),
@@ -149,7 +147,7 @@ def data(
     seed: int = 0,
     known: Known | None = None,
 ) -> dict[str, Any]:
-    """What the table shows, as JSON: each cell has a face for δ > 0 and one for δ < 0."""
+    """The content of the table, as JSON: each cell has a face for δ > 0 and one for δ < 0."""
     faces = {
         (row, column, side): _face(
             verdict(normalizer, transform, seed)
@@ -216,8 +214,8 @@ def verdicts(
 def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
     """The rows of a table, with the settings' ε, groups and statistics.
 
-    Those of the paper stand with duals side by side: exchanged halves are seen best so. The
-    selected row is always among them.
+    In the paper's rows, duals stand next to each other, where their exchanged halves show best.
+    The selected row is always included.
     """
     keys = (*_duals(), *ROWS[which]) if which == "paper" else ROWS[which]
     found = {key: settings.adapt(ROWS[which][key]) for key in keys}
@@ -228,7 +226,7 @@ def rows(settings: Settings, which: str) -> dict[str, Normalizer]:
 
 
 def duality(settings: Settings) -> str:
-    """Whether the rows of a method and its dual are one another with their halves exchanged."""
+    """Whether the row of a method is that of its dual with W and X exchanged, in a sentence."""
     batch, layer = _duals()
     words = {
         "one": text(ROWS["paper"][layer].title),
@@ -259,7 +257,7 @@ def agreement(settings: Settings) -> str:
 
 
 def _duals() -> tuple[str, str]:
-    """The two rows of the paper's table that are one another's dual."""
+    """The two rows of the paper's table that are duals of each other."""
     paper = ROWS["paper"]
     one, other = (
         key
@@ -274,7 +272,7 @@ def _duals() -> tuple[str, str]:
 
 
 def _label(row: str, normalizer: Normalizer) -> str:
-    """A row's name: the two words where the table is about words, as in "batch-layer"."""
+    """A row's name: its two words if the table is about words, as in "batch-layer"."""
     name = ", ".join(normalizer.words) if "-" in row else text(normalizer.title)
     if row == OWN:
         name = text("your own: {words}", words=", ".join(normalizer.words))
@@ -283,16 +281,21 @@ def _label(row: str, normalizer: Normalizer) -> str:
 
 
 def _face(verdict: Verdict | None, negative: bool) -> dict[str, str]:
-    """The sign of a cell, the word for it and the class of both."""
+    """The sign of a cell, its word and their CSS class."""
     symbol, word = "?", text("not predicted yet")
     if verdict is not None:
         symbol, word = sign_and_word(verdict, negative)
     return {"symbol": symbol, "word": str(word), "state": STATES.get(symbol, "hidden")}
 
 
+_COLORS = "\n".join(
+    f".{state} {{ color: light-dark({', '.join(marks.COLORS[sign])}); }}"
+    for sign, state in STATES.items()
+)
+
 _table = st.components.v2.component(
     "normgeo_verdict_table",
     html='<div class="scroll"><table></table></div><p class="legend"></p>',
-    css=(_HERE / "verdict_table.css").read_text("utf-8"),
-    js=(_HERE / "verdict_table.js").read_text("utf-8"),
+    css=f"{source('component.css', 'verdict_table.css')}\n{_COLORS}",
+    js=source("component.js", "verdict_table.js"),
 )

@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class _Waiting(NamedTuple, Generic[Item]):
-    """Where an item waits: in which round, and there in the order of arrival."""
+    """The place of an item: its round, and its order of arrival within it."""
 
     round: int
     arrival: int
@@ -21,10 +21,10 @@ class _Waiting(NamedTuple, Generic[Item]):
 
 @final
 class FairQueue(Generic[Item]):
-    """Items that wait, taken from visitor after visitor (round robin).
+    """A queue that serves visitors in turn (round robin).
 
-    They are taken in rounds, one item of each visitor in each. Who comes during a round is in the
-    next one, so nobody waits for a stream of newcomers.
+    Each round takes one item of each visitor. A visitor who arrives during a round joins the next
+    one, so a stream of newcomers holds up nobody.
 
     >>> queue = FairQueue()
     >>> for visitor, item in (("A", "a1"), ("A", "a2"), ("A", "a3"), ("B", "b1")):
@@ -36,7 +36,7 @@ class FairQueue(Generic[Item]):
 
     def __init__(self) -> None:
         self._waiting: list[_Waiting[Item]] = []
-        self._round = -1  # of the item that was taken last
+        self._round = -1  # the round of the item taken last
         self._arrivals = count()
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class FairQueue(Generic[Item]):
         return iter([waiting.item for waiting in self._waiting])
 
     def add(self, visitor: Hashable, item: Item) -> None:
-        """Let an item of a visitor wait."""
+        """Add an item of a visitor."""
         own = (waiting.round for waiting in self._waiting if waiting.visitor == visitor)
         round = max(own, default=self._round) + 1
         insort(self._waiting, _Waiting(round, next(self._arrivals), visitor, item))
@@ -58,11 +58,11 @@ class FairQueue(Generic[Item]):
         return waiting.item
 
     def before(self, item: Item) -> int:
-        """Return how many are to be taken before an item that waits."""
+        """Return how many items come before a waiting one."""
         return list(self).index(item)
 
     def drop(self, item: Item) -> None:
-        """Remove an item that waits; its visitor's later ones move up."""
+        """Remove a waiting item; its visitor's later items move up."""
         gone = self._waiting.pop(self.before(item))
         self._waiting = sorted(
             waiting._replace(round=waiting.round - 1)

@@ -22,8 +22,8 @@ LOOK = 1.0  # seconds between two looks at an idle worker
 class Pool:
     """Carries out computations in worker processes, one for each core, fair to all visitors.
 
-    One worker more than are needed is started, so that the next run does not wait for it; one that
-    has died or has grown is replaced; all end with the server.
+    It starts one spare worker, so that the next run need not wait for a start. It replaces workers
+    that have died or take too much memory. All workers end with the server.
 
     Args:
         size: how many workers; by default one for each core that this process may use.
@@ -71,11 +71,11 @@ class Pool:
         """Return the run of a key: the one that is under way, or a new one at the end of the queue.
 
         Args:
-            visitor: who asks; must `Run.stay` again and again, or the run is given up.
+            visitor: who asks; must call `Run.stay` regularly, or the run is given up.
             key: equal for equal computations. compute: called with the arguments and a
                 `Progress`; both are pickled.
-            on_end: called with the run when it has ended, before those who wait hear of it.
-            limits: of this run, in place of those of all.
+            on_end: called with the run when it has ended, before its visitors are told.
+            limits: of this run, in place of the pool's.
 
         """
         with self._condition:
@@ -90,7 +90,7 @@ class Pool:
             return run
 
     def before(self, run: Run) -> int:
-        """Return how many computations are to end or to begin before a run begins; 0 if it has."""
+        """Return how many computations must end or begin before a run begins; 0 if it has begun."""
         with self._condition:
             self._drop_unwanted()
             if run not in self._queue:
@@ -101,13 +101,13 @@ class Pool:
 
     @property
     def spare(self) -> bool:
-        """Whether a run that begins now leaves a worker for the next visitor, or none is busy."""
+        """Whether no worker is busy, or a new run would leave one for the next visitor."""
         with self._condition:
             busy = self._slots - self._idle
             return not len(self._queue) and (not busy or busy + 1 < self.size)
 
     def close(self) -> None:
-        """End all workers; nothing is computed any more."""
+        """End all workers and refuse new computations."""
         atexit.unregister(self.close)
         with self._condition:
             self._closed = True
@@ -116,18 +116,18 @@ class Pool:
             self._end(slot)
 
     def _start_one_ahead(self) -> None:
-        """Start workers until one is idle that no run waits for, or there are enough."""
+        """Start workers until one is spare beside those for waiting runs, or all are started."""
         while self._idle <= len(self._queue) and self._slots < self.size:
             slot, self._slots = self._slots, self._slots + 1
             self._idle += 1
             Thread(target=self._serve, args=(slot,), name=f"worker {slot}", daemon=True).start()
 
     def _serve(self, slot: int) -> None:
-        """Carry out runs, in one process after the other, until the pool is closed."""
+        """Carry out runs, replacing the process if needed, until the pool is closed."""
         while not self._closed:
             why = self._provide(slot)
-            # An idle worker is checked now and then; if none can be started, nothing is tried again
-            # before there is a need.
+            # Check an idle worker from time to time; after a failed start, try again only when a
+            # run waits.
             run = self._next(None if why else LOOK)
             if run is None:
                 continue
@@ -143,7 +143,7 @@ class Pool:
                 self._forget(run)
 
     def _provide(self, slot: int) -> str:
-        """See to it that there is a worker; return why there is none, or ""."""
+        """Ensure that there is a worker; return why there is none, or ""."""
         worker = self._workers.get(slot)
         if worker is not None and worker.alive:
             return ""
@@ -163,7 +163,7 @@ class Pool:
             worker.end()
 
     def _next(self, seconds: float | None) -> Run | None:
-        """Wait for the run whose turn it is; None where there is none by then."""
+        """Wait for the next run; None if there is none in time."""
         with self._condition:
             self._condition.wait_for(lambda: self._closed or len(self._queue), seconds)
             self._drop_unwanted()

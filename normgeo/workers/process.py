@@ -1,4 +1,4 @@
-"""A worker as the server sees it: a process that is started, watched and ended."""
+"""The server's side of a worker: it starts, watches and ends the process."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ ONE_THREAD = {
 class WorkerProcess:
     """A process that carries out one run at a time.
 
-    It does not import the main module, which is a page (loky; the standard library's would).
+    Under Streamlit the main module is a page; loky does not import it into the worker, as the
+    standard library would.
 
     Args:
-        prepare: what it calls before its first run, pickled.
+        prepare: functions that it calls before its first run, pickled.
 
     Raises:
         OSError: the system does not start it.
@@ -41,7 +42,7 @@ class WorkerProcess:
     """
 
     def __init__(self, prepare: Sequence[Callable[[], object]] = ()) -> None:
-        # By its name one would get joblib's copy, once scikit-learn has loaded that.
+        # Asking by name would give joblib's copy, once scikit-learn has loaded it.
         context = LokyContext()
         tasks, self._tasks = context.Pipe(duplex=False)
         self._messages, messages = context.Pipe(duplex=False)
@@ -58,26 +59,26 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return bool(self._process.is_alive())
 
     @property
     def memory(self) -> float:
-        """The bytes of memory that the process holds (resident); 0 where it is gone."""
+        """The resident memory of the process in bytes; 0 if it has ended."""
         try:
             return float(psutil.Process(self.pid).memory_info().rss)
         except psutil.Error:
             return 0.0
 
     def wait_ready(self) -> bool:
-        """Wait until it takes tasks; return whether it does."""
+        """Wait until it is ready for tasks; return whether it is."""
         try:
             return self._messages.poll(SECONDS_TO_START) and isinstance(self._receive(), Ready)
         except (EOFError, OSError):
             return False
 
     def carry_out(self, run: Run, limits: Limits) -> None:
-        """Compute a run and tell it how it ended; end the process if nothing else stops it."""
+        """Compute a run and record how it ended; end the process if nothing else stops the run."""
         try:
             self._tasks.send_bytes(run.task)
             self._watch(run, limits)
@@ -129,7 +130,7 @@ class WorkerProcess:
         return message
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process at once."""
         with suppress(OSError):
             self._process.terminate()
         self._process.join(5)

@@ -1,4 +1,4 @@
-"""A computation in a queue, under way or ended, as all who wait for it share it."""
+"""A computation in a queue, under way or ended, shared by all its visitors."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from normgeo.base.refusal import Refusal
 @final
 @dataclass(frozen=True)
 class Limits:
-    """What a run and a worker may take.
+    """Limits of a run and of a worker.
 
     Attributes:
-        seconds: of a run, from when a worker begins it; then it is stopped, with what it has.
-        bytes: of memory that a worker holds during a run; beyond that, it is ended.
-        kept_bytes: of memory that a worker holds after a run; beyond that, it is replaced.
-        patience: seconds that a stopped run has to return what it has, of several that share a
-            processor too: what is not back by then is lost.
-        moment: seconds after which somebody who does not ask any more has gone.
+        seconds: of a run, from its beginning; then it is stopped and returns a part.
+        bytes: of memory during a run; a worker that holds more is ended.
+        kept_bytes: of memory after a run; a worker that holds more is replaced.
+        patience: seconds for a stopped run to return a part, even if several runs share a
+            processor; a later one is lost.
+        moment: seconds after which a visitor who has not called `stay` counts as gone.
 
     """
 
@@ -43,12 +43,12 @@ class Run:
     """A computation that one or several visitors wait for.
 
     Attributes:
-        visitor: in whose turn it is. limits: its own, None for those of all.
-        done, steps: how far it is; no steps before the first word.
-        stopping: it was asked to end with what it has, and nobody else may join it.
-        result: what it returned, None where it returned nothing. whole: whether that is all of it.
-        why: a sentence where it ended early and no visitor of it wanted that, else "".
-        error: the refusal, or the defect, that it ended with.
+        visitor: whose turn it takes. limits: its own, None for the pool's.
+        done, steps: its progress; 0 steps before the first report.
+        stopping: it was asked to stop and return a part; nobody else may join it.
+        result: what it returned, or None. whole: whether the result is complete.
+        why: a sentence if it ended early against the wish of its visitors, else "".
+        error: the refusal or the defect that ended it.
 
     """
 
@@ -74,31 +74,31 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether there is nothing more to wait for."""
+        """Whether it has ended."""
         return self._ended.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long; return whether it has ended."""
+        """Wait for the end for at most some seconds; return whether it has ended."""
         return self._ended.wait(seconds)
 
     def join(self, visitor: Hashable) -> None:
-        """Tell that a visitor waits, who must `stay` again and again."""
+        """Add a visitor, who must call `stay` regularly."""
         with self._lock:
             self._seen[visitor] = monotonic()
 
     def stay(self, visitor: Hashable) -> None:
-        """Tell that a visitor still waits; nothing for one who has left meanwhile."""
+        """Note that a visitor still waits, unless that visitor has left."""
         with self._lock:
             if visitor in self._seen:
                 self._seen[visitor] = monotonic()
 
     def leave(self, visitor: Hashable) -> None:
-        """Tell that a visitor does not wait any more: with the last one, the run is stopped."""
+        """Remove a visitor; without any, the run is stopped."""
         with self._lock:
             self._seen.pop(visitor, None)
 
     def wanted(self, moment: float) -> bool:
-        """Whether somebody waits, or did so a moment ago."""
+        """Whether a visitor waits, or waited a moment ago."""
         with self._lock:
             return any(monotonic() - seen < moment for seen in self._seen.values())
 
@@ -110,7 +110,7 @@ class Run:
         why: str = "",
         error: Refusal | Defect | None = None,
     ) -> None:
-        """Tell how it ended, once."""
+        """Record how it ended, once."""
         self.result, self.whole, self.why, self.error = result, whole, why, error
         self.task = b""
         try:

@@ -1,4 +1,4 @@
-"""The program of a worker: it computes what the server sends, one task after the other."""
+"""The program of a worker: it carries out the server's tasks one after the other."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Ready(NamedTuple):
-    """The worker has done what it does before its first task."""
+    """The worker is ready for its first task."""
 
 
 class At(NamedTuple):
-    """How far the computation is."""
+    """The progress of the computation."""
 
     done: int
     steps: int
 
 
 class Returned(NamedTuple):
-    """What a computation returned, and whether it is whole or was stopped."""
+    """The result of a computation, whole or stopped."""
 
     result: Any
     whole: bool
 
 
 class Failed(NamedTuple):
-    """Why a computation returned nothing: a refusal, or else the traceback."""
+    """Why a computation returned nothing: a refusal, or a traceback."""
 
     refusal: Refusal | None
     traceback: str = ""
@@ -76,13 +76,13 @@ def serve(tasks: Connection, messages: Connection, prepare: Sequence[Callable[[]
 
 
 def _give_way() -> None:
-    """Lower the priority of this process: the server answers short computations first."""
+    """Lower the priority of this process, so that the server stays responsive."""
     process = psutil.Process()
     process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if psutil.WINDOWS else process.nice() + 5)
 
 
 def _listen(tasks: Connection, waiting: SimpleQueue[bytes], stop: Event) -> None:
-    """Pass tasks on; end the process with the server, whatever it computes."""
+    """Pass tasks on; end the process when the server ends, even during a computation."""
     try:
         while True:
             message = tasks.recv_bytes()
@@ -118,7 +118,7 @@ def _tell(messages: Connection, message: Message) -> None:
 
 @final
 class _Report:
-    """Tells the server from time to time how far a computation is, and stops it when asked to."""
+    """Reports progress to the server from time to time, and stops a computation on request."""
 
     def __init__(self, messages: Connection, stop: Event) -> None:
         self._messages, self._stop = messages, stop

@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "CONTRIBUTING.md"
-TESTS = ("tests/claims", "tests/conftest.py", "tests/pairwise.py")
+TESTS = ("tests/claims", "tests/at_once.py", "tests/conftest.py", "tests/pairwise.py")
 COPIED = ("normgeo", "pages", "app.py", ".streamlit", "tools", *TESTS)
 
 STEP = re.compile(
@@ -92,10 +92,9 @@ TITLES = {
 
 # In one process: what the commands print, and what the menus of the pages offer.
 TRY = """
-import contextlib, functools, io, itertools, json, pickle, sys
+import contextlib, functools, io, itertools, json, sys
 from pathlib import Path
 from unittest.mock import patch
-import cloudpickle
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 import normgeo.claims
@@ -104,12 +103,13 @@ audited = functools.cache(functools.partial(tuple, normgeo.claims.audit()))
 normgeo.claims.audit = lambda progress: audited()  # once, for the command and the page
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
-from normgeo.ui import ahead, results
+from normgeo.ui.ahead import OPENED
+from normgeo.ui.computing.server import SERVER, Server
+from tests.at_once import AtOnce
 
 normgeo.claims.EXAMPLES = normgeo.claims.EXAMPLES[1:2]  # a small one: what is new is in all
 # Workers would begin with all examples: what they compute is computed here, and comes from there.
-results.LONGEST, found = float("inf"), results.Found
-results.Found = lambda result, stopped: found(pickle.loads(cloudpickle.dumps(result)), stopped)
+server = Server(AtOnce(), longest=-1.0)
 queries, folder = json.loads(sys.argv[1]), sys.argv[2]
 printed = {}
 def run(name, *command):
@@ -133,6 +133,7 @@ titles = set()
 for query, page in itertools.product(queries, sorted(Path("pages").glob("*.py"))):
     app = AppTest.from_file("app.py", default_timeout=600)
     app.session_state["_settings_open"] = True
+    app.session_state[SERVER] = server
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(str(page)).run()
@@ -142,7 +143,7 @@ for query, page in itertools.product(queries, sorted(Path("pages").glob("*.py"))
     assert not app.error, (page, [e.value for e in app.error])
     titles |= {option for box in app.selectbox for option in box.options}
     titles |= {one.label for one in (*app.tabs, *app.number_input)}
-print(json.dumps({**printed, "titles": sorted(titles), "ahead": [*ahead.OPENED]}))
+print(json.dumps({**printed, "titles": sorted(titles), "ahead": [*OPENED]}))
 """
 
 

@@ -1,7 +1,6 @@
 """Pages without a browser: what they show, found by key."""
 
 import json
-import pickle
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
@@ -20,7 +18,9 @@ from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding, checked
 from normgeo.claims.claim import number
 from normgeo.settings import Settings
-from normgeo.ui import results
+from normgeo.ui.computing.server import SERVER, Server
+from normgeo.ui.computing.task import Found
+from tests.at_once import AtOnce
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -136,31 +136,32 @@ def packages_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def in_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test of what a page shows need not wait for a process to start: all is computed at once.
-
-    Results are what would come back from another process.
-    """
-
-    def sent(result: Any, stopped: bool) -> results.Found:
-        return found(pickle.loads(cloudpickle.dumps(result)), stopped)
-
-    found = results.Found
-    monkeypatch.setattr(results, "Found", sent)
-    monkeypatch.setattr(results, "LONGEST", float("inf"))
+@pytest.fixture(scope="session")
+def kept() -> Cache[Any, Found]:
+    """What was computed by all tests of this process that do not begin with nothing."""
+    return Cache(bytes=256e6)
 
 
 @pytest.fixture
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Cache[Any, results.Found]:
+def pool() -> AtOnce:
+    return AtOnce()
+
+
+@pytest.fixture
+def server(kept: Cache[Any, Found], pool: Any) -> Server:
+    """The server that sessions of a test have in place of that of the process."""
+    return Server(pool, kept, longest=-1.0)
+
+
+@pytest.fixture
+def nothing_kept(server: Server) -> Cache[Any, Found]:
     """All sessions of a process share what was computed: this test begins with nothing."""
-    kept: Cache[Any, results.Found] = Cache(bytes=1e9)
-    monkeypatch.setattr(results, "KEPT", kept)
-    return kept
+    server.kept = Cache(bytes=1e9)
+    return server.kept
 
 
 @pytest.fixture
-def keep_audit(nothing_kept: Cache[Any, results.Found]) -> Callable[..., tuple[Audited, ...]]:
+def keep_audit(nothing_kept: Cache[Any, Found]) -> Callable[..., tuple[Audited, ...]]:
     """Keeps an audit whose findings are as expected: computing one takes long."""
 
     def keep() -> tuple[Audited, ...]:
@@ -169,19 +170,20 @@ def keep_audit(nothing_kept: Cache[Any, results.Found]) -> Callable[..., tuple[A
             Audited(claim, Finding(*found[claim.expected], number(text("measured"), 0.25)))
             for claim in CLAIMS.values()
         )
-        nothing_kept.keep((checked, Settings()), results.Found(done, stopped=False))
+        nothing_kept.keep((checked, Settings()), Found(done, stopped=False))
         return done
 
     return keep
 
 
 @pytest.fixture
-def shown() -> Callable[..., Shown]:
+def shown(server: Server) -> Callable[..., Shown]:
     """Opens a page in a new session, `shown("invariance", cell="layer.case_rescaling")`."""
 
     def opener(page: str, **query: str) -> Shown:
         found = Shown(AppTest.from_file(APP, default_timeout=600))
         found.app.session_state["_settings_open"] = True
+        found.app.session_state[SERVER] = server
         found.open(page, **query)
         return found
 

@@ -25,8 +25,8 @@ from normgeo.settings import Settings
 from normgeo.tables import marks
 from normgeo.ui import audit
 from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
+from normgeo.ui.computing.task import Found
 from normgeo.ui.defects import SORRY
-from normgeo.ui.results import Found
 
 QUESTION = "Where is the paper exact, and where not?"
 COUNTS = Counter(claim.expected for claim in CLAIMS.values())

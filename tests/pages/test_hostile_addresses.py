@@ -12,7 +12,6 @@ from normgeo.base.characters import code
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import marking, text
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import results
 from normgeo.ui.frame import PAGES, WARNINGS
 
 HOSTILE = {
@@ -89,15 +88,14 @@ def test_each_value_is_told_as_code(subtests: pytest.Subtests) -> None:
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def refused(pool: Any, nothing_kept: object) -> None:
     """No picture is computed: all refuse, with words from outside in their sentence."""
 
-    def refuse(name: str, *_: Any, **__: Any) -> None:
-        if name != "audit":
-            words = HOSTILE["ticks"] + HOSTILE["link"]
-            raise Refusal(text("There is no picture of {title!s} or {title!r}.", title=words))
+    def refuse(compute: object) -> Refusal:
+        words = HOSTILE["ticks"] + HOSTILE["link"]
+        return Refusal(text("There is no picture of {title!s} or {title!r}.", title=words))
 
-    monkeypatch.setattr(results, "found", refuse)
+    pool.refuse = refuse
 
 
 @pytest.mark.usefixtures("refused")

@@ -7,7 +7,6 @@ import pytest
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
-from normgeo.ui import results
 
 ENDS = {
     "effect": (-3.0, 5.0),
@@ -54,22 +53,18 @@ def test_description_is_that_of_the_frame_that_opens(name):
     ],
 )
 def test_another_action_after_the_slider_moved_computes_nothing_anew(
-    name, shown, nothing_kept, monkeypatch
+    name, shown, nothing_kept, pool, monkeypatch
 ):
-    computed, drawn = [], []
-    here, made = results._computed_here, Chart.of
-    monkeypatch.setattr(
-        results, "_computed_here", lambda *given: computed.append(given[0]) or here(*given)
-    )
+    drawn, made = [], Chart.of
     monkeypatch.setattr(Chart, "of", lambda figure: drawn.append(0) or made(figure))
     slider, query = PICTURES[name].study.slider, {"dataset": "wine", **SMALL.get(name, {})}
     if name in TAB:
         query["tab"] = TAB[name]
     page = shown(PAGE_OF[name], **query)
-    assert PICTURES[name].study.compute in computed
-    before = len(computed), len(drawn)
+    assert PICTURES[name].study.compute in {compute for compute, _ in pool.asked}
+    before = len(pool.asked), len(drawn)
     for end in ENDS[name]:
         page.open(PAGE_OF[name], **query, **{slider: f"{end:g}"})  # as the slider writes it
         place, _ = page.sent(name)["opened"]
         assert float(page.figure(name)["layout"]["meta"]["steps"]["values"][place]) == end
-        assert (len(computed), len(drawn)) == before
+        assert (len(pool.asked), len(drawn)) == before

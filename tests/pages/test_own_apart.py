@@ -13,7 +13,7 @@ from normgeo.checkpoints import checkpoint
 from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.datasets.tensor_files import list_tensors
 from normgeo.pictures.your_network import checkpoints, own_layer, own_run
-from normgeo.ui import results, waiting
+from normgeo.ui.computing import waiting
 from normgeo.ui.your_network import apart
 from normgeo.workers.pool import Pool
 from normgeo.workers.run import Limits
@@ -40,7 +40,12 @@ def one_worker() -> Iterator[Pool]:
 
 
 @pytest.fixture
-def in_a_worker(monkeypatch, one_worker):
+def pool(one_worker) -> Pool:
+    return one_worker
+
+
+@pytest.fixture
+def in_a_worker(monkeypatch):
     """Nothing of a file is looked into by the server itself."""
 
     def refused(files, *arguments):
@@ -50,8 +55,6 @@ def in_a_worker(monkeypatch, one_worker):
 
     shipped = [[one.path] for one in EXAMPLES.values()]
 
-    monkeypatch.setattr(results, "POOL", one_worker)
-    monkeypatch.setattr(results, "LONGEST", 1e-9)
     for module in (own_layer, own_run, checkpoint, checkpoints):
         monkeypatch.setattr(module, "list_tensors", refused)
     monkeypatch.setattr(checkpoints, "read_recording", refused)

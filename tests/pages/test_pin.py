@@ -3,9 +3,9 @@
 import re
 from urllib.parse import parse_qsl, urlencode
 
+from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
 from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import results
 from normgeo.ui.teaching.pin import LONGEST, difference, label, read
 from tests.pages.test_hostile_addresses import HARMLESS, HOSTILE, parts
 
@@ -182,7 +182,7 @@ def test_pictures_of_other_scales_say_so(shown, subtests):
             assert ("Each picture has scales of its own." in found.words) == own
 
 
-def test_bad_pin_gets_one_sentence_and_the_page(shown, monkeypatch, subtests):
+def test_bad_pin_gets_one_sentence_and_the_page(shown, pool, subtests):
     for words, reason in [
         ("", "There is no picture `''` that could be pinned."),
         ("learning_rate?method=layer", "There is no picture `'learning_rate'` that"),
@@ -197,7 +197,7 @@ def test_bad_pin_gets_one_sentence_and_the_page(shown, monkeypatch, subtests):
         *(("turn?" + urlencode({"method": value}), "`method` must be one of") for value in SHORT),
     ]:
         with subtests.test(words=words, reason=reason):
-            monkeypatch.setattr(results, "found", lambda *_, **__: None)
+            pool.refuse = lambda compute: Refusal("Nothing is computed.")
             page = shown("recurrent", pin=words)
             (sentence,) = page.warnings
             assert sentence.startswith(reason)

@@ -15,7 +15,8 @@ from normgeo.claims import CLAIMS, FAILS, HOLDS, Audited, Finding, checked
 from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from normgeo.ui import results, verdict_table
+from normgeo.ui import verdict_table
+from normgeo.ui.computing.task import Found
 from normgeo.ui.teaching import predict_cell
 
 CELLS = [(row, column) for row in ("batch", "layer", "weight") for column in TABLE_1]
@@ -314,7 +315,7 @@ def test_audit_that_hides_sends_the_same_whatever_the_verdicts_are(shown, keep_a
     false = tuple(
         Audited(claim, Finding(claim.expected == FAILS, True, ())) for claim in CLAIMS.values()
     )
-    nothing_kept.keep((checked, Settings()), results.Found(false, stopped=False))
+    nothing_kept.keep((checked, Settings()), Found(false, stopped=False))
     assert received(shown("audit", **asked)) == hidden
     assert received(shown("audit")) != whole
 

@@ -17,13 +17,13 @@ from streamlit.testing.v1 import AppTest
 from normgeo.base.budget import Cost
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.pictures import PICTURES
-from normgeo.ui import results, waiting
+from normgeo.ui.computing import waiting
+from normgeo.ui.computing.server import SERVER, Server
+from normgeo.ui.computing.task import Found
 from normgeo.ui.defects import SORRY
 from normgeo.workers.pool import Pool
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 SHORT, LONG = Cost(seconds=0.1), Cost(seconds=10.0)
 
@@ -32,13 +32,13 @@ def script(compute, cost, start):
     import streamlit as st
 
     from normgeo.settings import Settings
-    from normgeo.ui import results
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
     from normgeo.ui.defects import Explained
 
     with Explained():
-        found = results.found(
-            "sum", compute, Settings(), what="The sum", cost=lambda settings: cost, start=start
-        )
+        task = Task(compute, Settings(), "The sum", lambda settings: cost)
+        found = here().found(task, "sum", start=start)
         st.markdown("nothing" if found is None else f"{found.result}, {found.stopped}")
 
 
@@ -72,11 +72,28 @@ def compute() -> Sum:
     return Sum()
 
 
-def opened(compute, cost=SHORT, start="") -> AppTest:
-    options = {"compute": compute, "cost": cost, "start": start}
-    app = AppTest.from_function(script, kwargs=options, default_timeout=600).run()
-    assert [error.message for error in app.exception] == []
-    return app
+@pytest.fixture
+def visit(server) -> Callable[..., AppTest]:
+    """Runs a page's script in a new session of the server."""
+
+    def begin(page, **options) -> AppTest:
+        app = AppTest.from_function(page, kwargs=options, default_timeout=600)
+        app.session_state[SERVER] = server
+        return app.run()
+
+    return begin
+
+
+@pytest.fixture
+def opened(visit) -> Callable[..., AppTest]:
+    """Opens a page of one computation."""
+
+    def begin(compute, cost=SHORT, start="") -> AppTest:
+        app = visit(script, compute=compute, cost=cost, start=start)
+        assert [error.message for error in app.exception] == []
+        return app
+
+    return begin
 
 
 def said(app: AppTest) -> list[str]:
@@ -96,11 +113,14 @@ def one_worker() -> Iterator[Pool]:
 
 
 @pytest.fixture
-def pool(monkeypatch, one_worker) -> Pool:
-    """Long computations go to a worker."""
-    monkeypatch.setattr(results, "POOL", one_worker)
-    monkeypatch.setattr(results, "LONGEST", 1.0)
+def pool(one_worker) -> Pool:
     return one_worker
+
+
+@pytest.fixture
+def server(pool) -> Server:
+    """A server that has computed nothing; long computations go to a worker."""
+    return Server(pool, longest=1.0)
 
 
 class Bars:
@@ -149,30 +169,30 @@ def asked(monkeypatch, pool) -> list[object]:
     return keys
 
 
-def test_second_session_finds_what_the_first_one_computed(compute):
+def test_second_session_finds_what_the_first_one_computed(opened, compute):
     assert said(opened(compute)) == said(opened(compute)) == ["55, False"]
     assert compute.runs == 1
 
 
-def test_cost_decides_where_a_computation_runs(pool, bars):
+def test_cost_decides_where_a_computation_runs(opened, pool, bars):
     pid = int(said(opened(lambda settings, progress: os.getpid(), LONG))[0].split(",")[0])
     assert pid in pool.pids
     assert said(opened(lambda settings, progress: os.getpid(), SHORT)) == [f"{os.getpid()}, False"]
 
 
-def test_short_computation_does_not_wait_for_long_ones(pool, bars):
+def test_short_computation_does_not_wait_for_long_ones(opened, pool, bars):
     run = pool.ask("another visitor", "long", count, None)
     assert said(opened(Sum())) == ["55, False"]
     assert not run.ended
     run.leave("another visitor")
 
 
-def test_quick_computation_has_no_bar(pool, bars):
+def test_quick_computation_has_no_bar(opened, pool, bars):
     opened(lambda settings, progress: 1, LONG)
     assert bars.told == []
 
 
-def test_longer_computation_tells_its_steps_and_stops_with_what_it_has(pool, bars, asked):
+def test_longer_computation_tells_its_steps_and_stops_with_what_it_has(opened, pool, bars, asked):
     bars.at_word = lambda words: words.startswith("Step") and len(bars.told) > 3 and bars.click()
     app = opened(count, LONG)
     steps = [int(words.split()[1].replace(",", "")) for words in bars.told if "Step" in words]
@@ -189,10 +209,10 @@ def test_longer_computation_tells_its_steps_and_stops_with_what_it_has(pool, bar
     assert said(opened(Sum(), LONG)) == ["55, False"], "another computation is not stopped"
 
 
-def test_part_of_one_session_is_not_kept_for_another(pool, bars, asked, nothing_kept):
+def test_part_of_one_session_is_not_kept_for_another(opened, pool, bars, asked, server):
     bars.at_word = lambda words: bars.click()
     app = opened(count, LONG)
-    assert len(nothing_kept) == 0
+    assert len(server.kept) == 0
     app.button(key="start_sum").click().run()
     assert len(asked) == 2
 
@@ -201,10 +221,11 @@ def both(compute, cost):
     import streamlit as st
 
     from normgeo.settings import Settings
-    from normgeo.ui import results
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
 
     first, other = (
-        results.found(name, compute, Settings(seed=seed), what="", cost=lambda _: cost, slot=slot)
+        here().found(Task(compute, Settings(seed=seed), "", lambda _: cost), name, slot=slot)
         for seed, (name, slot) in enumerate((("sum", ""), ("beside", "beside")))
     )
     st.markdown(f"{first.stopped}, {other.result}")
@@ -214,16 +235,17 @@ def count_first(settings, progress):
     return settings.seed or count(settings, progress)
 
 
-def test_two_states_of_one_computation_do_not_take_the_place_of_each_other(pool, bars, asked):
+def test_two_states_of_one_computation_do_not_take_the_place_of_each_other(
+    visit, pool, bars, asked
+):
     bars.at_word = lambda words: bars.click()
-    options = {"compute": count_first, "cost": LONG}
-    app = AppTest.from_function(both, kwargs=options, default_timeout=600).run()
+    app = visit(both, compute=count_first, cost=LONG)
     assert said(app) == ["True, 1"]
     assert said(app.run()) == ["True, 1"]
     assert len(asked) == 2
 
 
-def test_script_that_is_started_anew_finds_its_run(pool, bars, asked):
+def test_script_that_is_started_anew_finds_its_run(opened, pool, bars, asked):
     def click_elsewhere(words):
         if len(bars.told) == 2:
             waiting.st.rerun()
@@ -235,7 +257,7 @@ def test_script_that_is_started_anew_finds_its_run(pool, bars, asked):
     assert len(asked) == 1
 
 
-def test_bar_tells_the_place_in_line(pool, bars):
+def test_bar_tells_the_place_in_line(opened, pool, bars):
     others = [pool.ask(visitor, visitor, count, None) for visitor in ("other", "third")]
 
     def leave(words):
@@ -255,7 +277,7 @@ def test_bar_tells_the_place_in_line(pool, bars):
     assert "Waiting: 1 computation before yours" in bars.told
 
 
-def test_who_stops_leaves_the_run_to_others_who_wait(pool, bars, asked):
+def test_who_stops_leaves_the_run_to_others_who_wait(opened, pool, bars, asked):
     def stop_while_another_waits(words):
         if len(bars.told) == 2:  # its button is there
             pool.ask("another visitor", asked[0], count)
@@ -273,7 +295,7 @@ def test_who_stops_leaves_the_run_to_others_who_wait(pool, bars, asked):
     run.leave("another visitor")
 
 
-def test_killed_worker_is_told_and_the_run_starts_again(pool, bars):
+def test_killed_worker_is_told_and_the_run_starts_again(opened, pool, bars):
     def kill(words):
         if words.startswith("Step"):
             os.kill(pool.pids[0], 9)
@@ -289,7 +311,7 @@ def test_killed_worker_is_told_and_the_run_starts_again(pool, bars):
     assert [words.endswith("True") for words in said(app)] == [True]
 
 
-def test_reason_for_no_result_is_kept_and_told_every_time(compute, pool, asked):
+def test_reason_for_no_result_is_kept_and_told_every_time(opened, compute, pool, asked):
     def refuse(settings, progress):
         raise Refusal(text("There is no sum."))
 
@@ -302,7 +324,7 @@ def test_reason_for_no_result_is_kept_and_told_every_time(compute, pool, asked):
 
 
 @pytest.mark.parametrize("cost", [SHORT, LONG])
-def test_any_other_error_is_a_defect_that_the_log_shows(cost, pool, defects):
+def test_any_other_error_is_a_defect_that_the_log_shows(opened, cost, pool, defects):
     def divide(settings, progress):
         return 1 // 0
 
@@ -315,13 +337,13 @@ def test_any_other_error_is_a_defect_that_the_log_shows(cost, pool, defects):
     assert "ZeroDivisionError" in logging.Formatter().format(logged)
 
 
-def test_computation_beyond_the_budget_does_not_begin(compute):
+def test_computation_beyond_the_budget_does_not_begin(opened, compute):
     (sentence,) = told(opened(compute, Cost(bytes=1e6, seconds=1e4)))
     assert sentence.startswith("The sum would take about 10,000 s of one processor and 1 MB")
     assert compute.runs == 0
 
 
-def test_computation_with_a_button_waits_for_it(pool, bars):
+def test_computation_with_a_button_waits_for_it(opened, pool, bars):
     def slow(settings, progress):
         time.sleep(0.5)
         return 55
@@ -352,24 +374,20 @@ def resumable(compute, go_on, cost):
     import streamlit as st
 
     from normgeo.settings import Settings
-    from normgeo.ui import results
+    from normgeo.ui.computing.server import here
+    from normgeo.ui.computing.task import Task
 
     seed = st.session_state.setdefault("seed", 0)
-    found = results.found(
-        "sum", compute, Settings(seed=seed), what="", cost=lambda _: cost, start="Begin",
-        go_on=go_on,
-    )  # fmt: skip
+    task = Task(compute, Settings(seed=seed), "", lambda _: cost, go_on=go_on)
+    found = here().found(task, "sum", start="Begin")
     st.markdown("nothing" if found is None else f"{found.result}, {found.stopped}")
 
 
-def test_continue_goes_on_from_where_this_session_stopped(
-    pool, bars, asked, nothing_kept, monkeypatch
-):
+def test_continue_goes_on_from_where_this_session_stopped(visit, bars, asked, server, monkeypatch):
     monkeypatch.setattr(waiting, "MOMENT", 0.05)
 
     def visitor():
-        options = {"compute": steps_of, "go_on": more_steps, "cost": LONG}
-        return AppTest.from_function(resumable, kwargs=options, default_timeout=600).run()
+        return visit(resumable, compute=steps_of, go_on=more_steps, cost=LONG)
 
     def click(app, name):
         app.button(key=name).click().run()
@@ -389,31 +407,28 @@ def test_continue_goes_on_from_where_this_session_stopped(
     assert {b.label for b in app.button} >= {"Compute again", "Continue"}
     assert click(app, "continue_sum") == (at + 10, False)
     assert said(other.run()) == ["10, False"], "nobody else sees it, and the first is kept"
-    assert len(nothing_kept) == 1
+    assert len(server.kept) == 1
     app.session_state["seed"] = 1
     assert said(app.run()) == ["nothing"]
-    assert app.session_state["_asked"] == {"": {}}, "changed settings drop what is held"
+    assert app.session_state["_asked"] == {}, "changed settings drop what is held"
     assert len({key for key in asked if len(key) > 3}) == 1
 
 
-def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
+def test_figures_are_made_once_and_one_at_a_time(server):
     made, under_way, together = [], [], []
 
-    class Slow:
-        study = PICTURES["doubling"].study  # any one without a slider
-
-        def figure(self, result, theme):
-            under_way.append(result)
-            together.append(len(under_way))
-            time.sleep(0.02)
-            under_way.remove(result)
-            made.append(result)
-            return go.Figure(go.Scatter(y=[result]))
+    def slow(result):
+        under_way.append(result)
+        together.append(len(under_way))
+        time.sleep(0.02)
+        under_way.remove(result)
+        made.append(result)
+        return go.Figure(go.Scatter(y=[result]))
 
     def chart(one):
-        return one.chart(results.Part("slow", Slow(), one.result), "light")
+        return server.chart(one, "slow", "light", lambda: slow(one.result))
 
-    found = [results.Found(n, stopped=False) for n in range(3)]
+    found = [Found(n, stopped=False) for n in range(3)]
     with ThreadPoolExecutor(6) as visitors:
         charts = list(visitors.map(chart, found * 2))
     sent = [json.loads(chart.text) for chart in charts]
@@ -422,12 +437,12 @@ def test_figures_are_made_once_and_one_at_a_time(monkeypatch):
     assert together == [1, 1, 1]
 
 
-def test_oldest_results_are_forgotten(monkeypatch, nothing_kept):
+def test_oldest_results_are_forgotten(opened, server):
     class Large(Sum):
         def __call__(self, settings, progress):
             return super().__call__(settings, progress) * np.ones(10_000)
 
-    monkeypatch.setattr(nothing_kept, "bytes", 200_000)
+    server.kept.bytes = 200_000
     first, second, third = Large(), Large(), Large()
     for compute in (first, second, first, third, first):
         opened(compute)

@@ -23,7 +23,7 @@ LARGE = 1000.0  # a factor on weights
 
 
 def _logits(example: Example) -> Finding:
-    """Make W_q and W_k a thousand times as large; then let keys be queries."""
+    """Scale W_q and W_k by a thousand; then make keys equal to queries."""
     X, d = example.X, example.neurons
     grown: dict[str, float] = {}
     attained: dict[str, float] = {}

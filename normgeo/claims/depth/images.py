@@ -44,12 +44,12 @@ def _trained(example: Example, method: str, rate: float) -> tuple[ConvolutionHis
 
 
 def _loss(example: Example, method: str, rate: float) -> float:
-    """Return the loss in training, the mean over all steps and starts: low for what is fast."""
+    """Return the training loss, the mean over all steps and starts: low for fast methods."""
     return float(np.mean([one.losses.mean() for one in _trained(example, method, rate)]))
 
 
 def _least(example: Example, method: str) -> float:
-    """Return the loss of the best of the learning rates, each start with its own."""
+    """Return the loss at the best learning rate of each start."""
     losses = [[one.losses.mean() for one in _trained(example, method, r)] for r in RATES]
     return float(np.min(losses, axis=0).mean())
 

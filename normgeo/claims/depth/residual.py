@@ -28,8 +28,8 @@ from normgeo.networks.verdict import Ignored
 from normgeo.normalizers.named import NORMALIZERS
 
 DEPTHS, CLASSES = (4, 12, 36), 10
-STARTS = 8  # of residual networks, as one differs from another
-NEAR = 0.15  # what the starts leave of an exponent: its standard error is about 0.06
+STARTS = 8  # random starts of residual networks
+NEAR = 0.15  # tolerance of an exponent, whose standard error over the starts is about 0.06
 FITTED = text(
     "Layer norm and ReLU at 4, 12 and 36 blocks, exact gradients in W and V of the loss of one "
     "digit, the mean logarithm over 8 starts."
@@ -44,7 +44,7 @@ def _ignored(example: Example, place: str) -> dict[str, Ignored]:
 
 
 def _certified(found: dict[str, dict[str, Ignored]], *changes: str) -> dict[str, bool]:
-    """Whether each change is ignored at each place, named."""
+    """Whether the network ignores each change, for each place of the norm, with names."""
     return {
         text("{change}, {place}", change=at[key].title, place=PLACES[place].title): at[
             key
@@ -55,7 +55,7 @@ def _certified(found: dict[str, dict[str, Ignored]], *changes: str) -> dict[str,
 
 
 def _weights_of_a_block(example: Example) -> Finding:
-    """Scale one weight matrix of a block, and then all that is summed up."""
+    """Scale one weight matrix of a block, and then both inputs of every sum."""
     found = {place: _ignored(example, place) for place in PLACES}
     one = _certified(found, "reads_times", "writes_times")
     together = {
@@ -70,7 +70,7 @@ def _weights_of_a_block(example: Example) -> Finding:
 
 
 def _gain_merged(example: Example) -> Finding:
-    """Divide the gain of a norm and multiply the columns of the weights that read it."""
+    """Divide the gain of a norm, and multiply the columns of the weights that follow it."""
     found = {place: _ignored(example, place) for place in PLACES}
     traded = _certified(found, "gain_traded", "shift_into_bias")
     pre = _certified({"pre": found["pre"]}, "gain_traded", "shift_into_bias")
@@ -79,7 +79,7 @@ def _gain_merged(example: Example) -> Finding:
 
 @shared
 def _signals(example: Example, place: str) -> dict[int, tuple[Signals, ...]]:
-    """Return the sizes by layer of random networks of each depth, at one digit for each start."""
+    """Return the sizes in each layer of random networks of each depth, on one digit per start."""
     X, y = example.images
     width, normalizer = 2 * example.units, NORMALIZERS["layer"]
     return {

@@ -1,8 +1,8 @@
 """Statements on networks of fully connected layers: sections 3 and 6.6, on digits.
 
-A run is 30 steps of Adam from random weights; its number is its training loss, the mean over the
-last half. A method is given by its best run of five learning rates, which reach beyond the best on
-both sides.
+A run is 30 steps of Adam from random weights; its result is the training loss, the mean over the
+last half. A method is represented by its best run of five learning rates, which extend beyond the
+best one on both sides.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from normgeo.normalizers.named import NORMALIZERS
 STEPS, WIDTH, EPS = 30, 32, 1e-5
 RATES = (0.003, 0.01, 0.03, 0.1, 0.3)
 LARGE, SMALL = 40, 4  # cases of a batch
-MUCH = 0.2  # nats, which small batches cost a method that is not robust
+MUCH = 0.2  # nats that small batches cost a method that is not robust
 STARTS = 4  # of networks whose changes are compared
 
 
 @shared
 def _digits(seed: int, m: int) -> Split:
-    """Return as many digits as 30 batches of m take."""
+    """Return enough digits for 30 batches of m."""
     split = hold_out(DATASETS["digits"].load(), seed=seed)
     first = slice(STEPS * m)
     return replace(split, X_train=split.X_train[first], y_train=split.y_train[first])
@@ -48,7 +48,7 @@ def _run(seed: int, method: str, m: int, rate: float) -> History:
 
 @shared
 def _loss(seed: int, method: str, m: int) -> float:
-    """Return the least loss that runs of all learning rates come to."""
+    """Return the least loss over runs at all learning rates."""
     runs = (_run(seed, method, m, rate) for rate in RATES)
     return min(float(run.train_loss[STEPS // 2 :].mean()) for run in runs if not run.ended)
 
@@ -75,7 +75,7 @@ def _faster(example: Example) -> Finding:
 
 
 def _robust(example: Example) -> Finding:
-    """Measure what small batches cost, beyond what their gradients cost without a norm."""
+    """Measure the cost of small batches, beyond that of their noisier gradients without a norm."""
     cost = {
         method: _loss(example.seed, method, SMALL) - _loss(example.seed, method, LARGE)
         for method in ("standard", "layer", "batch")
@@ -88,7 +88,7 @@ def _robust(example: Example) -> Finding:
 
 
 def _training_and_test(example: Example) -> Finding:
-    """Compare what trained networks say of a batch, and at test time of its cases one by one."""
+    """Compare trained networks on a batch, and at test time on its cases one by one."""
     X, apart = _digits(example.seed, LARGE).X_train[:LARGE], {}
     for method in ("layer", "batch"):
         run = _run(example.seed, method, LARGE, 0.03)

@@ -18,7 +18,7 @@ from normgeo.ui.tabs import Tabs, points
 
 
 def why(settings: Settings, drawn: Depth | None) -> None:
-    """Write the blocks with today's numbers in them, and what they say of a gradient."""
+    """Write the equations of the blocks with today's numbers, and their effect on a gradient."""
     if drawn is None:
         return
     n, norm, rms = tex.number, tex.words(text("norm")), tex.words(text("rms"))
@@ -96,7 +96,7 @@ def _without_norm() -> tuple[str, ...]:
 
 
 def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
-    """List the changes of weights, with how the sums stand on the way and what moves."""
+    """List the changes of weights, with the effect on each sum and on the outputs."""
     if drawn is None:
         return
     st.markdown(str(drawn.counts))
@@ -130,7 +130,7 @@ def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
 
 
 def _way(one: Ignored) -> str:
-    """A mark, with the relations on the way, or how much moves."""
+    """A mark, with the relations of the sums, or the size of the change."""
     if not one.certified:
         return str(text("{mark} outputs move by {share:.1%}", mark=one.symbol, share=one.moved))
     met = dict.fromkeys(str(link.relation) for link in one.links)
@@ -164,7 +164,7 @@ def attention(settings: Settings, drawn: Any) -> None:
 
 
 def images(settings: Settings, drawn: Any) -> None:
-    """Draw where the units of a convolution are on, and what training gives."""
+    """Draw where the units of a convolution are active, and the accuracies after training."""
     if results.show("images", settings) is None:
         return
     points(

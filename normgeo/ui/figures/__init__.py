@@ -1,1 +1,1 @@
-"""Figures on a page, and the row that takes them away."""
+"""Figures on a page, and their export row."""

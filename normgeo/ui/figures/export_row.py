@@ -1,4 +1,4 @@
-"""The slim row beneath a figure that takes it away: as a file, as numbers, as a recipe, as code."""
+"""The export row beneath a figure: files, numbers, a recipe, code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -19,7 +18,7 @@ from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.static import HEIGHT, WIDTH, options
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
-from normgeo.ui import url
+from normgeo.ui import source, url
 from normgeo.ui.teaching import pin
 
 MIME = {
@@ -34,13 +33,12 @@ MIME = {
 }
 DRAWN_THERE = ("png", "svg")
 """The static formats that the visitor's browser makes."""
-_HERE = Path(__file__).parent
 
 
 def draw(picture: Picture, settings: Settings, result: Any) -> None:
     """Draw the row of a picture whose result is there."""
     name, missing, file = picture.name, why_no_browser(), picture.file_name(settings)
-    link = url.link(settings)  # the click is answered where no session is
+    link = url.link(settings)  # the click is handled outside of any session
     with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
         html = partial(_figure_file, picture, settings, result, link, "html")
         download(name, "HTML", "html", html, file=file)
@@ -51,7 +49,7 @@ def draw(picture: Picture, settings: Settings, result: Any) -> None:
         download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
         recipe = partial(_recipe_file, picture, settings)
         download(name, text("Recipe"), "json", recipe, file=file)
-        # It opens with a run, which reads the place of the slider from the address.
+        # Opening it reruns the script, which reads the slider's position from the address.
         with st.popover(str(text("Code")), type="tertiary", key=f"{name}_code", on_change="rerun"):
             st.code(picture.code(settings), language="python")
             if lines := picture.in_numpy(settings, result):
@@ -73,7 +71,7 @@ def download(
 
     `help` says why it is disabled, where it is.
     """
-    here = copy_context()  # the click is answered in another thread, and words are marked as here
+    here = copy_context()  # another thread handles the click, and must mark words as this one does
     st.download_button(
         str(label),
         lambda: here.copy().run(content),
@@ -132,7 +130,7 @@ def _recipe_file(picture: Picture, settings: Settings) -> bytes:
 
 @cache
 def why_no_browser() -> str | None:
-    """Why there is no PDF, in a sentence; None where there is."""
+    """Why PDF is not available, in a sentence; None if it is."""
     try:
         found = find_browser()
     except Refusal as error:
@@ -145,6 +143,6 @@ def why_no_browser() -> str | None:
 _image = st.components.v2.component(
     "normgeo_image",
     html='<button type="button"></button>',
-    css=(_HERE / "image.css").read_text("utf-8"),
-    js=(_HERE / "image.js").read_text("utf-8"),
+    css=source("component.css", "figures/image.css"),
+    js=source("figures/image.js"),
 )

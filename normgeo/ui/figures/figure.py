@@ -1,24 +1,22 @@
-"""A figure on a page: the browser draws and moves it, and tells where its slider rests.
+"""A figure on a page: the browser draws and moves it, and reports where its slider rests.
 
-Where a figure opens is told beside its text, which stays the same, and only where Python wants
-another place than the browser shows: what the browser has told is not sent back.
+The frame to open at is sent beside the figure's text, so that the text stays the same. It is sent
+only if it differs from the frame on the screen: the browser's own report is not sent back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 from typing import final
 
 import streamlit as st
 
 from normgeo.pictures.style.chart import Chart
 from normgeo.pictures.style.player import PLOTLY, SCRIPT, VERSION
-from normgeo.ui import url
+from normgeo.ui import source, url
 
 _OPENED = "_opened"
-_HERE = Path(__file__).parent
 
 
 @final
@@ -72,7 +70,7 @@ def _known() -> dict[str, _Opened]:
 
 
 def _opened(key: str, chart: Chart, place: int, alone: bool) -> tuple[int, int]:
-    """The place that a figure is to open at, and how many there were: the last if none is new."""
+    """The frame to open at, and how many were sent; the last one if nothing is new."""
     before = _known().get(key)
     sent = before.sent if before is not None else (0, 0)
     setting, value = ("" if alone else chart.slider), (chart.values or ("",))[place]
@@ -84,7 +82,7 @@ def _opened(key: str, chart: Chart, place: int, alone: bool) -> tuple[int, int]:
 
 
 def _rested(key: str) -> None:
-    """Take the value where a slider rests; other figures that show the setting are there too."""
+    """Take the value at which a slider rests, for all figures that show the setting."""
     setting, (value, _) = _known()[key].setting, st.session_state[key].rest
     if url.move(setting, value):
         for name, opened in _known().items():
@@ -94,9 +92,9 @@ def _rested(key: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _plotly() -> str:
-    """The address of plotly's script, that of the installed package; of each version another.
+    """The address of plotly's script in the installed package; each version has its own.
 
-    Streamlit serves the folders of components, and this one has no other part in the page.
+    Streamlit serves the folders of components; this component exists for that alone.
     """
     served = st.components.v1.declare_component("plotly", path=PLOTLY.parent)
     base = st.get_option("server.baseUrlPath").strip("/")
@@ -106,6 +104,6 @@ def _plotly() -> str:
 _component = st.components.v2.component(
     "normgeo_figure",
     html='<div class="figure"></div>',
-    js="\n".join((SCRIPT, (_HERE / "figure.js").read_text("utf-8"))),
+    js=f"{SCRIPT}\n{source('figures/figure.js')}",
     isolate_styles=False,
 )

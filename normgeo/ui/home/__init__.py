@@ -34,6 +34,6 @@ def draw_table(settings: Settings) -> None:
 
 
 def draw_real_data(settings: Settings) -> None:
-    """Draw the same averages in the chosen data, with the example as it is now, for slides."""
+    """Draw the averages in the chosen data, with the current example."""
     st.markdown(str(text("**The same in real data**, and the example as a figure for slides")))
     results.show("averages", settings)

@@ -1,8 +1,6 @@
-// Keeps the linked example in step with what is typed, pointed at and focused. The server computes.
+// Updates the linked example as the user types, points and moves the focus. The server computes.
 
-const PAUSE = 100; // ms without a change before the server hears of it
-
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const PAUSE = 100; // ms without a change before the server is told
 
 // The next item in the direction of an arrow, in the same grid.
 function neighbor(from, key, items) {
@@ -39,7 +37,7 @@ class Example {
     on("keydown", (event) => this.key(event));
   }
 
-  // Take what the server says, unless what was typed since has yet to reach it.
+  // Take the server's answer, unless a newer edit has yet to reach it.
   take(data, send) {
     this.send = send;
     const { methods, words } = data;
@@ -86,7 +84,7 @@ class Example {
     this.parts.note.hidden = words !== "";
   }
 
-  // Someone typed: a whole number counts at once; of anything else, the last good number stays.
+  // An edit: a whole number counts at once; otherwise the last valid number stays.
   type(field, done) {
     const { largest, words } = this.data;
     const typed = field.value.trim().replace("−", "-");
@@ -133,7 +131,7 @@ class Example {
     this.point(this.focused());
   }
 
-  // Light up what belongs to an item, and write out the place that it belongs to.
+  // Highlight the numbers related to an item, and write out the arithmetic of its place.
   point(target) {
     const { items, boxes, lines, sum } = this.parts;
     const { methods } = this.data;
@@ -174,7 +172,7 @@ class Example {
     return target ? words.made : words.hint;
   }
 
-  // What has the focus, if it is one of ours.
+  // The item that has the focus, if any.
   focused() {
     return this.root.getRootNode().activeElement?.at;
   }
@@ -206,7 +204,7 @@ class Example {
     }
   }
 
-  // To the server after a pause, which writes it into the address.
+  // After a pause, send the edit to the server, which writes it into the address.
   remember() {
     this.waiting = true;
     clearTimeout(this.timer);

@@ -1,6 +1,6 @@
 """The integers of Home, linked and editable: X and Wᵀ, A where they cross, μ, σ and each z.
 
-All numbers are the library's: the browser sends what is typed, and shows what comes back.
+The library computes all numbers; the browser sends what is typed and shows the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import product
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -25,12 +24,10 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.home.arithmetic import arithmetic, root_of, shown
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
-from normgeo.ui import url, verdict_table
-
-_HERE = Path(__file__).parent
+from normgeo.ui import source, url, verdict_table
 
 METHODS = (*verdict_table.rows(Settings(), "paper").values(), NORMALIZERS["rms"])
-"""Those of the paper, and the one that leaves out the mean."""
+"""The methods of the paper, and RMS norm, which leaves out the mean."""
 
 WORDS = {
     "name": text(
@@ -61,13 +58,13 @@ WORDS = {
     ),
 }
 
-_ANSWERED = "_example_answered"  # how often this session has told of what was typed
+_ANSWERED = "_example_answered"  # how many edits this session has received
 _PLACES = range(3)
-LONGEST = 5  # characters of a mean or scale that stand in its field; a longer one is rounded
+LONGEST = 5  # characters of a mean or scale in its field; a longer one is rounded
 
 
 def draw(settings: Settings) -> None:
-    """Draw the example of the settings; what is typed goes into the address."""
+    """Draw the example of the settings; edits go into the address."""
     key = "example"
     _component(data=data(settings), key=key, on_edited_change=partial(_edited, key))
 
@@ -86,7 +83,7 @@ def data(settings: Settings) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _numbers(example: str) -> dict[str, Any]:
-    """All that follows from X and W, in words, by case and neuron."""
+    """All numbers that follow from X and W, as words, by case and neuron."""
     X, W = read(example)
     A = X @ W.T
     return {
@@ -123,12 +120,12 @@ def _by_place(make: Callable[[int, int], Any]) -> list[list[Any]]:
 
 
 def _short(words: str, value: Fraction | float) -> tuple[str, str]:
-    """What stands in a field, and what is told of it."""
+    """The words in a field, and its words for a screen reader."""
     return (words if len(words) <= LONGEST else number(float(value))), words
 
 
 def _sum(x: Array, w: Array) -> tuple[str, str]:
-    """A summed input: its products, and what they make."""
+    """A summed input: its products, and their sum."""
     one = (f"({words})" if words.startswith("−") else words for words in map(_entry, x))
     other = (f"({words})" if words.startswith("−") else words for words in map(_entry, w))
     products = " + ".join(f"{a}·{b}" for a, b in zip(one, other, strict=True))
@@ -148,8 +145,6 @@ def _edited(key: str) -> None:
 _component = st.components.v2.component(
     "normgeo_linked_example",
     html='<div class="frame"><div class="example"></div></div>',
-    css=(_HERE / "linked_example.css").read_text("utf-8"),
-    js="\n".join(
-        (_HERE / f"linked_example{part}.js").read_text("utf-8") for part in ("_picture", "")
-    ),
+    css=source("home/linked_example.css"),
+    js=source("component.js", "home/linked_example_picture.js", "home/linked_example.js"),
 )

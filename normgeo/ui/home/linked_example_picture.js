@@ -1,5 +1,5 @@
-// The linked example: Falk's scheme (Wᵀ above A, X beside it), what each method averages around it,
-// and z. Every number is a field or a button; one that is pointed at lights up what belongs to it.
+// The linked example: Falk's scheme (Wᵀ above A, X beside it), the means and scales of each method
+// around it, and z. Every number is a field or a button; pointing at one highlights related numbers.
 
 const PLACES = [0, 1, 2];
 
@@ -14,22 +14,13 @@ const BELOW = 10;
 
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, text] of Object.entries(attributes)) {
-    element.setAttribute(name, text);
-  }
-  element.append(...children);
-  return element;
-}
-
 function put(element, row, column, rows = 1, columns = 1) {
   element.style.gridArea = `${row} / ${column} / span ${rows} / span ${columns}`;
   return element;
 }
 
-// A field or a button at (row, column) of its grid. `at` says what it is: its kind, and its case n,
-// neuron h, feature d or method where it has one.
+// A field or a button at (row, column) of its grid. `at` identifies it: its kind, and its case n,
+// neuron h, feature d or method if it has one.
 function item(tag, at, group, row, column) {
   const element = make(tag, { class: at.kind });
   element.setAttribute(...(tag === "button" ? ["type", "button"] : ["autocomplete", "off"]));
@@ -102,7 +93,7 @@ function build(root, data) {
     }
   }
 
-  // Each method's μ and σ stand where the averaged line ends; boxes hold the line.
+  // Each method's μ and σ stand at the end of the averaged line; boxes frame the line.
   let [right, below] = [RIGHT, BELOW];
   const boxes = methods.map((method, number) => {
     const first = method.scale === "layer" ? right : below;

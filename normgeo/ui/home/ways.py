@@ -1,4 +1,4 @@
-"""The ways in from the page Home: tours, each with its stops."""
+"""The entrances on the page Home: tours, each with its stops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from normgeo.ui.teaching import tours
 
 
 def draw_ways() -> None:
-    """Draw the ways in, one button each, that open on the stops of a tour."""
+    """Draw a button for each tour, which opens a list of its stops."""
     with st.container(horizontal=True, key="ways", gap="small"):
         for name in tours.names():
             try:

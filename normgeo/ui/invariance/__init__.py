@@ -1,4 +1,4 @@
-"""What stands behind a cell of the table: why, how sure, and a counterexample to write down."""
+"""The tabs for a cell of the table: why, how certain, and a counterexample to write down."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ TABS: Tabs = {
 }
 
 OF_A_CELL: Tabs = {key: TABS[key] for key in ("why", "certificate", "floating_point", "blackboard")}
-"""Those that are about the selected cell alone."""
+"""The tabs about the selected cell alone."""
 
 
 def opening(settings: Settings) -> str:
-    """The tab that a cell opens with: the smallest counterexample of a ✗."""
+    """The tab that opens for a cell: for ✗, the smallest counterexample."""
     found = verdict(*settings.selected, settings.seed)
     if found.only_without_eps:
         return "floating_point"

@@ -1,4 +1,4 @@
-"""What a verdict rests on: a check with its size and error, or a counterexample."""
+"""The evidence for a verdict: a check with its size and error, or a counterexample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from normgeo.ui.verdict_table import verdict
 
 
 def certificate(settings: Settings, picture: Any) -> None:
-    """Draw what the verdict rests on: a check with its size and error, or a counterexample."""
+    """Draw the evidence for a verdict: a check with its size and error, or a counterexample."""
     found = verdict(*settings.selected, settings.seed)
     st.markdown(
         text(
@@ -61,7 +61,7 @@ def certificate(settings: Settings, picture: Any) -> None:
 
 
 def _check(verdict: Verdict) -> str:
-    """Return how a "yes" is known, and how well."""
+    """Return the evidence for a "yes", with its probability of error."""
     N, H, D = verdict.shape
     return text(
         "Checked in exact arithmetic at N = {N}, H = {H}, D = {D}: z′ = z is a polynomial identity "
@@ -80,7 +80,7 @@ def _check(verdict: Verdict) -> str:
 
 
 def _moved(ratio: Fraction | None) -> str:
-    """Return by how much z² moved, also where it is very little."""
+    """Return the change of z², even if it is tiny."""
     if ratio is None:
         return text("z = 0 becomes z′ ≠ 0")
     if abs(ratio - 1) < Fraction(1, 10**5):

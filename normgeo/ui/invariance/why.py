@@ -89,7 +89,7 @@ def _fraction(case: Moments, h: int) -> str:
 
 
 def reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
-    """Return a sentence each for a, μ, σ, and for what was not changed; true for every δ."""
+    """Return sentences about a, μ, σ and the unchanged parts, each true for every δ."""
     normalizer = verdict.normalizer
     a = {
         Law.SCALED: text("**a** becomes δ a."),
@@ -120,7 +120,7 @@ def reasons(found: Laws, verdict: Verdict, transform: Transform) -> list[str]:
 
 
 def _scaled_sigma(verdict: Verdict) -> str:
-    """Say what a factor δ of the summed inputs does to a σ that follows it."""
+    """Say how σ changes if δ scales the summed inputs."""
     normalizer = verdict.normalizer
     if normalizer.added_eps:
         return text(

@@ -1,1 +1,1 @@
-"""What a lecturer and a student do with a page: predict, break, compare, tour, present."""
+"""Ways to teach with a page: predict, break, compare, tour, present."""

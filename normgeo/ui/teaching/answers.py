@@ -1,4 +1,4 @@
-"""What the first picture of a page answers in its state: one sentence, made of its result."""
+"""The answer that the first picture of a page gives, in one sentence made from its result."""
 
 from __future__ import annotations
 

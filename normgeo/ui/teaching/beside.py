@@ -7,13 +7,13 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.pictures.style.chart import Chart
 from normgeo.ui import results
+from normgeo.ui.computing.server import here
 from normgeo.ui.defects import Explained
-from normgeo.ui.figures import figure
 from normgeo.ui.teaching.pin import Place, difference
 
 
 def draw(place: Place) -> None:
-    """Draw the pinned picture in its place, and above both what differs."""
+    """Draw the pinned picture beside the current one, and above both their differences."""
     pin = place.pin
     with place.column, Explained():
         st.markdown(f"**{text('Pinned')}**")
@@ -21,26 +21,18 @@ def draw(place: Place) -> None:
         if there is None:
             return
         drawn = results.whole(pin.name, pin.settings, there.result)
-        chart = there.chart(drawn, place.settings.theme)
-        figure.draw(
-            "figure_pinned",
-            chart,
-            title=drawn.picture.title,
-            alt=drawn.picture.description(drawn.result),
-            place=drawn.place,
-            alone=True,
-        )
+        chart = results.draw("figure_pinned", drawn, there, place.settings.theme, alone=True)
         if pin.name == place.name:
             _compare(place, chart, chart.scales[chart.place(drawn.place)])
 
 
 def _compare(place: Place, pinned: Chart, scales: str) -> None:
-    """Say what differs, and whether lengths can be compared."""
+    """Name the differences, and say whether the scales can be compared."""
     sentences = [difference(place.pin, place.settings, pinned.slider)]
     now = results.kept(place.name, place.settings)
     if now is not None:
         drawn = results.whole(place.name, place.settings, now.result)
-        chart = now.chart(drawn, place.settings.theme)
+        chart = drawn.chart(here(), now, place.settings.theme)
         if not scales or scales != chart.scales[chart.place(drawn.place)]:
             sentences.append(text("Each picture has scales of its own."))
     with place.above:

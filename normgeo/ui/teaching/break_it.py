@@ -24,7 +24,7 @@ LABELS = {
     "two": text("two neurons"),
     "frozen": text("frozen statistics"),
 }
-# A tab that opens by itself would scroll to it, and the answer out of sight.
+# A tab that opens by itself would scroll into view, and the answer out of it.
 _ONE_CASE = {"cell": "layer.case_rescaling", "tab": "why"}
 _SOFTENED = {"eps": 1.0}
 _FROZEN = {"method": "batch", "statistics": "frozen"}
@@ -42,11 +42,11 @@ STATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = dict(  # noqa: C408 - a 
     batch={"one": {"batch_size": 1}},
     recurrent={"two": {"neurons": 2}},
 )
-"""What each way to break a page changes, by page and by `LABELS`."""
+"""The settings that each way to break a page changes, by page and by `LABELS`."""
 
 
 def buttons(page: str, settings: Settings) -> None:
-    """Draw a button for each way to break a page, disabled with its reason where it cannot."""
+    """Draw a button for each way to break a page, disabled with the reason if it has no effect."""
     found = STATES.get(page, {})
     if not found:
         return
@@ -65,22 +65,22 @@ def buttons(page: str, settings: Settings) -> None:
 
 
 def is_broken(name: str, settings: Settings) -> bool:
-    """Whether a picture is the first one of a page that was broken and is so still."""
+    """Whether a picture is the first one of a page that is still broken."""
     page, every = PAGE_OF[name], st.session_state.get(_BROKEN, {})
     if name != MAIN_PICTURES[page] or page not in every:
         return False
     how, _ = every[page]
     if not _is_so(settings, STATES[page][how]):
-        del every[page]  # somebody mended it by hand
+        del every[page]  # the user has repaired it by hand
     return page in every
 
 
 def tell(name: str, result: Any) -> None:
-    """Draw above a page's first picture what it has been broken to, and the way back.
+    """Draw, above a page's first picture, what broke it and the way back.
 
     Args:
         name: of the picture.
-        result: of the picture; None where there is none, or nothing of it may be told.
+        result: of the picture; None if there is none, or if it must stay hidden.
 
     """
     page = PAGE_OF[name]
@@ -94,11 +94,11 @@ def tell(name: str, result: Any) -> None:
 
 
 def _why_not(page: str, settings: Settings, changes: Mapping[str, Any]) -> str:
-    """Why a change does nothing on a page, in a sentence; "" where it does something."""
+    """Why a change has no effect on a page, in a sentence; "" if it has one."""
     if _is_so(settings, changes):
         return text("The page is in this state already.")
     after = replace(settings, **changes)
-    # A table of methods has no method of its own; elsewhere some settings do nothing.
+    # A table of methods has no method of its own; elsewhere some settings have no effect.
     names = ("neurons",) if "cell" in changes else tuple(changes)
     return next((why for name in names if name in changes and (why := useless(after, name))), "")
 
@@ -112,9 +112,9 @@ def _break(page: str, how: str) -> None:
     url.change(**STATES[page][how])
     broken: dict[str, tuple[str, dict[str, str]]] = st.session_state.setdefault(_BROKEN, {})
     if page in broken:
-        _, before = broken[page]  # the way back is to where nothing was broken
+        _, before = broken[page]  # the way back leads to the unbroken state
     broken[page] = how, before
-    st.session_state["teach"] = False  # the open menu would stand on what becomes of the page
+    st.session_state["teach"] = False  # the open menu would cover the changed page
 
 
 def _restore(page: str) -> None:

@@ -1,8 +1,8 @@
-// Symbols and terms tell their meaning where they stand: in words, formulas and figures where a
-// pointer rests on one or a finger touches it, in a line of all of them for keys. Escape closes it.
+// Shows the meaning of symbols and terms: in words, formulas and figures when a pointer rests on one
+// or a finger touches it, and in a list of all of them for the keyboard. Escape closes it.
 
-const REST = 150; // milliseconds without a move before the symbol under a pointer tells
-const NEAR = 2; // pixels around a word that still are on it
+const REST = 150; // milliseconds without a move before the meaning appears
+const NEAR = 2; // pixels around a word that still count as the word
 const LETTER = "[\\p{L}\\p{N}]";
 const SYMBOLS = ".mathnormal, .mathrm, .mathit, .mathbb";
 const ACTS = "button, a, input, textarea, select, [role=button], [role=tab], [role=option]";
@@ -10,7 +10,7 @@ const ACTS = "button, a, input, textarea, select, [role=button], [role=tab], [ro
 // KaTeX has its own code points for some letters.
 const usual = (letters) => letters.replace(/[∥ϕϵ]/g, (one) => ({ "∥": "‖", "ϕ": "φ", "ϵ": "ε" })[one]);
 
-// The names of an entry as they may stand on a page; a term also begins a sentence, or is a plural.
+// Patterns for the names of an entry; a term may begin a sentence or be a plural.
 function forms(name) {
   return name.split(", ").map((form) => {
     const exact = form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -20,8 +20,8 @@ function forms(name) {
   });
 }
 
-// What finds the entries: their places, and patterns with a group for each, one for words and one for
-// formulas, where letters stand close together.
+// The patterns that find entries, with a group for each, for words and for formulas, where letters
+// have no spaces between them; `places` maps groups to entries.
 function finder(entries) {
   const all = entries.flatMap(([name], place) => forms(name).map((form) => [form, place]));
   all.sort(([one], [other]) => other.length - one.length);
@@ -40,7 +40,7 @@ function symbol(letter) {
   return letter.closest(".accent") ? "ŵ" : barred ? "‖w‖" : "w";
 }
 
-// The ranges of a text that have a meaning, with it.
+// The ranges of a text that have a meaning, and the meaning.
 function* found({ entries, places, inWords, inFormulas }, text) {
   const parent = text.parentElement;
   const formula = parent.closest(".katex");
@@ -51,7 +51,7 @@ function* found({ entries, places, inWords, inFormulas }, text) {
     if (letters && match[0] === "w") {
       entry = entries.find(([name]) => name === symbol(parent)) ?? entry;
     }
-    // Among words "a" is an article; in a formula some letters are a word, or a sign as T for transposed.
+    // Among words "a" is an article; in a formula letters may form a word, or an operator such as ᵀ.
     const stands = formula ? parent.matches(SYMBOLS) : !/^a$/i.test(match[0]);
     if (stands || words.trim() === match[0]) {
       const range = document.createRange();
@@ -62,7 +62,7 @@ function* found({ entries, places, inWords, inFormulas }, text) {
   }
 }
 
-// Where a symbol stands at a point of the screen, and its meaning.
+// The symbol at a point of the screen, as a range or a button, and its meaning.
 function at(shown, path, x, y) {
   const near = ({ left, right, top, bottom }) =>
     x >= left - NEAR && x <= right + NEAR && y >= top - NEAR && y <= bottom + NEAR;
@@ -73,7 +73,7 @@ function at(shown, path, x, y) {
   if (!(path[0] instanceof Element) || path.some((one) => one.matches?.(ACTS))) {
     return null;
   }
-  // In a figure its axes take the pointer, in a formula the signs around letters or the next line.
+  // Other elements cover the letters: in a figure the axes, in a formula other signs or the next line.
   const inPage = path.some((one) => one.matches?.("[data-testid=stMain]"));
   const under = inPage ? document.elementsFromPoint(x, y) : [path[0]];
   const drawn = new Set(under.map((one) => one.closest(".js-plotly-plot, .katex")).filter(Boolean));
@@ -102,7 +102,7 @@ function tell(tip, where, meaning) {
 
 let shown, resting;
 
-// A pointer may go from a symbol to its meaning; away from both, the meaning goes.
+// A pointer may move from a symbol onto its meaning; outside of both, the meaning closes.
 function point(event) {
   clearTimeout(resting);
   const path = event.composedPath();
@@ -128,7 +128,7 @@ export default function ({ data: { label, entries }, parentElement }) {
   const list = parentElement.querySelector("ul");
   const tip = parentElement.querySelector("[role=tooltip]");
   shown = { list, tip, entries, ...finder(entries) };
-  // The same functions are added once.
+  // Adding the same functions again has no effect.
   document.addEventListener("pointermove", point);
   document.addEventListener("click", point);
   window.addEventListener("keydown", press, true);

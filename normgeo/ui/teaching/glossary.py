@@ -1,4 +1,4 @@
-"""What symbols and terms mean, on the pages that use them; the documentation has the same file."""
+"""The meaning of a page's symbols and terms, from a file that the documentation shares."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.ui import source
 
 _HERE = Path(__file__).parent
 
@@ -22,7 +23,7 @@ def entries() -> dict[str, str]:
 
 
 def draw(names: str) -> None:
-    """Draw symbols and terms ("a|z|neuron"), each with its meaning on hover and focus."""
+    """Draw symbols and terms ("a|z|neuron"), whose meaning appears on hover and focus."""
     known = entries()
     _glossary(
         key="glossary",
@@ -37,6 +38,6 @@ def draw(names: str) -> None:
 _glossary = st.components.v2.component(
     "normgeo_glossary",
     html='<ul></ul><div role="tooltip" id="meaning" hidden></div>',
-    css=(_HERE / "glossary.css").read_text("utf-8"),
-    js=(_HERE / "glossary.js").read_text("utf-8"),
+    css=source("component.css", "teaching/glossary.css"),
+    js=source("teaching/glossary.js"),
 )

@@ -11,7 +11,7 @@ from normgeo.ui.teaching import break_it, predict
 
 
 def draw(page: str, settings: Settings) -> None:
-    """Draw what there is to do with a page, behind one button."""
+    """Draw the button that opens the menu."""
     with st.popover(str(text("Teach")), key="teach", on_change="rerun"):
         st.button(
             str(text("Present")),

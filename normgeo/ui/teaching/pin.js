@@ -1,4 +1,4 @@
-// Keys keep their place: a button that pins, unpins or swaps draws much of the page anew, and itself.
+// Keep the keyboard's focus: pinning, unpinning or swapping redraws much of the page and the button.
 
 const AFTER = 10000; // milliseconds in which the page is drawn
 const PINS = /st-key-(\w+_pin|unpin|pin_swap|pin_show)(?!\w)/;

@@ -1,6 +1,6 @@
-"""Pin: a picture in a state that is kept, to see the next one beside it.
+"""Pin: keep a picture in its state, and compare it with the next one beside it.
 
-The address holds it, as the picture's name and the query of its page: `pin=turn?method%3Dlayer`.
+The address holds the picture's name and the query of its page: `pin=turn?method%3Dlayer`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from normgeo.ui.teaching import break_it
 
 _HERE = Path(__file__).parent
 LONGEST = 2000  # characters of a pin in an address
-OF_THE_PAGE = "predict", "theme"  # settings that a pin leaves to the page which shows it
+OF_THE_PAGE = "predict", "theme"  # settings that a pin takes from the page that shows it
 
 
 @final
@@ -61,19 +61,19 @@ def read(words: str) -> Pin:
         rule = text("A pin names at most {n} settings; got more.", n=len(SETTINGS))
         raise Refusal(rule) from None
     for setting, value in values.items():
-        Settings.from_recipe({setting: value})  # a sentence for the first mistake alone
+        Settings.from_recipe({setting: value})  # only the first mistake is reported
     kept = {setting: value for setting, value in values.items() if setting not in OF_THE_PAGE}
     return Pin(name, Settings.from_recipe(kept))
 
 
 def written(name: str, state: Mapping[str, str]) -> str:
-    """Return what an address holds of a picture and the query of its page."""
+    """Return the words for a picture and the query of its page in an address."""
     kept = {setting: value for setting, value in state.items() if setting not in OF_THE_PAGE}
     return f"{name}?{urlencode(kept)}"
 
 
 def button(name: str, settings: Settings) -> None:
-    """Draw the button that pins a picture, but not where answers are hidden."""
+    """Draw the button that pins a picture, unless answers are hidden."""
     if settings.predict or url.bare():
         return
     st.button(
@@ -87,10 +87,10 @@ def button(name: str, settings: Settings) -> None:
 
 
 def bar(page: str, titles: Mapping[str, str], settings: Settings) -> None:
-    """Draw what is pinned, and what can be done with it; nothing where nothing is pinned.
+    """Draw the bar of the pinned picture, with its buttons; nothing if nothing is pinned.
 
     Args:
-        page: that is shown. titles: of all pages. settings: of the page.
+        page: the current one. titles: of all pages. settings: of the page.
 
     """
     words = st.query_params.get("pin")
@@ -106,11 +106,11 @@ def bar(page: str, titles: Mapping[str, str], settings: Settings) -> None:
 
 
 def _tell(pin: Pin, page: str, titles: Mapping[str, str], settings: Settings) -> None:
-    """Say what is pinned, and offer the ways to it."""
+    """Name the pinned picture, and draw the ways to it."""
     place = [] if pin.page == page else [str(text(titles[pin.page]))]
     words = " · ".join([*place, *label(pin)])
     if settings.predict:
-        # To go there would be to see what this page hides.
+        # A way there would reveal the answers that this page hides.
         hidden = text("**Pinned:** {words}. It is shown again with the answers.", words=words)
         st.markdown(hidden)
         return
@@ -127,14 +127,14 @@ def _tell(pin: Pin, page: str, titles: Mapping[str, str], settings: Settings) ->
             kwargs={"beside": None if _asked_for() else "1"},
             help=str(text("The pinned picture, beside the first one of this page.")),
         )
-    # All that the picture uses is named: its page may have a default of its own.
+    # Name every setting of the picture: its page may have other defaults.
     query = {**url.view_elsewhere(), **pin.settings.to_query(PICTURES[pin.name].uses)}
     query.pop("beside", None)
     st.page_link(f"pages/{pin.page}.py", label=str(text("Go back")), query_params=query)
 
 
 def label(pin: Pin) -> list[str]:
-    """The picture, and what tells its state from others."""
+    """The title of the picture, and the settings that identify its state."""
     picture = PICTURES[pin.name]
     return [picture.title, *(_worded(pin.settings, name) for name in picture.named(pin.settings))]
 
@@ -147,7 +147,7 @@ def _worded(settings: Settings, name: str) -> str:
 def difference(pin: Pin, now: Settings, slider: str) -> str:
     """Say in which settings a picture differs from the pinned one.
 
-    Its slider is left out: it tells its own value, and moves while this sentence stands.
+    Its slider is left out: it shows its own value, and may move while this sentence stays.
     """
     changes = [
         text(
@@ -189,7 +189,7 @@ def _asked_for() -> bool:
 @final
 @dataclass(frozen=True)
 class Place:
-    """Beside a picture: where the pinned one is drawn, and above both what differs.
+    """The place beside a picture for the pinned one, and the place above both for differences.
 
     Attributes:
         name, settings: of the picture that it is beside.
@@ -208,7 +208,7 @@ _PLACES: ContextVar[list[Place] | None] = ContextVar("places", default=None)
 
 @contextmanager
 def places() -> Iterator[list[Place]]:
-    """Collect where pinned pictures are to be drawn, as long as the block lasts."""
+    """Collect the places for pinned pictures, as long as the block lasts."""
     found: list[Place] = []
     token = _PLACES.set(found)
     try:
@@ -219,7 +219,7 @@ def places() -> Iterator[list[Place]]:
 
 @contextmanager
 def beside_pinned(name: str, settings: Settings) -> Iterator[None]:
-    """Draw a picture in the block, with a place beside it where the pinned one belongs there."""
+    """Draw a picture in the block; if the pinned one belongs beside it, make a place for that."""
     found, pin = _PLACES.get(), _beside(name, settings)
     if pin is None or found is None:
         yield
@@ -234,13 +234,13 @@ def beside_pinned(name: str, settings: Settings) -> Iterator[None]:
 
 
 def _beside(name: str, settings: Settings) -> Pin | None:
-    """What is shown beside a picture: the same one as it was pinned; elsewhere where asked for."""
+    """The pin to show beside a picture: its own, or another picture's if the user asked for it."""
     words = st.query_params.get("pin")
     if words is None or url.bare() or settings.predict:
         return None
     page = PAGE_OF[name]
     asked = _asked_for() and MAIN_PICTURES[page] == name
-    with suppress(Refusal):  # which the bar tells
+    with suppress(Refusal):  # the bar reports it
         pin = read(words)
         if pin.name == name or (asked and pin.page != page):
             return pin

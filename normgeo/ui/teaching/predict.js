@@ -1,4 +1,4 @@
-// The score, in a place that screen readers listen to.
+// The score, in a live region for screen readers.
 
 export default function ({ data, parentElement }) {
   const place = parentElement.querySelector("[role=status]");

@@ -1,23 +1,21 @@
-"""Predict, then reveal: a question of a page, the answer to it, and a score of the session.
+"""Predict, then reveal: a page's question, its answer, and the session's score.
 
-With `predict=1` a page draws only what is known. What is hidden is not sent: a page asks `known`
-before it draws, and an answer is looked up on the server, after the click that predicts it.
+With `predict=1` a page draws only known answers. Hidden ones are not sent: a page asks `known`
+before it draws, and the server looks an answer up after the click that predicts it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import final
 
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.ui import url
+from normgeo.ui import source, url
 
-_HERE = Path(__file__).parent
 _MADE = "_predictions"
 PAGES = "invariance", "learning_rate", "audit"
 """The pages that ask."""
@@ -26,25 +24,25 @@ PAGES = "invariance", "learning_rate", "audit"
 @final
 @dataclass(frozen=True)
 class Prediction:
-    """What somebody said, and what is so."""
+    """The user's prediction and the right answer."""
 
     said: str
     answer: str
 
     @property
     def right(self) -> bool:
-        """Whether it is what was said."""
+        """Whether the prediction is right."""
         return self.said == self.answer
 
 
 def made(page: str) -> dict[Hashable, Prediction]:
-    """The predictions of a page in this session, by what decides the answer."""
+    """The session's predictions on a page, by the key that decides the answer."""
     every: dict[str, dict[Hashable, Prediction]] = st.session_state.setdefault(_MADE, {})
     return every.setdefault(page, {})
 
 
 def known(page: str, settings: Settings, question: Hashable) -> Prediction | bool:
-    """Whether an answer may be shown: the prediction of it, or True where nothing is hidden."""
+    """Whether an answer may be shown: its prediction, or True if nothing is hidden."""
     return made(page).get(question, False) if settings.predict else True
 
 
@@ -56,12 +54,12 @@ def ask(
     answer: Callable[[], str],
     reason: Callable[[], str],
 ) -> None:
-    """Draw a question with a button for each option; or, once it is predicted, what is so and why.
+    """Draw a question with a button for each option or, once predicted, the answer and its reason.
 
     Args:
-        page: that asks. question: what decides the answer. words: of the question.
+        page: asks the question. question: the key that decides the answer. words: its words.
         options: labels by name. answer: looks up the name of the right one, which need not be
-            among them. reason: why, in sentences that begin with the answer.
+            among them. reason: sentences that begin with the answer.
 
     """
     prediction = made(page).get(question)
@@ -98,10 +96,10 @@ def _score(page: str) -> None:
 _status = st.components.v2.component(
     "normgeo_score",
     html='<span role="status"></span>',
-    css=(_HERE / "predict.css").read_text("utf-8"),
-    js=(_HERE / "predict.js").read_text("utf-8"),
+    css=source("teaching/predict.css"),
+    js=source("teaching/predict.js"),
 )
-"""A score that a screen reader tells when it changes: its place is there before its words are."""
+"""A score that screen readers announce when it changes, as its element exists before its words."""
 
 
 def _predict(page: str, question: Hashable, said: str, answer: Callable[[], str]) -> None:
@@ -125,7 +123,7 @@ def button(page: str) -> None:
 
 
 def _begin(page: str) -> None:
-    """Hide the answers of a page, and forget the predictions of it."""
+    """Hide the answers of a page, and forget its predictions."""
     made(page).clear()
     st.session_state["teach"] = False
     url.change(predict=1)

@@ -21,7 +21,7 @@ PAGE = "invariance"
 
 
 def known(settings: Settings) -> Known | None:
-    """Which verdicts may be shown; None where all may."""
+    """Which verdicts may be shown; None for all."""
     if not settings.predict:
         return None
     found = predict.made(PAGE)
@@ -31,14 +31,14 @@ def known(settings: Settings) -> Known | None:
 
 
 def revealed(settings: Settings) -> bool:
-    """Whether what the page tells of the selected cell may be shown."""
+    """Whether the answer for the selected cell may be shown."""
     return bool(predict.known(PAGE, settings, _question(settings, *settings.selected)))
 
 
 def part(settings: Settings, result: EffectOnData) -> Part | None:
-    """The picture of the change, with z under the methods that are predicted; None for all.
+    """The picture of the change, with z under the predicted methods only; None for all.
 
-    A factor of the other sign is a question of its own, and so it has no frames meanwhile.
+    It has no frames: a factor of the other sign is another question.
     """
     if not settings.predict:
         return None
@@ -57,7 +57,7 @@ def part(settings: Settings, result: EffectOnData) -> Part | None:
 
 
 def ask(settings: Settings) -> None:
-    """Draw the question of the selected cell, or what is so and why."""
+    """Draw the question about the selected cell, or the answer and its reason."""
     normalizer, transform = settings.selected
     signs = [sign for sign in SIGNS if _may_be(sign, settings, normalizer, transform)]
     labels = {
@@ -83,13 +83,13 @@ def ask(settings: Settings) -> None:
 def _question(
     settings: Settings, normalizer: Normalizer, transform: Transform, delta: float | None = None
 ) -> Hashable:
-    """What decides the answer, for the settings' δ or another one."""
+    """The key that decides the answer, for the settings' δ or another one."""
     negative = _turned(transform, settings.delta if delta is None else delta)
     return normalizer, transform.key, negative, settings.seed
 
 
 def _turned(transform: Transform, delta: float) -> bool:
-    """Whether a change may turn the sign of z."""
+    """Whether a change may flip the sign of z."""
     return transform.rescales and delta < 0
 
 
@@ -98,7 +98,7 @@ def _sign(settings: Settings, normalizer: Normalizer, transform: Transform) -> t
 
 
 def _may_be(sign: str, settings: Settings, normalizer: Normalizer, transform: Transform) -> bool:
-    """Whether a sign is offered: by the settings alone, which tell nothing of the answer."""
+    """Whether a sign is offered; the settings alone decide, so that it reveals nothing."""
     if sign == "±":
         return transform.rescales and settings.delta < 0
     return sign != "≈" or (settings.eps > 0 and transform.rescales)

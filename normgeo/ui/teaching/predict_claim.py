@@ -1,4 +1,4 @@
-"""Predict of each statement whether it holds: one at a time, in the order of the paper."""
+"""Predict whether each statement holds, one at a time, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = "_claim_asked"
 
 
 def ask(audited: list[Audited]) -> list[Audited]:
-    """Draw a statement and ask for its verdict; return those that are predicted."""
+    """Draw a statement and ask for its verdict; return the statements predicted so far."""
     made = predict.made(PAGE)
     if audited:
         place = st.session_state.get(_PLACE, 0) % len(audited)

@@ -1,4 +1,4 @@
-"""Predict by which factor the turn of a step changes where the norm of the weights doubles."""
+"""Predict the factor by which the angular update changes when the norm of the weights doubles."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from normgeo.ui.teaching import predict
 
 PAGE = "learning_rate"
 FACTORS = (0.25, 0.5, 1.0, 2.0)
-NEAR = 0.05  # a measured factor counts as one of these where it differs by less, relatively
+NEAR = 0.05  # largest relative difference of a measured factor from one of these
 OTHER = "another"
 
 
 def revealed(settings: Settings) -> bool:
-    """Whether the turn may be shown."""
+    """Whether the angular update may be shown."""
     return bool(predict.known(PAGE, settings, _question(settings)))
 
 
 def part(settings: Settings, result: AngularUpdate) -> Part | None:
-    """The step at norm 1 alone, where the one at norm 2 is still to be predicted."""
+    """The step at norm 1 alone, while the one at norm 2 is to be predicted."""
     return None if revealed(settings) else Part(FIRST_STEP.name, FIRST_STEP, result)
 
 
 def ask(settings: Settings, result: AngularUpdate) -> None:
-    """Draw the question, or what is so and why."""
+    """Draw the question, or the answer and its reason."""
     predict.ask(
         PAGE,
         _question(settings),
@@ -49,7 +49,7 @@ def ask(settings: Settings, result: AngularUpdate) -> None:
 
 
 def _question(settings: Settings) -> Hashable:
-    """All that the turn depends on; where the slider opens is not among it."""
+    """All settings that the angular update depends on, without the slider's."""
     return PICTURES["turn"].decisive(settings)
 
 

@@ -29,7 +29,7 @@ export default function () {
   document.addEventListener("keydown", keys);
   const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
   const observer = new ResizeObserver(fit);
-  observer.observe(page); // which looks at once
+  observer.observe(page); // calls `look` at once
   end = () => {
     observer.disconnect();
     document.removeEventListener("keydown", keys);

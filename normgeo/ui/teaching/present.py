@@ -18,11 +18,11 @@ from normgeo.ui import url
 
 _HERE = Path(__file__).parent
 MAIN = Settings.tab
-"""The slide that has no tab: the page's main picture."""
+"""The slide without a tab: the page's main picture."""
 
 
 def begin(settings: Settings) -> None:
-    """Dress a page for presenting or embedding, where the address asks for it."""
+    """Style a page for presenting or embedding, if the address asks for it."""
     if not url.bare():
         return
     st.html(_HERE / "present.css")
@@ -39,7 +39,7 @@ def begin(settings: Settings) -> None:
 
 
 def leave() -> None:
-    """Draw the quiet button that ends presenting; Escape presses it."""
+    """Draw the button that ends presenting; Escape presses it."""
     st.button(
         "✕",
         key="present_leave",
@@ -51,10 +51,10 @@ def leave() -> None:
 
 
 def slides(settings: Settings, titles: Mapping[str, str]) -> str:
-    """Draw the way through the slides of a page; return the tab that is one now, `MAIN` for none.
+    """Draw the buttons between the slides of a page; return the current tab, `MAIN` for none.
 
     Args:
-        settings: whose tab is the slide. titles: of the page's tabs, by name.
+        settings: their tab is the slide. titles: of the page's tabs, by name.
 
     """
     names = [MAIN, *titles]

@@ -1,4 +1,4 @@
-// Shows the code of the address; where a slider has changed the address since, asks for another one.
+// Shows the code of the address; if a slider has changed the address since, asks for a new code.
 let asked = null;
 
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
 
 from normgeo.base.text import text
+from normgeo.ui import source
 
-_HERE = Path(__file__).parent
 _LINK = "_qr_link"
-LONGEST = 2000  # characters; more make squares that a phone at the back cannot tell apart
-QUIET = 4  # squares of white around the code, as its standard asks for
+LONGEST = 2000  # characters; a longer link has squares too small for a phone at the back of a room
+QUIET = 4  # squares of white around the code, required by its standard
 
 
 def code(link: str) -> str:
@@ -30,9 +29,9 @@ def code(link: str) -> str:
 
 
 def draw() -> None:
-    """Draw a button that opens on the QR code of the page as it is now, and its link.
+    """Draw a button that opens the QR code of the page in its current state, and its link.
 
-    Closed, it holds nothing: every run of every page would make the code and send it.
+    The code is made only when it is open, not in every run of every page.
     """
     opened = st.popover("QR", key="qr", on_change="rerun")
     if opened.open:
@@ -62,7 +61,7 @@ def _code() -> None:
 
 
 def _link() -> str:
-    """The address that the browser has told, or else what the server knows of it."""
+    """The address as the browser reported it, or else as the server knows it."""
     page = (st.context.url or "").partition("?")[0]
     told: str = st.session_state.pop(_LINK, "")
     if told.partition("?")[0] == page and re.fullmatch(r"https?://\S+", told):
@@ -72,13 +71,13 @@ def _link() -> str:
 
 
 def _seen() -> None:
-    """Take the address with what sliders have written into it."""
+    """Take the browser's address, which includes the sliders."""
     st.session_state[_LINK] = str(st.session_state["qr_code"].seen)
 
 
 _qr = st.components.v2.component(
     "normgeo_qr",
     html='<img alt=""><p></p>',
-    css=(_HERE / "qr.css").read_text("utf-8"),
-    js=(_HERE / "qr.js").read_text("utf-8"),
+    css=source("teaching/qr.css"),
+    js=source("teaching/qr.js"),
 )

@@ -1,7 +1,7 @@
-// Leads through a tour: its subject is on the screen when a stop opens, ← → go on, and Enter tells
-// what to notice.
+// Guides through a tour: scrolls to the subject of a stop; ← → change the stop, and Enter shows what
+// to notice.
 
-// What needs arrow keys itself: fields, sliders, lists, tabs, cells of a table, a figure that turns.
+// Elements that use the arrow keys: fields, sliders, lists, tabs, cells of a table, rotating figures.
 const TAKES_ARROWS = `input, textarea, select, table, [contenteditable], [role=slider], [role=tab],
   [role=listbox], [role=option], [role=menu], [role=menuitem], [role=radio], [role=radiogroup],
   [role=dialog], .js-plotly-plot [tabindex]`;
@@ -24,8 +24,8 @@ function walk(event) {
   }
 }
 
-// Brings the subject beneath the bar if it is not on the screen, and again whenever the page grows
-// above it or scrolls to a tab by itself, until somebody scrolls, points or types.
+// Scrolls the subject beneath the bar if it is out of view, and again whenever the page above it grows
+// or scrolls to a tab by itself, until the user scrolls, points or types.
 function show(subject) {
   const scroller = document.querySelector("[data-testid=stMain]");
   const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
@@ -35,7 +35,7 @@ function show(subject) {
     if (bar && found) {
       const top = bar.getBoundingClientRect().bottom;
       const box = found.getBoundingClientRect();
-      // A figure of a tab comes with the names of the tabs and its controls where all have room.
+      // Show a tab's figure with the tab bar and its controls if all fit.
       const tabs = found.closest(TABS)?.getBoundingClientRect();
       const start = tabs && box.bottom - tabs.top <= window.innerHeight - top ? tabs.top : box.top;
       if (start < top - 1 || box.bottom > window.innerHeight + 1) {
@@ -52,7 +52,7 @@ function show(subject) {
   HANDS.forEach((hand) => document.addEventListener(hand, end, { capture: true, passive: true }));
   scroller.scrollTo({ top: 0, behavior: "instant" });
   scroller.addEventListener("scroll", look);
-  observer.observe(page); // which looks at once
+  observer.observe(page); // calls `look` at once
   return end;
 }
 
@@ -64,9 +64,9 @@ export default function ({ data }) {
     rest();
     rest = show(data.subject);
   }
-  // Readers hear a new question, and what to notice.
+  // Screen readers announce a new question, and what to notice.
   document.querySelector(".st-key-tour_words").setAttribute("role", "status");
-  document.addEventListener("keydown", walk); // the same function is added once
+  document.addEventListener("keydown", walk); // adding the same function again has no effect
   return () => setTimeout(() => {
     if (!document.querySelector(BAR)) {
       document.removeEventListener("keydown", walk);

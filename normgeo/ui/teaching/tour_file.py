@@ -1,4 +1,4 @@
-"""A tour as a Markdown file: stops in their order, each a page in a state, with words about it.
+"""A tour as a Markdown file: stops in order, each a page in a state, with words about it.
 
     # Title of the tour
 
@@ -11,8 +11,8 @@
     ### What to notice
     ### Notes
 
-`open` is the address of a page as the browser has it. `shows` is what the stop is about: a picture
-of the page, a tab that is open there, or one of `ELEMENTS`.
+`open` is the address of a page in the browser. `shows` is the subject of the stop: a picture of the
+page, its open tab, or one of `ELEMENTS`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from normgeo.pictures import PAGE_OF
 from normgeo.settings import Settings
 
 ELEMENTS: Mapping[str, tuple[str, ...]] = {"home": ("example", "table"), "invariance": ("table",)}
-"""What a page has beside pictures and tabs that a stop can be about, by its key."""
+"""Subjects of stops other than pictures and tabs, by the key of the element."""
 
 FIELDS = ("open", "shows")
 PARTS = ("Question", "What to notice", "Notes")
@@ -41,10 +41,10 @@ PARTS = ("Question", "What to notice", "Notes")
 @final
 @dataclass(frozen=True)
 class Stop:
-    """A page in a state, and what a lecturer says there.
+    """A page in a state, and the lecturer's words for it.
 
     Attributes:
-        page: its name. settings: those that the stop names. shows: what it is about.
+        page: its name. settings: named by the stop. shows: its subject.
         question, notice, notes: Markdown.
 
     """
@@ -59,7 +59,7 @@ class Stop:
 
     @property
     def key(self) -> str:
-        """The key of the element that the stop is about; "" for the open tab."""
+        """The key of the stop's subject; "" for the open tab."""
         if self.shows in pictures(self.page):
             return f"figure_{self.shows}"
         return self.shows if self.shows in ELEMENTS.get(self.page, ()) else ""
@@ -68,7 +68,7 @@ class Stop:
 @final
 @dataclass(frozen=True)
 class Tour:
-    """Stops in their order; `name` is the word that an address calls it by."""
+    """Stops in order; `name` is its word in an address."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class Tour:
 
 
 def read(file: Path, pages: Collection[str]) -> Tour:
-    """Return the tour of a file, whose stops are on the given pages.
+    """Return the tour in a file; its stops are on the given pages.
 
     Raises:
         Refusal: the first mistake, with its file, line and reason.

@@ -1,4 +1,4 @@
-"""Tours: a bar on a page that asks, says what to notice once asked, and leads to the next stop."""
+"""Tours: a bar on a page with a question, what to notice, and the way to the next stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.ui import url
+from normgeo.ui import source, url
 from normgeo.ui.teaching.tour_file import Stop, Tour, read
 
 _HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The stop in two words, whatever else the address says."""
+        """The stop in two words: the tour and the number."""
         return f"{self.tour.name} {self.number}"
 
 
@@ -56,7 +56,7 @@ def _read(name: str, changed: int, pages: tuple[str, ...]) -> Tour | Refusal:
 
 
 def tour(name: str, pages: Collection[str]) -> Tour:
-    """A tour by its name; its file is read again when it has changed.
+    """A tour by its name; a changed file is read again.
 
     Raises:
         Refusal: there is no such tour, or its file is wrong.
@@ -74,9 +74,9 @@ def tour(name: str, pages: Collection[str]) -> Tour:
 
 
 def here(page: str, pages: Collection[str]) -> tuple[Place | None, tuple[str, ...]]:
-    """Where in a tour the address is, and a sentence where it is nowhere.
+    """The stop that the address names, and a sentence if there is no such stop.
 
-    The page of the stop is opened where the address names another one.
+    If the stop is on another page, that page opens.
     """
     view = url.view()
     if not {"tour", "stop"} & view.keys():
@@ -86,11 +86,11 @@ def here(page: str, pages: Collection[str]) -> tuple[Place | None, tuple[str, ..
     except Refusal as error:
         return None, (text("{error} The page is shown without it.", error=error),)
     if place.stop.page != page:
-        # With what the address says beside the tour: that page takes it, or says that it can't.
+        # Keep the rest of the address: the other page uses it, or says why it cannot.
         said = st.query_params.to_dict()
         st.switch_page(f"pages/{place.stop.page}.py", query_params={**said, **link(place)})
     if st.session_state.get(_SHOWN) != (name := link(place)):
-        # A link to the page that is open reaches the script, but not the line of the address.
+        # A link to the open page reaches the script, but does not change the browser's address.
         st.session_state[_SHOWN] = name
         st.query_params.from_dict(st.query_params.to_dict() | name)
     return place, ()
@@ -111,18 +111,18 @@ def _place(name: str, stop: str, pages: Collection[str]) -> Place:
 
 
 def link(place: Place) -> dict[str, str]:
-    """What the address of a stop says; the rest of its state is in the tour's file."""
+    """The query of a stop; the rest of its state is in the tour's file."""
     return {**url.view_elsewhere(), "tour": place.tour.name, "stop": str(place.number)}
 
 
 def bar(place: Place, *, asks: bool = False) -> None:
-    """Draw the bar of a stop above a page; what tells an answer is left out where the page asks."""
+    """Draw the bar of a stop above a page; without answers if the page asks for predictions."""
     stop, count = place.stop, len(place.tour.stops)
     st.html(_HERE / "tour.css")
     with st.container(key="tour", horizontal=True, gap="small", vertical_alignment="center"):
         with st.container(key="tour_words", gap=None):
             noticed = not asks and st.session_state.get(_NOTICED) == place.name
-            # A room has few lines: there, one sentence takes the place of the other.
+            # When presenting there is room for one sentence: one replaces the other.
             if not (noticed and url.presenting()):
                 st.markdown(f"**{text(stop.question)}**")
             if noticed:
@@ -154,7 +154,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
 
 
 def _notice(place: Place) -> None:
-    """Draw the button that tells what to notice at a stop; another stop hides it again."""
+    """Draw the button that shows what to notice at a stop; another stop hides it again."""
     st.button(
         str(text("What to notice")),
         key="tour_notice",
@@ -166,7 +166,7 @@ def _notice(place: Place) -> None:
 
 
 def _way(place: Place, by: int, key: str, label: str) -> None:
-    """Draw the link to the stop before or after, where there is one."""
+    """Draw the link to the previous or next stop, if there is one."""
     number = place.number + by
     if 1 <= number <= len(place.tour.stops):
         with st.container(key=key, width="content"):
@@ -174,7 +174,7 @@ def _way(place: Place, by: int, key: str, label: str) -> None:
 
 
 def stops(of: Tour, where: str) -> None:
-    """Draw links to all stops, each with its question; `where` tells lists of a page apart."""
+    """Draw links to all stops with their questions; `where` distinguishes the lists of a page."""
     with st.container(key=f"stops_{where}_{of.name}"):
         for number, stop in enumerate(of.stops, 1):
             _link(Place(of, number), f"{number}. {text(stop.title)}")
@@ -186,12 +186,12 @@ def _link(place: Place, label: str) -> None:
 
 
 def defaults(place: Place | None) -> Mapping[str, Any]:
-    """The settings of a stop: what the address says beside it goes before them."""
+    """The settings of a stop; the address overrides them."""
     return place.stop.settings if place else url.NONE
 
 
 _guide = st.components.v2.component(
     "normgeo_tour",
     html="<span></span>",
-    js=(_HERE / "tour.js").read_text("utf-8"),
+    js=source("teaching/tour.js"),
 )

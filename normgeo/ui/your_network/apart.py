@@ -1,4 +1,4 @@
-"""Computations on a visitor's own files: by a worker where they take longer, for nobody else."""
+"""Computations on a visitor's own files, private to the session; long ones by a worker."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.datasets.given_files import Given
-from normgeo.ui import results, waiting
+from normgeo.ui.computing import waiting
+from normgeo.ui.computing.server import here
+from normgeo.ui.computing.task import AGAIN, STEP, visitor
 from normgeo.ui.your_network.files import TURN
 from normgeo.workers.run import Limits, Run
 
 LIMITS = Limits(bytes=3e9)
-"""A tensor of 500 MB in double precision takes four times as much while a report is made."""
+"""A report on a tensor of 500 MB in double precision takes four times that memory."""
 
 
 @final
 @dataclass(eq=False)
 class Apart:
-    """The computation that a session waits for; another one takes its place.
+    """The computation that a session waits for; a new one replaces it.
 
     Attributes:
         name: of its widgets.
@@ -39,11 +41,11 @@ class Apart:
     def result(
         self, asked: object, seconds: float, compute: Callable[..., Any], given: Given, *of: Any
     ) -> Any:
-        """Return what a computation on files gives.
+        """Return the result of a computation on files.
 
         Args:
-            asked: equal where the same is asked for. seconds: that it takes, at most.
-            compute: (given, *of, progress) → result; of a module that a worker imports.
+            asked: equal for equal computations. seconds: an upper bound of its time.
+            compute: (given, *of, progress) → result; from a module that a worker imports.
 
         Raises:
             Refusal: of the computation, or it was stopped.
@@ -52,34 +54,34 @@ class Apart:
         if asked != self._asked:
             self.leave()
             self._asked = asked
-        if seconds <= results.LONGEST:
-            with TURN:  # each takes some times the memory of what it reads
+        server = here()
+        if seconds <= server.longest:
+            with TURN:  # each needs several times the memory of its files
                 return compute(given, *of, Progress())
-        pool, visitor = results.POOL, results.visitor()
         if self._stopped:
-            st.button(str(text(results.AGAIN)), key=f"start_{self.name}", on_click=self.leave)
+            st.button(str(text(AGAIN)), key=f"start_{self.name}", on_click=self.leave)
             raise Refusal(text("Stopped before there was anything to show."))
         run = self._run
         if run is None or (run.ended and not (run.why or run.error)):
-            key = visitor, uuid4().hex
-            run = self._run = pool.ask(visitor, key, compute, given, *of, limits=LIMITS)
-        waiting.until_ended(run, pool, visitor, self.name, results.STEP, self._stop)
+            key = visitor(), uuid4().hex
+            run = self._run = server.pool.ask(visitor(), key, compute, given, *of, limits=LIMITS)
+        waiting.until_ended(run, server.pool, visitor(), self.name, STEP, self._stop)
         if run.error is not None:
             raise run.error.anew() if isinstance(run.error, Refusal) else run.error
         if not run.whole:
             if not run.why:
-                st.rerun()  # given up while nobody looked; now somebody does
+                st.rerun()  # given up after the page was left; the user is back
             raise Refusal(run.why)
         self._run = None
         return run.result
 
     def leave(self) -> None:
-        """Wait no more for what is under way."""
+        """Give up the computation under way."""
         if self._run is not None:
-            self._run.leave(results.visitor())
+            self._run.leave(visitor())
         self._asked, self._run, self._stopped = None, None, False
 
     def _stop(self) -> None:
         if self._run is not None:
-            self._run.leave(results.visitor())
+            self._run.leave(visitor())
         self._stopped = True

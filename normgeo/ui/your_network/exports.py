@@ -1,4 +1,4 @@
-"""A picture of a visitor's own, and its files to take; nothing of it is kept for others."""
+"""A picture of a visitor's own files, with downloads; nothing is kept for other visitors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from normgeo.ui.figures.export_row import download, why_no_browser
 
 
 def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
-    """Draw a picture of a visitor's own, and beneath it its files to take, called <file>."""
+    """Draw a picture of a visitor's own files, and beneath it its downloads, named <file>."""
     name, missing = picture.name, why_no_browser()
     with st.container(key=f"view_{name}"):
         figure.draw(
@@ -60,7 +60,7 @@ def table_file(picture: Picture, drawn: Any, format: str) -> bytes:
 def report(
     table: Callable[[], Table], file: str, *, records: Callable[[], Table] | None = None
 ) -> None:
-    """Draw the buttons of a report, called <file>, and of its records where no picture has them."""
+    """Draw the downloads of a report, named <file>, and of its records if no picture has them."""
     formats = [
         (text("Report as HTML"), "html", table, None),
         (text("Report as PDF"), "pdf", table, why_no_browser()),

@@ -1,4 +1,4 @@
-"""The files that a session looks at: uploads, in memory and within a budget, or opened ones."""
+"""The files of a session: uploads, held in memory within a budget, or opened ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ALIVE: WeakSet[Files] = WeakSet()  # those of all sessions, for their size alon
 _BUDGET = Lock()
 
 TURN = Lock()
-"""Reports are made one at a time: each takes some times the memory of what it reads."""
+"""Reports are made one at a time: each needs several times the memory of its files."""
 
 
 @final
@@ -44,9 +44,9 @@ class Files:
     """The files of a session; its uploads are here and nowhere else.
 
     Attributes:
-        uploaded: by what they are for. changes: how often these changed.
-        left: of WEIGHTS, RUN and NETWORK, where what ships is looked at though another is open.
-        presence: of who has given them. closing: what Streamlit holds of the uploads.
+        uploaded: by their purpose. changes: how often they changed.
+        left: those of WEIGHTS, RUN and NETWORK whose example is shown although another is open.
+        presence: of their owner. closing: the uploads as Streamlit holds them.
 
     """
 
@@ -62,7 +62,7 @@ class Files:
         return sum(len(content) for of in self.uploaded.values() for _, content in of)
 
     def empty(self) -> None:
-        """Hold nothing any more, and have Streamlit hold nothing."""
+        """Release all files, also those that Streamlit holds."""
         self.uploaded.clear()
         for files in self.closing.values():
             for file in files:
@@ -85,7 +85,7 @@ class Files:
         return uploaded or [path.name for path in self._opened(what)]
 
     def state(self, *whats: str) -> object:
-        """What differs where any of the files for these does."""
+        """A value that changes whenever any of these files does."""
         return self.changes, [State.of(path) for what in whats for path in self._opened(what)]
 
     def given(self, *whats: str) -> Given:
@@ -95,7 +95,7 @@ class Files:
 
 
 def files() -> Files:
-    """What this session looks at."""
+    """The files of this session."""
     here: Files = st.session_state.setdefault(_HELD, Files(presence.here()))
     with _BUDGET:
         _ALIVE.add(here)
@@ -104,14 +104,14 @@ def files() -> Files:
 
 
 def give_back(now: float, patience: float) -> None:
-    """Empty what sessions hold that nobody has come back to.
+    """Release the files of sessions that were left for good.
 
-    A session that has ended is not always collected: what it has in common with the heap that the
-    server froze when it began (see `frame`) stays, and so would its uploads.
+    Python does not always collect an ended session: objects of the heap that the server froze at
+    its start (see `frame`) may refer to it, and would keep its uploads.
 
     Args:
-        now: seconds of `time.monotonic`. patience: for how many seconds one that was left can be
-            come back to.
+        now: seconds of `time.monotonic`. patience: seconds within which a visitor may return to a
+            session.
 
     """
     for one in [*_ALIVE]:
@@ -125,13 +125,13 @@ def in_memory() -> int:
 
 
 def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) -> None:
-    """Hold uploads in place of those before, within the budget; where it is exceeded, none.
+    """Replace the uploads of one purpose, within the budget; beyond it, hold none.
 
     Args:
-        what: they are for. contents: of them. closing: the files of Streamlit that hold these too.
+        what: their purpose. contents: their bytes. closing: Streamlit's own copies.
 
     Raises:
-        Refusal: they are too large, or those of all sessions are.
+        Refusal: they are too large, or those of all sessions together.
 
     """
     here, size = files(), sum(len(content) for _, content in contents)

@@ -1,4 +1,4 @@
-"""What a page asks of a visitor's own layer: files, which layer, and which tensor is what."""
+"""The form for a visitor's own layer: its files, the layer, and the role of each tensor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from normgeo.ui.your_network.files import ONE, files
 from normgeo.ui.your_network.own import Own, held
 
 PROPOSED = "\0"  # no path of a norm
-SHOWN = 500  # tensors of a file whose roles can be corrected on the page
+SHOWN = 500  # tensors of a file, at most, whose roles can be corrected on the page
 
 OTHERS = {
     "gradient": (
@@ -39,7 +39,7 @@ OTHERS = {
         text("What the outputs are added to, (N, H), where the norm takes the sum."),
     ),
 }
-"""What few have: the label and the help of each file."""
+"""Files that few visitors have: their labels and help."""
 
 SLIDING = {
     "stride": (text("stride"), text("Of the kernel over images X: 2, or 2,1; otherwise 1.")),
@@ -50,7 +50,7 @@ SLIDING = {
 
 
 def ways() -> None:
-    """Say above the picture whose layer it is, and draw the ways to the others."""
+    """Name the layer above the picture, and draw the ways to the others."""
     own = held()
     if url.bare():
         return
@@ -101,7 +101,7 @@ def ways() -> None:
 
 
 def ask(settings: Settings, drawn: Any) -> None:
-    """Ask for files, and show which tensor is taken for what, to be corrected."""
+    """Ask for files, and show the role found for each tensor, to be corrected."""
     left, right = st.columns(2, gap="large")
     with left:
         uploads.place(WEIGHTS, text("Weights with their norm: a checkpoint"))
@@ -126,7 +126,7 @@ def ask(settings: Settings, drawn: Any) -> None:
 
 
 def _others(own: Own | None) -> None:
-    """Ask for what few have, and for what no file tells."""
+    """Ask for rarer files, and for facts that no file holds."""
     for column, (what, (label, help)) in zip(st.columns(3), OTHERS.items(), strict=True):
         with column:
             uploads.place(what, label, help)
@@ -184,7 +184,7 @@ def _stated() -> None:
 
 
 def _roles(own: Own) -> None:
-    """Draw which tensor is what, in a table whose last column can be changed."""
+    """Draw the role of each tensor, in a table whose last column can be edited."""
     shown = dict(list(own.there.tensors.items())[:SHOWN])
     titles = {role: str(text(title)) for role, title in ROLES.items()}
     columns = [str(text(word)) for word in ("tensor", "shape", "taken for")]

@@ -1,4 +1,4 @@
-"""The tab of all layers, that ship or of a visitor's checkpoint: a row each opens its layer."""
+"""The tab of all layers, of the examples or of a visitor's checkpoint; a row opens its layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from normgeo.ui.your_network.sortable import sortable
 
 
 def layers(settings: Settings, drawn: Neurons | None) -> None:
-    """Draw the table of all layers, what it lacks, and its files to take."""
+    """Draw the table of all layers, what is missing from it, and its downloads."""
     mine = held()
     keys = (*EXAMPLES,) if mine is None else mine.there.layers
     names = keys if mine is not None else [str(one.title) for one in EXAMPLES.values()]

@@ -1,4 +1,4 @@
-// Streamlit calls the place for files a mere presentation, and names it all the same: it is a group.
+// Streamlit gives the upload field the role presentation although it has a name: make it a group.
 export default function named() {
   const group = () => {
     for (const place of document.querySelectorAll("[data-testid=stFileUploaderDropzone]")) {

@@ -1,4 +1,4 @@
-"""A layer of a visitor's own: what is told of it, as the session has chosen and corrected it."""
+"""A visitor's own layer: its report, with the choices and corrections of the session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from normgeo.pictures.your_network.own_layer import (
 )
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
-from normgeo.ui import results
+from normgeo.ui.computing.server import here
 from normgeo.ui.your_network.apart import Apart
 from normgeo.ui.your_network.files import Files, files
 
@@ -31,12 +31,12 @@ _OWN = "_own_layer"
 @final
 @dataclass(eq=False)
 class Own:
-    """What a session has chosen of its files.
+    """A session's choices for its files.
 
     Attributes:
         files: of the session. roles: corrections. neuron: the selected one.
         layer, norm, family, sliding: as of `Choice`.
-        there: what is told of the layer, as far as it went.
+        there: the report on the layer so far.
 
     """
 
@@ -55,20 +55,20 @@ class Own:
     _of_all: Apart = field(default_factory=lambda: Apart("own_layers"))
 
     def choose(self, layer: str) -> None:
-        """Look at another of the layers."""
+        """Choose another layer."""
         self.layer, self.neuron = layer, 0
 
     def require_possible(self, settings: Settings) -> None:
-        """Refuse what the norm of the layer can't have, by the headers of the files alone.
+        """Refuse settings that the layer's norm cannot have, by the headers of the files alone.
 
         Raises:
-            Refusal: the settings state such a thing.
+            Refusal: the settings state an impossible norm.
 
         """
         if not self._knows_proposal:
             given = self.files.given(WEIGHTS)
-            if seconds(given) > results.LONGEST:
-                return  # it is told with the layer
+            if seconds(given) > here().longest:
+                return  # the report on the layer says so
             self._proposed = self._of_names, proposed(given, self._choice)
         if self._proposed is not None and (proposal := self._proposed[1]) is not None:
             proposal.corrected(**corrections(settings)).require_possible()
@@ -82,7 +82,7 @@ class Own:
         return self._proposed is not None and self._proposed[0] == self._of_names
 
     def told(self, settings: Settings) -> Neurons:
-        """Return what is told of the layer, as the settings state its norm and its optimizer.
+        """Return the report on the layer, with the norm and the optimizer that the settings state.
 
         Raises:
             Refusal: bad files, roles or settings, in one sentence.
@@ -95,11 +95,11 @@ class Own:
                 asked, seconds(given, self.family), own_layer, given, self._choice, settings
             )
             if self.there.proposal is not None:
-                self.layer = self.there.proposal.name  # which was chosen, where none was
+                self.layer = self.there.proposal.name  # the layer that was chosen automatically
             self._kept = self._asked(settings)
             if not self._knows_proposal:
                 self._proposed = self._of_names, self.there.proposal
-                st.rerun()  # so that only what is possible is offered
+                st.rerun()  # so that only possible values are offered
         if self.there.refusal is not None:
             raise self.there.refusal.anew()
         if (found := self.there.neurons) is None:
@@ -107,7 +107,7 @@ class Own:
         return found._replace(neuron=min(self.neuron, len(found.values["neuron"]) - 1))
 
     def every(self, settings: Settings) -> Table:
-        """Return what is told of all layers, a row each; of the chosen one as it is corrected.
+        """Return a row for each layer, with the corrections of the chosen one.
 
         Raises:
             Refusal: bad files or settings, or more than a page reads, in one sentence.
@@ -133,7 +133,7 @@ class Own:
 
 
 def held() -> Own | None:
-    """The layer that this session looks at; None where it is one that ships."""
+    """The session's own layer; None if it shows an example."""
     here = files()
     if not here.names(WEIGHTS):
         return None
@@ -144,5 +144,5 @@ def held() -> Own | None:
 
 
 def forget() -> None:
-    """Forget what was chosen of files that are no longer looked at."""
+    """Forget the choices for files that are no longer shown."""
     st.session_state.pop(_OWN, None)

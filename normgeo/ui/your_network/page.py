@@ -1,4 +1,4 @@
-"""The page Your network: a layer, its neurons in a table, and what its norm decides."""
+"""The page Your network: a layer, its neurons in a table, and the effects of its norm."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from normgeo.ui.your_network.sortable import HIGH, sortable
 
 
 def controls() -> tuple[str, ...]:
-    """What the heading asks for: a layer or a network, and which of those that ship."""
+    """The controls of the heading: a layer or a network, and the choice of an example."""
     if network.is_asked():
         return "subject", *network.controls()
     return ("subject", "layer") if own.held() is None else ("subject",)
 
 
 def question() -> str:
-    """What the page answers, of a layer or of a network."""
+    """The question that the page answers, of a layer or of a network."""
     if network.is_asked():
         return text("Which changes of its weights does a network ignore?")
     return text("Which neurons still turn, and where does ε count?")
 
 
 def main_picture() -> Judge:
-    """What refuses settings that cannot be."""
+    """The picture that refuses settings that cannot be drawn."""
     if network.is_asked():
         return network.PICTURE
     mine = own.held()
@@ -42,7 +42,7 @@ def main_picture() -> Judge:
 
 
 def show(settings: Settings) -> None:
-    """Draw a network, or a layer and beneath it its neurons and what is to be said of it."""
+    """Draw a network, or a layer and beneath it its neurons and its notes."""
     if network.is_asked():
         network.show(settings)
         return
@@ -74,7 +74,7 @@ def show(settings: Settings) -> None:
 
 
 def neurons(settings: Settings, drawn: Neurons) -> None:
-    """Draw the neurons in a table that can be sorted; a row that is clicked is lit above."""
+    """Draw the neurons in a sortable table; a clicked row is highlighted in the picture above."""
     _choose(drawn)
     st.markdown(str(drawn.of_neuron))
     told = drawn.told
@@ -97,7 +97,7 @@ def neurons(settings: Settings, drawn: Neurons) -> None:
 
 
 def _choose(drawn: Neurons) -> None:
-    """Draw the number of the selected neuron, for the keyboard."""
+    """Draw a field for the number of the selected neuron, for use with the keyboard."""
 
     def changed() -> None:
         _light(st.session_state["neuron"])
@@ -121,7 +121,7 @@ def _selected() -> None:
 
 
 def _light(neuron: int) -> None:
-    """Select a neuron; which one of a visitor's own layer is no part of the address."""
+    """Select a neuron; for a visitor's own layer, the address does not name it."""
     mine = own.held()
     if mine is None:
         url.change(neuron=neuron)
@@ -130,7 +130,7 @@ def _light(neuron: int) -> None:
 
 
 def decided(settings: Settings, drawn: Neurons) -> None:
-    """Write the story of a layer that ships, and what its norm and its optimizer decide."""
+    """Write the story of an example layer, and the effects of its norm and its optimizer."""
     mine = own.held()
     if mine is None:
         st.markdown(str(text(EXAMPLES[settings.layer].story)))
@@ -151,7 +151,7 @@ def decided(settings: Settings, drawn: Neurons) -> None:
 
 
 def epsilon(settings: Settings, drawn: Neurons) -> None:
-    """Draw what ε takes off z, and beneath it a table of the pairs of which it takes most."""
+    """Draw how much ε reduces z, and beneath it a table of the most affected pairs."""
     mine = own.held()
     if mine is None:
         found = results.show("layer_epsilon", settings)

@@ -1,4 +1,4 @@
-"""A training run of a visitor's own: what is told of it, as the session has corrected it."""
+"""A visitor's own training run: its report, with the corrections of the session."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _RUN = "_own_run"
 @final
 @dataclass(eq=False)
 class ChosenRun:
-    """What a session has chosen of its run.
+    """A session's choices for its run.
 
     Attributes:
-        files: of the session. steps: corrected, one for each checkpoint as they were given.
+        files: of the session. steps: corrected, one for each checkpoint in the order given.
         block: the selected one, None for none.
-        there: what is told of the run, as far as it went.
+        there: the report on the run so far.
 
     """
 
@@ -37,10 +37,10 @@ class ChosenRun:
     _apart: Apart = field(default_factory=lambda: Apart("own_run"))
 
     def told(self, settings: Settings) -> Run:
-        """Return what is drawn and told of the run.
+        """Return the report on the run.
 
         Raises:
-            Refusal: no run, or it is not said how it was trained, in one sentence.
+            Refusal: there is no run, or its training is not stated, in one sentence.
 
         """
         stated = [getattr(settings, name) for name in CHOICES]
@@ -59,7 +59,7 @@ class ChosenRun:
 
 
 def held() -> ChosenRun | None:
-    """The run that this session looks at; None where it is the one that ships."""
+    """The session's own run; None if it shows the example."""
     here = files()
     if not here.names(RUN):
         return None
@@ -68,5 +68,5 @@ def held() -> ChosenRun | None:
 
 
 def forget() -> None:
-    """Forget what was chosen of files that are no longer looked at."""
+    """Forget the choices for files that are no longer shown."""
     st.session_state.pop(_RUN, None)

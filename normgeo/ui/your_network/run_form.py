@@ -1,4 +1,4 @@
-"""The tab of training runs: one that ships or a visitor's own, and what a page asks of that."""
+"""The tab of training runs: the example or a visitor's own, with its form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLLOWED = 2.0
 
 
 def training(settings: Settings, drawn: Neurons) -> None:
-    """Draw a training run, and above it the ways to another one."""
+    """Draw a training run, and above it the ways to another run."""
     mine, told = held(), None
     place = st.container(key="own_run_place")
     with Explained():
@@ -56,7 +56,7 @@ def _follow(mine: ChosenRun, seen: object) -> None:
 
 
 def _blocks(run: Run) -> None:
-    """Draw the blocks in a table that can be sorted; a row that is clicked is lit above."""
+    """Draw the blocks in a sortable table; a clicked row is highlighted in the picture above."""
     table = run.blocks
     _choose(run)
     if run.lit is not None:
@@ -70,7 +70,7 @@ def _blocks(run: Run) -> None:
 
 
 def _choose(run: Run) -> None:
-    """Draw the names of the blocks to choose the selected one, for the keyboard."""
+    """Draw a menu of the blocks, to select one with the keyboard."""
 
     def changed() -> None:
         _light(st.session_state["block"])
@@ -89,7 +89,7 @@ def _choose(run: Run) -> None:
 
 
 def _light(block: int | None) -> None:
-    """Select a block; which one of a visitor's own run is no part of the address."""
+    """Select a block; for a visitor's own run, the address does not name it."""
     mine = held()
     if mine is None:
         url.change(block=block)
@@ -98,7 +98,7 @@ def _light(block: int | None) -> None:
 
 
 def _ways(mine: ChosenRun | None) -> None:
-    """Say whose run it is, and draw the way to the other."""
+    """Name the run, and draw the way to the other."""
     there = opened().files.get(RUN, {})
     if mine is None and not there:
         return
@@ -147,7 +147,7 @@ def _ask(mine: ChosenRun | None) -> None:
 
 
 def _steps(mine: ChosenRun) -> None:
-    """Draw the step of each checkpoint, in a table where it can be changed."""
+    """Draw the step of each checkpoint, in an editable table."""
     file, step = str(text("checkpoint")), str(text("step of the optimizer"))
     names, steps = zip(*mine.there.checkpoints, strict=True)
     edited = st.data_editor(

@@ -1,4 +1,4 @@
-"""A table of numbers that a click on a title sorts, and whose rows can be chosen."""
+"""A table of numbers, sorted by a click on a heading, with selectable rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import streamlit as st
 from normgeo.base.text import marking
 from normgeo.tables.table import Table
 
-HIGH, SHORT = 320, 8  # pixels, and rows that stand whole in any size of type
+HIGH, SHORT = 320, 8  # pixels of a row, and rows in view at any size of type
 
 
 def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None = None) -> None:
-    """Draw the columns of a table of which anything is known; `chosen` gets the row, or None."""
+    """Draw the columns of a table that are not empty; `chosen` gets the selected row, or None."""
 
     def changed() -> None:
         rows = st.session_state[key].selection.rows
@@ -42,7 +42,7 @@ def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None
 
 
 def _shown(value: object) -> object:
-    """A cell; an empty one for a number that is not known. No cell is read as markup."""
+    """A cell, empty for an unknown number. No cell is read as markup."""
     if isinstance(value, str):
         with marking(str):
             return str(value)

@@ -1,8 +1,6 @@
-"""Places on a page for files of a visitor's own, and why those given last are not held."""
+"""Upload fields for a visitor's own files, and the reason if the last upload was refused."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import streamlit as st
 
@@ -11,6 +9,7 @@ from normgeo.checkpoints.reading import EXTRA, WEIGHTS
 from normgeo.datasets.tensor_files import SUFFIXES
 from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
+from normgeo.ui import source
 from normgeo.ui.your_network import own, own_network, run
 from normgeo.ui.your_network.files import files, hold
 
@@ -23,7 +22,7 @@ _OF_TENSORS = [suffix[1:] for suffix in SUFFIXES]
 
 
 def place(what: str, label: str, help: str | None = None) -> None:
-    """Draw a place for the files that are for this."""
+    """Draw the upload field for one purpose."""
     st.file_uploader(
         str(label),
         _KINDS.get(what, _OF_TENSORS),
@@ -36,20 +35,20 @@ def place(what: str, label: str, help: str | None = None) -> None:
 
 
 def named() -> None:
-    """Name the places that stand above for those who do not see them."""
+    """Name the upload fields above for screen readers."""
     _named(key="own_named")
 
 
 def refused(*whats: str) -> Refusal | None:
-    """Why the files that were given last for one of these are not held."""
+    """Why the last upload for one of these purposes was refused."""
     what, why = st.session_state.get(_REFUSED, ("", None))
     return why if what in whats else None
 
 
 def leave(what: str, left: bool = True) -> None:
-    """Look at what ships and hold nothing any more, or again at what the command line opened.
+    """Release the uploads and show the example, or return to the files of the command line.
 
-    `what` is WEIGHTS, and then also what else is known of the layer, or RUN, or NETWORK.
+    `what` is WEIGHTS, which includes all other files of the layer, or RUN, or NETWORK.
     """
     _forget(what)
     for each in OF_LAYER if what == WEIGHTS else (what,):
@@ -60,13 +59,13 @@ def leave(what: str, left: bool = True) -> None:
 
 
 def _key(what: str) -> str:
-    """A place that was emptied is another one: a browser keeps the files of those it knows."""
+    """The key of an upload field; a new one empties it, as a browser keeps the files of the old."""
     times = st.session_state.get(_EMPTIED, {}).get(what, 0)
     return f"own_{what}_{times}" if times else f"own_{what}"
 
 
 def _taken(what: str) -> None:
-    """Hold what was given, in place of what was given for the same before."""
+    """Hold the upload, in place of the previous one for the same purpose."""
     given = st.session_state[_key(what)] or []
     _forget(what)
     try:
@@ -77,7 +76,7 @@ def _taken(what: str) -> None:
 
 
 def _forget(what: str) -> None:
-    """Forget what was chosen of files that are no longer looked at."""
+    """Forget the choices for files that are no longer shown."""
     st.session_state.pop(_REFUSED, None)
     if what == WEIGHTS:
         own.forget()
@@ -90,5 +89,5 @@ def _forget(what: str) -> None:
 _named = st.components.v2.component(
     "normgeo_own",
     html="<span></span>",
-    js=Path(__file__).with_name("own.js").read_text("utf-8"),
+    js=source("your_network/own.js"),
 )

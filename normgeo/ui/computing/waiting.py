@@ -1,4 +1,4 @@
-"""What stands on a page while a worker computes: its place in the queue, a bar, and a stop."""
+"""What a page shows while a worker computes: the place in the queue, a bar, a stop button."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
 MOMENT = 0.3  # seconds before there is a bar
-BETWEEN = 0.1  # seconds between two words to the page
+BETWEEN = 0.1  # seconds between two messages to the page
 
 
 def until_ended(
@@ -20,8 +20,8 @@ def until_ended(
 ) -> None:
     """Show how far a run is until it has ended.
 
-    A word to the page is also where Streamlit ends a script that somebody does not wait for any
-    more; the run goes on, for the script that takes its place.
+    Streamlit ends an abandoned script at its next message to the page. The run continues, for the
+    script that takes over.
 
     Args:
         run: of the pool. visitor: who waits. name: of the widgets.
@@ -43,7 +43,7 @@ def until_ended(
 
 
 def _state(run: Run, pool: Pool, words: str) -> tuple[float, str]:
-    """Return the share that is done, and a sentence."""
+    """Return the share of steps done, and a sentence."""
     before = pool.before(run)
     if before == 1:
         return 0.0, str(text("Waiting: 1 computation before yours"))
