@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from normgeo.settings import SETTINGS
 from normgeo.ui.frame import PAGES
+from normgeo.ui.your_network import network
 from tests.pairwise import first
 
 from .conftest import PAPERS, RULES, address, papers, query, switch
@@ -19,14 +20,18 @@ from .conftest import PAPERS, RULES, address, papers, query, switch
 ROOT = Path(__file__).parents[2]
 FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
 PATHS = {title: "/" if title == "Home" else f"/{file.stem}" for title, file in FILES.items()}
+ASKED = re.compile(r'"([^"]+\?)"')
 QUESTIONS = {
-    title: re.search(r'"([^"]+\?)"', file.read_text("utf-8"))[1] for title, file in FILES.items()
-}
+    title: found[0]
+    for title, file in FILES.items()
+    if (found := ASKED.findall(file.read_text("utf-8")))
+} | {"Your network": "Which neurons still turn, and where does ε count?"}  # of two by its subject
 DATA_IN_HEADING = {"Home", "Invariance", "Learning rate", "Fisher", "Batch"}
 TABS = {
     PATHS[str(title)]: getattr(import_module(f"normgeo.ui.{name}"), "TABS", ())
     for name, title in PAGES.items()
 }
+TABS["/your_network"] = [name for name in TABS["/your_network"] if name not in network.TABS]
 every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 
 
@@ -120,6 +125,16 @@ def test_no_accessibility_violation_in_any_tab_and_theme(
     for tab in opened_tabs(page, wait_settled, path):
         assert axe(page, "[role=tabpanel]", RULES[scheme]) == [], tab
         assert papers(page) <= PAPERS[scheme], tab
+
+
+def test_a_measured_network_has_no_accessibility_violation(server, page, wait_settled, axe):
+    page.goto(f"{server}/your_network?subject=network")
+    wait_settled(page)
+    assert axe(page) == []
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        wait_settled(page)
+        assert axe(page, "[role=tabpanel]") == [], tab.inner_text()
 
 
 ILL_SET = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => {
