@@ -18,6 +18,9 @@ from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
 
 
+KEPT = "\N{NO-BREAK SPACE}"
+
+
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
     """The mean over the seeds of each method, on a band from the lowest to the highest."""
     on = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
@@ -90,7 +93,8 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         seeds=result.seeds,
     )
     shares = [
-        f'<b style="color:{_color(key)}">{_share(result, key, m)}</b>' for key in result.shares
+        f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
+        for key in result.shares
     ]
     missing = {
         method: sizes

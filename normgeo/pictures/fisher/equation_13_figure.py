@@ -111,6 +111,7 @@ def _maps(result: Equation13, muted: str) -> Iterator[Panel]:
         "ticks": "",
         "showline": False,
         "constrain": "domain",
+        "range": [-0.5, len(result.exact) - 0.5],
         "tickmode": "linear",
         "tick0": 0,
         "dtick": max(1, len(result.exact) // 8),
@@ -127,13 +128,13 @@ def _maps(result: Equation13, muted: str) -> Iterator[Panel]:
     ):
         down = {
             "constraintoward": "top",
-            "autorange": "reversed",
+            "range": [len(result.exact) - 0.5, -0.5],
             "scaleanchor": f"x{n}",
             "title": text("neuron") if n == 1 else "",
         }
         yield Panel(
             {**square, "constraintoward": "left", "title": text("neuron")},
-            {**square, **down},
+            square | down,
             [f"<b>{name}</b>", colored(line, muted)],
             high=(252, 240),
             bars=["coloraxis"] if n == 3 else (),

@@ -83,8 +83,9 @@ def _sheet(result: EffectOnData, grid: Grid, step: int, theme: str) -> Sheet:
 def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     """The dots of a method."""
     rows, method = list(result.rows), result.effect.methods.get(key)
-    first, last = rows.index(key) == 0, rows.index(key) == len(rows) - 1
-    x = {"fixedrange": True, "showticklabels": last, "title": text("neuron h") if last else ""}
+    last = key == rows[-1]
+    x = {"fixedrange": True, "showticklabels": last, "title": what_is_drawn(result) if last else ""}
+    x |= {} if last else {"ticks": ""}
     y: dict[str, Any] = {"fixedrange": True, "range": [-1, 1], "visible": method is not None}
     widest = ""
     if method is None:
@@ -99,8 +100,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     return Panel(
         x,
         y,
-        [what_is_drawn(result)] if first and result.effect.methods else [],
-        missing(result, key, step),
+        notes=missing(result, key, step),
         high=(ROW, ROW if method else EMPTY),
         share=SHARE,
         widest=widest,

@@ -9,7 +9,7 @@ from normgeo.pictures.style.annotations import in_lines, note, width
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.tables import marks
 
-HEADLINE = 20  # type of the largest words on a phone and in a hall
+HEADLINE = 19  # type of the largest words on a phone and in a hall
 LINE = 1.3  # of a line of type, as plotly has it
 EDGE = 8  # pixels between things that stand below each other
 SIGN = 1.2  # of the size of type, a mark before words

@@ -107,14 +107,17 @@ class _Part(NamedTuple):
     below: float
 
     @classmethod
-    def of(cls, place: int, among: Sequence[Sequence[Cell]], wide: float, form: Form) -> _Part:
+    def of(
+        cls, place: int, among: Sequence[Sequence[Cell]], wide: float, form: Form, last: bool
+    ) -> _Part:
         every = [cells[place] for cells in among]
+        below = max(cell.below(wide, form) for cell in every)
         return cls(
             place,
             max(cell.above(wide, form) for cell in every),
             max(cell.height(wide, form) for cell in every),
             max(cell.least(wide, form) for cell in every),
-            EDGE + max(cell.below(wide, form) for cell in every),
+            EDGE + below if below or last else 0.0,
         )
 
 
@@ -144,7 +147,7 @@ class _Row(NamedTuple):
         columns, left = [], 0.0
         for column, inner, bar, gap in zip(row, widths, bars, gaps, strict=False):
             own = inner + bar
-            parts = [_Part.of(place, among, own, form) for place in column]
+            parts = [_Part.of(place, among, own, form, place == column[-1]) for place in column]
             columns.append((left + gap, own, parts))
             left += gap + own
         every = [parts for _, _, parts in columns]

@@ -16,7 +16,7 @@ BAR = 56  # pixels of a bar of colors, with its numbers
 ASIDE = 0.56  # of the width of a panel with words at its right, for these
 WIDEST = 0.4  # of a figure's width, for the labels of an axis: longer ones stand in the panel
 OTHER_FONT = 1.15  # of the width of labels, where a file is opened without the pages' font
-LOWEST = 60  # pixels of a panel that a screen makes low
+LOWEST, LEAST = 45, 0.4  # pixels of a panel that a screen makes low, and of its usual height
 
 REFERENCES = "xref", "yref"
 ABOVE, BELOW = ("paper", 1, "bottom"), ("paper", 0, "top")  # notes over and under their panel
@@ -82,7 +82,9 @@ class Panel(NamedTuple):
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
         head = self._head(self._over(wide, form))
         down = max(_type(lines) * len(lines) for lines in [head, *over])
-        return 1.15 * LINE * down + EDGE + self._stacked(wide, form)
+        words = 1.15 * LINE * down + self._stacked(wide, form)
+        # Else the upper half of a label with an exponent.
+        return words + EDGE * (1.0 if words or self.y.get("type") != "log" else 1.5)
 
     def height(self, wide: float, form: Form) -> float:
         """Return the pixels of its axes, where a screen leaves them."""
@@ -92,7 +94,7 @@ class Panel(NamedTuple):
 
     def least(self, wide: float, form: Form) -> float:
         """Return the pixels of its axes at least."""
-        return max(min(LOWEST, self.high[0] / 2), self._beside_it(wide, form))
+        return max(min(LOWEST, LEAST * self.high[0]), self._beside_it(wide, form))
 
     def below(self, wide: float, form: Form) -> float:
         """Return the pixels for what stands under it."""
@@ -104,7 +106,7 @@ class Panel(NamedTuple):
             down = EDGE + SHARE * max(width(label, SMALL) for label in labels)
         title = drawn["title"]["text"] if self.x.get("title") else ""
         titles = LINE * SIZE * (title.count("<br>") + 1) + EDGE / 2 if title else 0
-        tick = 0 if drawn.get("visible") is False else TICK
+        tick = 0 if drawn.get("visible") is False or drawn.get("ticks") == "" else TICK
         under = [
             LINE * one["font"].get("size", SIZE) * (one["text"].count("<br>") + 1)
             - one.get("yshift", 0)
@@ -201,7 +203,8 @@ class Panel(NamedTuple):
         if form.narrow:
             return 0.0
         room = wide - self.inner(wide, form) - 2 * EDGE
-        return sum(band.height(room, form) for band in self.aside)
+        # The last line may go on into what is free below.
+        return sum(band.height(room, form) for band in self.aside) - EDGE * bool(self.aside)
 
     def _around(self, wide: float, high: float, form: Form) -> Layout:
         """A frame around it and what stands at its right, on a phone above it."""
@@ -213,7 +216,7 @@ class Panel(NamedTuple):
             "yref": "paper",
             "x0": -left / inner,
             "x1": wide / inner,
-            "y0": -0.05,
+            "y0": -0.75 * EDGE / high,
             "y1": 1.05 + (self._stacked(wide, form) / high if form.narrow else 0),
         }
 

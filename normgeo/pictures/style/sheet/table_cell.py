@@ -10,6 +10,8 @@ from normgeo.pictures.style.sheet.bands import EDGE, LINE, Form, Layout
 from normgeo.pictures.style.template import SMALL
 from normgeo.tables.marks import color
 
+WIDEST = 350  # pixels that a table takes from its neighbors, at most
+
 
 class Marks(NamedTuple):
     """A table of sentences with columns of marks.
@@ -24,10 +26,15 @@ class Marks(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[tuple[str, Sequence[str]]]
     share: float = 1.0
-    narrowest: int = 0
 
     def beside(self, first: bool, form: Form) -> float:
         return 0.0 if first else 3.0 * EDGE
+
+    @property
+    def narrowest(self) -> int:
+        """The pixels that most sentences need for one line."""
+        longest = max(width(words, SMALL) for words, _ in self.rows)
+        return round(min(WIDEST, longest + 2 * EDGE + sum(map(self._column, self.heads))))
 
     def bar(self, form: Form) -> int:
         return 0
