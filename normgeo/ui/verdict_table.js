@@ -58,9 +58,11 @@ function drawing({ lines, filled, title }) {
 }
 
 function over({ label, title, state }, columns) {
-  return make("tr", { class: `over ${state}` },
-              make("th", { scope: "rowgroup", colspan: columns + 1 },
-                   make("span", {}, label), " ", make("span", { class: "aside" }, title)));
+  const cell = label
+    ? make("th", { scope: "rowgroup", colspan: columns + 1 },
+           make("span", {}, label), " ", make("span", { class: "aside" }, title))
+    : make("td", { colspan: columns + 1 }); // a block has ended, and what follows is in none
+  return make("tr", { class: `over ${state}` }, cell);
 }
 
 function body(data, starts, pick) {
