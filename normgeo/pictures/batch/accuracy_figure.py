@@ -17,7 +17,6 @@ from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
 
-
 KEPT = "\N{NO-BREAK SPACE}"
 
 

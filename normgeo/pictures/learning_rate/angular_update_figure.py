@@ -32,7 +32,7 @@ from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, drawn
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 240, 230  # pixels of a panel
+HIGH = 226, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:

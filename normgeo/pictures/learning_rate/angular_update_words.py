@@ -13,7 +13,7 @@ from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.template import SIZE, SMALL
 
 FACTOR = 28  # type of the four numbers that answer the question
-APART = 85  # pixels between the words of two steps, at least
+APART = 100  # pixels between the words of two steps, at least
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 

@@ -21,7 +21,7 @@ from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_reasons_figure import marks, reasons
 from normgeo.pictures.symmetry.walk_words import BODY, about, heads, reason_words
 
-HIGH = (100, 120), (105, 125)  # pixels of templates and of predictions
+HIGH = (94, 120), (98, 125)  # pixels of templates and of predictions
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
 
 

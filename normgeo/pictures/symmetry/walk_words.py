@@ -14,7 +14,7 @@ from normgeo.pictures.style.annotations import colored, note, sized
 from normgeo.pictures.style.template import LARGE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
-BODY = 290  # pixels of the reasons
+BODY = 276  # pixels of the reasons
 REASONS = 4  # that are drawn
 LINE, HIGH_LINE = 30, 40  # pixels of a line of words, with room for the type of a hall
 

@@ -14,7 +14,7 @@ from normgeo.pictures.style.sheet.panel import BAR, Panel, axis_name
 from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
-MENU, BUTTON = 40, 28  # pixels of the height of buttons, and around the label of one
+MENU, BUTTON = 48, 28  # pixels of the height of buttons, and around the label of one
 SYMBOL = 45  # pixels of what a legend draws before a name, with what is between two names
 
 

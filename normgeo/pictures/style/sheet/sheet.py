@@ -18,7 +18,7 @@ from normgeo.pictures.style.template import RIGHT_MARGIN, dress
 FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
 """A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
 
-HALF = {"half": Form(500, high=450)}
+HALF = {"half": Form(500, high=438)}
 """Half a screen, where two figures are seen beside each other."""
 
 

@@ -10,7 +10,7 @@ from normgeo.pictures.style.sheet.bands import EDGE, LINE, Form, Layout
 from normgeo.pictures.style.template import SMALL
 from normgeo.tables.marks import color
 
-WIDEST = 350  # pixels that a table takes from its neighbors, at most
+WIDEST = 390  # pixels that a table takes from its neighbors, at most
 
 
 class Marks(NamedTuple):
