@@ -191,7 +191,7 @@ def test_refusals_are_sentences(capsys: Captured, subtests: pytest.Subtests) -> 
         (("--example", "layer", "--place", "left"), "`place` must be one of after, before, "),
         (("--example", "layer", "--stride", "9" * 5000), "`stride` must be a whole number from 1 "),
         (("--example", "layer", "--padding", "-1"), "`padding` must be a whole number from 0 up; "),
-        (("model.pt",), "Tensors are read from files that end in one of .safetensors, .npy, "),
+        (("model.pkl",), "Tensors are read from files that end in one of .safetensors, .npy, "),
     ]:
         with subtests.test(arguments=arguments, sentence=sentence):
             assert main(["layer", *arguments]) == 2

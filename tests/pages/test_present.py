@@ -20,4 +20,5 @@ def test_every_picture_is_on_a_slide(shown):
             for start in [one for one in found.app.button if one.key in STARTS]:
                 start.click().run()
             seen |= set(found.figures)
+    seen |= set(shown("your_network", present="1", subject="network").figures)
     assert set(PICTURES) - seen == set()
