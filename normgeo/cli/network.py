@@ -65,6 +65,13 @@ def add(commands: Any) -> None:
     )
     for name, (default, what) in WHOLE.items():
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=str(what))
+    parser.add_argument(
+        "--embeddings",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help=str(text("tensors whose rows are picked by tokens or places")),
+    )
     parser.add_argument("--negative", action="store_true", help=str(text("factors are below 0")))
     parser.add_argument(
         "--as-it-is",
@@ -134,6 +141,7 @@ def _measured(
             *network,
             **asked,
             seed=options.seed,
+            embeddings=options.embeddings,
             negative=options.negative,
             float64=not options.as_it_is,
             progress=_Told(bar, stopped),

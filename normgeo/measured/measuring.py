@@ -22,6 +22,7 @@ from normgeo.measured.parameters import (
     Tensor,
     measurable,
     require_axes,
+    require_names,
     tensors_of,
 )
 from normgeo.measured.roles import CANDIDATES, Roles
@@ -155,7 +156,7 @@ def measure(
         whole_number("tries", tries),
         seed_number(seed),
         flag("negative", negative),
-        tuple(embeddings),
+        require_names(embeddings),
     )
     several = None if inputs is None else entries("inputs", inputs, text("inputs"))
     if several is not None and not 0 < len(several) <= MOST_INPUTS:

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from normgeo.base.arguments import shown, whole_number
+from normgeo.base.arguments import entries, instance_of, shown, whole_number
 from normgeo.base.arrays import Array, require_unmasked
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -113,6 +113,12 @@ def require_axes(neurons: Any) -> Neurons:
     if not isinstance(neurons, Mapping):
         return whole_number("neurons", neurons, -1, 0)
     return {str(name): whole_number("neurons", axis, -1, 0) for name, axis in neurons.items()}
+
+
+def require_names(embeddings: Any) -> tuple[str, ...]:
+    """Return names of tensors as they were given; refuse others."""
+    names = entries("embeddings", embeddings, text("names"))
+    return tuple(instance_of("embeddings", name, str) for name in names)
 
 
 def tensors_of(arrays: Mapping[str, Any], neurons: Neurons) -> dict[str, Tensor]:

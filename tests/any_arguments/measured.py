@@ -13,6 +13,7 @@ from normgeo.base.budget import Budget
 from normgeo.measured.tree import is_array, leaves, viewed
 
 from .calls import SIZES, Draw, array, call, seed
+from .recordings import in_a_folder
 
 
 def network(parameters: Any, *inputs: Any) -> list[Any]:
@@ -50,6 +51,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "parameters": parameters,
         "inputs": several,
         "neurons": 0,
+        "embeddings": draw(st.sampled_from([(), ("W",)])),
         "negative": False,
         "tries": 4,
         "float64": True,
@@ -58,6 +60,11 @@ def _(draw: Draw) -> dict[str, Any]:
         "progress": None,
         "resume": draw(st.sampled_from([None, done])),
     }
+
+
+@call("read_measured", in_a_folder(ng.read_measured), check_table)
+def _(draw: Draw) -> dict[str, Any]:
+    return {"path": "there.json"}
 
 
 def check_cost(cost: ng.MeasuringCost, arguments: dict[str, Any]) -> None:

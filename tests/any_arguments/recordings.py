@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from shutil import copy
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -14,12 +15,13 @@ from hypothesis import strategies as st
 
 import normgeo as ng
 from normgeo.base.refusal import Refusal
+from normgeo.measured.saved.examples import EXAMPLES
 
 from .calls import Draw, array, call, rate, require_finite
 
 
 def in_a_folder(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function in a folder of its own with a recording and two checkpoints in it."""
+    """The function in a folder of its own with a recording, a table and checkpoints in it."""
 
     @wraps(function)
     def within(*arguments: Any, **options: Any) -> Any:
@@ -32,6 +34,7 @@ def in_a_folder(function: Callable[..., Any]) -> Callable[..., Any]:
                         weights = np.eye(2, 3) + 0.1 * step
                         np.savez(f"{step}.npz", w=weights, b=weights[:, 0])
                         recorder.step({"w": weights}, 0.1, decay=0.1)
+                copy(EXAMPLES["decoder"].path, "there.json")
                 return function(*arguments, **options)
             except OSError as error:  # no such file, which is no mistake of the function
                 raise Refusal(str(error)) from error

@@ -41,6 +41,17 @@ def test_saved_table_is_read_as_it_was(name, tmp_path):
     assert is_measured(tmp_path / "t.json")
 
 
+def test_axes_by_name_and_embeddings_come_back(tmp_path):
+    (name, *_) = measured("pre_norm").names
+    table = measured("pre_norm", neurons={name: 0}, embeddings=[name])
+    table.save(tmp_path / "t.json")
+    again = normgeo.read_measured(tmp_path / "t.json")
+    assert again.options == table.options
+    assert [again.place(one) for one in again.tensors] == [
+        table.place(one) for one in table.tensors
+    ]
+
+
 def test_table_in_part_is_saved_and_gone_on_with(tmp_path):
     def stop(done, steps):
         if done > 60:

@@ -101,7 +101,9 @@ def test_an_example_from_an_address_is_named_where_it_is_bad(shown, subtests):
             assert used == (Settings.example if warnings else example)
             assert home.figures == ["averages"]
             if not warnings:
-                assert home.captions("averages").replace("<br>", " ").count("so there is no z.") == 3
+                assert (
+                    home.captions("averages").replace("<br>", " ").count("so there is no z.") == 3
+                )
 
 
 def test_example_and_figure_stay_apart_from_other_settings(shown):

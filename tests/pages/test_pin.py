@@ -131,7 +131,8 @@ def test_what_differs_is_named_setting_by_setting(subtests):
         "batch_size": 4, "epochs": 2, "radius": 1.2, "length": 32, "depth": 4, "activation": "tanh",
         "along": "null", "walk": 2.0, "layer": "pre_norm", "stands": "before",
         "norm": "rms", "layer_eps": 0.1, "trained_by": "adam", "place": "0.2",
-        "frozen_below": 0.1, "block": 1, "network": "decoder", "tensor": 3, "change": "column_times",
+        "frozen_below": 0.1, "block": 1, "network": "decoder", "tensor": 3,
+        "change": "column_times",
         "task": "rows", "rnn": "gru", "sequences": 4, "first_gain": 0.1,
         "example": "5" + Settings.example[1:],
     }  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from normgeo import Recorder
 from normgeo.base.numbers import number
@@ -22,9 +23,11 @@ from normgeo.pictures.your_network import own_layer
 from normgeo.pictures.your_network.layer import report_of
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
+from normgeo.ui.computing.server import SERVER, Server
 from normgeo.ui.presence import Presence
 from normgeo.ui.your_network import exports, own
 from normgeo.ui.your_network import files as held_files
+from tests.at_once import AtOnce
 
 
 def test_each_layer_is_shown_with_its_story_and_sentences(shown, subtests):
@@ -405,7 +408,7 @@ def test_opened_recording_is_shown_in_its_tab_and_that_is_said_above(shown, monk
     assert said in page.words
 
 
-def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
+def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path, monkeypatch):
     layer = {f"{i}.weight": {"dtype": "F32", "shape": [16, 64]} for i in range(2)}
     large = {"dtype": "F32", "shape": [4000, 32_000], "data_offsets": [8192, 512_008_192]}
     again = large | {"data_offsets": [512_008_192, 1_024_008_192]}
@@ -417,6 +420,7 @@ def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path):
         file.write(np.arange(1, 2049, dtype="f4").tobytes())
         file.truncate(8 + len(words) + 1_024_008_192)  # zeros that take no place
     open_files(weights="large.safetensors", layer="1.weight")
+    monkeypatch.setitem(st.session_state, SERVER, Server(AtOnce()))
     mine = own.Own(held_files.Files(), "1.weight")
     tracemalloc.start()
     found = mine.told(Settings())
@@ -488,7 +492,7 @@ def test_nothing_of_an_upload_stays_on_the_disk_or_in_open_files(run_tab, tmp_pa
     run_tab.app.query_params["tab"] = "own"
     run_tab.app.run()
     given(run_tab, *nets[:1])
-    assert len(seen) == 6, "five times names of uploads, and once a recording of checkpoints"
+    assert len(seen) == 5, "four times names of uploads, and once a recording of checkpoints"
     assert [*tmp_path.iterdir()] == []
     if (open_files := Path("/proc/self/fd")).exists():
         links = [os.readlink(one) for one in open_files.iterdir() if one.is_symlink()]

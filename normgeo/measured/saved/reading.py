@@ -12,6 +12,7 @@ from normgeo.base.arguments import file_path, flag, seed_number, whole_number
 from normgeo.base.budget import memory
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.measured.parameters import require_axes, require_names
 from normgeo.measured.saved.described import role_from, tensor_from, trade_from
 from normgeo.measured.table import KIND, MeasuredTable, Options
 
@@ -41,7 +42,8 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredTable:
     if found.exists() and not found.is_file() and not found.is_dir():
         raise Refusal(text("{path!s} is no file but a pipe or a device.", path=found))
     with found.open("rb") as file:
-        content = file.read(LARGEST + 1)
+        size = os.fstat(file.fileno()).st_size  # read(n) takes n bytes of memory, however few come
+        content = file.read(min(size, LARGEST) + 1)
     if len(content) > LARGEST:
         raise Refusal(
             text(
@@ -95,10 +97,11 @@ def _table(told: Mapping[str, Any]) -> MeasuredTable:
         whole_number("calls", told["calls"]),
         _length(told["length"]),
         Options(
-            whole_number("neurons", options["neurons"], -1, 0),
+            require_axes(options["neurons"]),
             whole_number("tries", options["tries"]),
             seed_number(options["seed"]),
             flag("negative", options["negative"]),
+            require_names(options.get("embeddings", ())),
         ),
         names,
     )
