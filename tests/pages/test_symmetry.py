@@ -21,9 +21,9 @@ def bars(page) -> list[float]:
 
 def head(page) -> str:
     """The headline of the main picture, and what stands beneath it."""
-    title = page.figure("walk")["layout"]["title"]
-    words: str = title["text"] + "<br>" + title["subtitle"]["text"]
-    return words.replace("\N{NO-BREAK SPACE}", " ")
+    notes = page.figure("walk")["layout"]["annotations"]
+    words = "\n".join(note["text"] for note in notes if note["xref"] == note["yref"] == "paper")
+    return words.replace("<br>", " ").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def row(page, name: str) -> list[str]:
