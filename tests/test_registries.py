@@ -25,7 +25,11 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/ui/frame.py", "batch"): "the page of that name",
     **{
         (f"normgeo/pictures/{file}.py", "layer"): "plotly: how deep a shape lies"
-        for file in ("fisher/blocks_figure", "invariance/where_z_lives_figure", "style/sheet/shapes")
+        for file in (
+            "fisher/blocks_figure",
+            "invariance/where_z_lives_figure",
+            "style/sheet/shapes",
+        )
     },
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     ("normgeo/checkpoints/modules.py", "weight"): "the role of a tensor",

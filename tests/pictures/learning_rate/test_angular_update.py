@@ -232,7 +232,7 @@ def test_plane_is_one_image_of_each_view_and_says_what_it_shows(state, words, im
     assert sum(trace.visible for trace in shown) == 1
     assert all(trace.source.startswith("data:image/png;base64,") for trace in shown)
     assert len(figure.data) <= 9 + images
-    assert len(figure.to_json()) < 210_000
+    assert len(figure.to_json()) < 201_500 + 8_500 * images
 
 
 def pixels(figure: Any) -> Any:
