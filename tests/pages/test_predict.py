@@ -19,6 +19,8 @@ from normgeo.ui import verdict_table
 from normgeo.ui.computing.task import Found
 from normgeo.ui.teaching import predict_cell
 
+from .conftest import over
+
 CELLS = [(row, column) for row in ("batch", "layer", "weight") for column in TABLE_1]
 
 
@@ -119,6 +121,7 @@ def test_nothing_of_table_or_picture_is_there_before_a_prediction(shown):
     assert {s["type"] for s in figure["layout"].get("shapes", [])} <= {"rect"}
     assert nothing_to_take_away(page)
     assert "hidden until it is predicted" in received(page)
+    assert figure["frames"]
     for frame in figure["frames"]:
         assert {s["type"] for s in frame["layout"].get("shapes", [])} <= {"rect"}
 
