@@ -12,7 +12,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
-from normgeo.pictures.style.annotations import note, sized
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
@@ -79,18 +79,22 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
     ]
 
 
-def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
-    """The axes, with the accuracies at batches of m above them."""
-    low, high = result.sizes[0], result.sizes[-1]
-    about = text(
-        "{epochs} epochs, η = {rate} m/{at}, {tested} test cases;<br>"
-        "mean of {seeds} seeds, band: lowest to highest",
+def about(result: Accuracy) -> str:
+    """What was trained."""
+    return text(
+        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
+        "mean of {seeds} seeds, band: lowest to highest.",
         tested=result.tested,
         epochs=result.epochs,
         rate=number(result.rate),
         at=result.rate_at,
         seeds=result.seeds,
     )
+
+
+def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
+    """The axes, with the accuracies at batches of m above them."""
+    low, high = result.sizes[0], result.sizes[-1]
     shares = [
         f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
         for key in result.shares
@@ -106,12 +110,12 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "range": [math.log10(low / 1.25), math.log10(high * 1.25)],
             "tickvals": result.sizes,
             "ticktext": [str(size) for size in result.sizes],
-            "title": f"{text('cases in the batch m')}<br>{sized(about, SMALL)}",
+            "title": text("cases in the batch m"),
         },
         {"range": [0, 1.03], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%"},
         notes=[_none(sizes, method) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
-        high=(262, 200),
+        high=(220, 200),
         share=share,
         over=[
             Band([text("test accuracy, trained in batches of {m}", m=m)]),

@@ -17,7 +17,7 @@ from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel as Cell
-from normgeo.pictures.style.sheet import Sheet, axis_name, drawn
+from normgeo.pictures.style.sheet import Sheet, axis_name, drawn, told
 from normgeo.pictures.style.template import SMALL, THEMES, Theme
 
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
@@ -76,10 +76,7 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     """The arrays of each method, and beside them the accuracy, in a batch of m cases."""
     panels, count = result.panels[m], len(places)
     columns: list[Any] = [
-        tuple(
-            _panel(panel, place, m, theme, named=not number, last=place is places[-1])
-            for place in places
-        )
+        tuple(_panel(panel, place, m, theme, named=not number) for place in places)
         for number, panel in enumerate(panels.values())
     ]
     pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]
@@ -87,10 +84,12 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     if result.accuracy is not None:
         phone.append([count * len(columns)])
         columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
-    return Sheet([], rows=[columns], phone=phone, right=10, legend=False)
+    about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
+    said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
+    return Sheet([said], rows=[columns], phone=phone, right=10, legend=False)
 
 
-def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool, last: bool) -> Cell:
+def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Cell:
     """An array of a method, with what is lit in it, in a batch of m cases."""
     look, color = THEMES[theme], name_color(panel.sharing.title)
     head, found = above(panel, place, color), panel.flat if place.flat_cases else panel.maps
@@ -99,7 +98,7 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool, last:
         {**HIDDEN, "range": [-0.6, 100.6]},
         {**HIDDEN, "range": [high, 0], "title": colored(place.name, look.muted) if named else ""},
         head,
-        [below(panel, place), *([cases_drawn(m, place, look.muted)] if named and last else [])],
+        [below(panel, place)],
         _shapes(found, place, m, color, look),
         high=(round(high), round(high)),
         narrowest=round(max(width(line, SMALL) for line in head)) + 4,

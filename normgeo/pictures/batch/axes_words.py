@@ -44,8 +44,7 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
     ]
 
 
-def cases_drawn(m: int, place: Place, muted: str) -> dict[str, Any]:
-    """How many of the cases are drawn, where the batch has more, under all methods."""
-    few, font = place.down.cells, {"size": SMALL, "color": muted}
-    words = text("The first {few} of m = {m} cases are drawn.", few=few, m=m) if m > few else ""
-    return note(words, 0, 0, xref="x", yanchor="top", yshift=-48, font=font)
+def cases_drawn(m: int, place: Place) -> str:
+    """How many of the cases are drawn, where the batch has more."""
+    few = place.down.cells
+    return text("The first {few} of m = {m} cases are drawn.", few=few, m=m) if m > few else ""
