@@ -38,6 +38,7 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     page.locator(f"{NOW} input[type=range]").focus()
     page.keyboard.press("End")
     page.wait_for_function("location.search.includes('growth=16')")
+    wait_settled(page)
     by_keys(page, "Pin", wait_settled)
     assert pinned(page) == {"method": "layer", "growth": "16"}
     expect(page.locator(f"{PINNED} input[type=range]")).to_have_count(1)
