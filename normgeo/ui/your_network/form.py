@@ -59,16 +59,10 @@ def ways() -> None:
         st.caption(str(text("{names!s} is below, in the tab “A training run”.", names=names)))
     if own is None and WEIGHTS not in opened().files:
         return
+    to_example = text("Back to the layers that ship")
     with st.container(horizontal=True, vertical_alignment="center", key="own_ways"):
         if own is None:
-            there = opened().files[WEIGHTS]
-            st.button(
-                str(text("Back to {names!s}", names=", ".join(path.name for path in there))),
-                key="own_again",
-                on_click=uploads.leave,
-                args=(WEIGHTS, False),
-                type="tertiary",
-            )
+            uploads.way_back(WEIGHTS, "own_again", False, to_example)
             return
         st.markdown(str(text("{names!s}", names=", ".join(own.files.names(WEIGHTS)))))
         if len(own.there.layers) > 1:
@@ -81,13 +75,7 @@ def ways() -> None:
                 label_visibility="collapsed",
                 width=320,
             )
-        st.button(
-            str(text("Back to the layers that ship")),
-            key="own_drop",
-            on_click=uploads.leave,
-            args=(WEIGHTS,),
-            type="tertiary",
-        )
+        uploads.way_back(WEIGHTS, "own_drop", True, to_example)
     changed = [] if own.files.uploads(WEIGHTS) else opened().changed
     if changed:
         st.caption(

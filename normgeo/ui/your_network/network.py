@@ -75,17 +75,8 @@ def _ways(mine: OwnNetwork | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="network_ways"):
         if mine is not None:
             st.markdown(str(text("{names!s}", names=", ".join(mine.files.names(NETWORK)))))
-        st.button(
-            str(
-                text("Back to {names!s}", names=", ".join(path.name for path in there))
-                if mine is None
-                else text("Back to the tables that ship")
-            ),
-            key="network_other",
-            on_click=uploads.leave,
-            args=(NETWORK, mine is not None),
-            type="tertiary",
-        )
+        to_example = text("Back to the tables that ship")
+        uploads.way_back(NETWORK, "network_other", mine is not None, to_example)
 
 
 def _table(drawn: Network, mine: OwnNetwork | None) -> None:

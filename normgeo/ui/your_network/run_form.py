@@ -112,17 +112,8 @@ def _ways(mine: ChosenRun | None) -> None:
                     else text("{count} checkpoints", count=len(names))
                 )
             )
-        st.button(
-            str(
-                text("Back to {names!s}", names=", ".join(path.name for path in there))
-                if mine is None
-                else text("Back to the run that ships")
-            ),
-            key="own_run_other",
-            on_click=uploads.leave,
-            args=(RUN, mine is not None),
-            type="tertiary",
-        )
+        to_example = text("Back to the run that ships")
+        uploads.way_back(RUN, "own_run_other", mine is not None, to_example)
 
 
 def _ask(mine: ChosenRun | None) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
 from normgeo.checkpoints.reading import EXTRA, WEIGHTS
+from normgeo.datasets.opened import opened
 from normgeo.datasets.tensor_files import SUFFIXES
 from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
@@ -56,6 +58,18 @@ def leave(what: str, left: bool = True) -> None:
         emptied = st.session_state.setdefault(_EMPTIED, {})
         emptied[each] = emptied.get(each, 0) + 1
     (files().left.add if left else files().left.discard)(what)
+
+
+def way_back(what: str, key: str, own: bool, to_example: str) -> None:
+    """Draw the button from a visitor's own to the example, or from it to the opened files."""
+    names = ", ".join(path.name for path in opened().files.get(what, {}))
+    st.button(
+        str(to_example if own else text("Back to {names!s}", names=names)),
+        key=key,
+        on_click=leave,
+        args=(what, own),
+        type="tertiary",
+    )
 
 
 def _key(what: str) -> str:
