@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from normgeo.base.arguments import real_number, whole_number, word_of
+from normgeo.base.arguments import entries, real_number, whole_number, word_of
 from normgeo.base.arrays import Array, real_array, weights_and_inputs
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -432,7 +432,12 @@ def _promoted(
 def _checked_reference(
     reference: tuple[Array, Array], shape: tuple[int, ...]
 ) -> tuple[Array, Array]:
-    W0, X0 = (real_array(f"reference[{i}]", reference[i], 2) for i in (0, 1))
+    given = entries("reference", reference, text("two arrays, W and X"))
+    if len(given) != 2:
+        raise Refusal(
+            text("`reference` must be a pair (W, X); got {count} entries.", count=len(given))
+        )
+    W0, X0 = (real_array(f"reference[{i}]", given[i], 2) for i in (0, 1))
     if W0.shape != shape or X0.shape[1] != shape[1]:
         raise Refusal(
             text(

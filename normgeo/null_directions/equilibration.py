@@ -22,7 +22,9 @@ from typing import NamedTuple, final
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import graded_null_space
+from normgeo.base.text import text
 from normgeo.fisher.operator import MAX_BYTES, Fisher
 from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization
@@ -61,6 +63,18 @@ class NeuronCenter(Center):
 
     def project_neurons(self, W: Array, groups: int = 1) -> Array:
         return self.of.project_neurons(W, groups)
+
+
+def _beyond_float64(size: float) -> Refusal:
+    """The refusal of directions along which a unit of the outputs takes more than float64 has."""
+    return Refusal(
+        text(
+            "Directions in weight space must be numbers of float64, below 1.8e308; the outputs "
+            "change by {size:.2g} for a change of a parameter by 1, so that theirs are larger. "
+            "Multiply the inputs and weights by a factor that brings them nearer to 1.",
+            size=float(size),
+        )
+    )
 
 
 @final
@@ -105,7 +119,12 @@ class Equilibrated:
         weights_only: bool,
         max_bytes: float = MAX_BYTES,
     ) -> Equilibrated:
-        """Equilibrate the linearization of a model."""
+        """Equilibrate the linearization of a model.
+
+        Raises:
+            ValueError: outputs that change by less of a unit of a weight than float64 resolves.
+
+        """
         units, layout = Units.of(at, family, weights_only), at.layout
         part = next(at.parts()).at
         it, H = part.whole, layout.neurons
@@ -156,15 +175,23 @@ class Equilibrated:
                 layout,
             )
 
+        weight_sizes, row_sizes, gain_sizes = (
+            own[:, None] * units.inputs,
+            1 / sizes,
+            z_sizes / sizes,
+        )
+        smallest = min(weight_sizes.min(), row_sizes.min(), gain_sizes.min())
+        if smallest < np.finfo(np.float64).tiny:
+            raise _beyond_float64(smallest)
         middle = family.covariance_diagonal(np.zeros((1, layout.neurons))).max()
         return cls(
             Fisher(at.map(equilibrated), family, float(middle) or 1.0, max_bytes=max_bytes),
             it.center,
             CenterLosses.of(it.center, H, layout.features, it.groups),
             units.inputs,
-            own[:, None] * units.inputs,
-            1 / sizes,
-            z_sizes / sizes,
+            weight_sizes,
+            row_sizes,
+            gain_sizes,
             None if radial is None else rates[:, None] * radial,
             weights_only,
             max(1.0, float((units.sums / z_sizes).max())) if uses_z else 1.0,
@@ -302,11 +329,21 @@ class Equilibrated:
         return Change(weights, offsets, rest, rest - self._grown(weights))
 
     def theta(self, change: Change) -> Array:
-        """Return changes of parameters in θ (P, k)."""
-        dW = change.weights + self.losses.weights(change.offsets)
-        g = np.zeros_like(change.b) if self.weights_only else change.g + self._grown(change.weights)
+        """Return changes of parameters in θ (P, k).
+
+        Raises:
+            ValueError: changes beyond the range of float64.
+
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            dW = change.weights + self.losses.weights(change.offsets)
+            g = np.zeros_like(change.b)
+            if not self.weights_only:
+                g = change.g + self._grown(change.weights)
         parts = [dW, change.b[:, :, None], g[:, :, None]][: 2 + self.at.layout.has_gain]
         theta: Array = np.concatenate(parts, axis=2).reshape(len(dW), self.at.layout.size).T
+        if not np.isfinite(theta).all():
+            raise _beyond_float64(self.weight_sizes.min())
         return theta
 
     @cached_property

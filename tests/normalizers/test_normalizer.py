@@ -632,6 +632,8 @@ REFUSED_REFERENCES = {
         "`reference[1]` must hold finite numbers; got 9 NaN or infinite among 9. "
         "Remove or impute them first.",
     ),
+    "a number": (5j, "`reference` must be a list of two arrays, W and X; got 5j."),
+    "one array": ((EYE,), "`reference` must be a pair (W, X); got 1 entries."),
     "another layer": (
         (EYE[:1], EYE),
         "`reference` must be a batch (W, X) of the same layer, W of shape (3, 3) and X with 3 "

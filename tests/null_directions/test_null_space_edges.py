@@ -110,3 +110,13 @@ def test_saturated_outputs_are_said_of_the_fisher_its_spectrum_and_its_null_spac
     for cases in (X, Rows.of(X, block=len(X) - 1)):
         assert null_space(fisher(far, cases)).notes[0] == note
     assert fisher(model, X).notes == spectrum(fisher(model, X)).notes == ()
+
+
+def test_directions_beyond_float64_are_refused_with_the_size_that_makes_them_so(rng):
+    """Outputs change by some 1e-310 of a unit of a weight: a unit of them takes 1e310 weights."""
+    W, X = rng.standard_normal((2, 3)), rng.standard_normal((5, 3))
+    model = NormalizedGLM(GRID["weight", "none"], "gaussian", W)
+    with pytest.raises(ValueError, match=r"below 1\.8e308; the outputs change by \S+e-3\d\d "):
+        null_space(fisher(model, 1e-310 * X))
+    expected = expected_dimension(model.normalizer, 2, 3, "gaussian")
+    assert null_space(fisher(model, X)).dimension == expected
