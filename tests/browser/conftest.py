@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
@@ -26,6 +27,7 @@ from normgeo.base.writing import write_bytes
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.ui.frame import PAGES
+from normgeo.ui.your_network import network
 from tools.server import free_port, serving, serving_anew
 from tools.settled import settled
 
@@ -426,6 +428,12 @@ def open_file(offline: BrowserContext) -> Iterator[Callable[[Path], Page]]:
 def wait_settled() -> Callable[[Page], None]:
     """The function `settled`, as a fixture."""
     return settled
+
+
+def tabs_of(name: str) -> tuple[str, ...]:
+    """The tabs of a page as it opens; those of a measured network are another subject's."""
+    tabs = getattr(import_module(f"normgeo.ui.{name}"), "TABS", ())
+    return tuple(tab for tab in tabs if name != "your_network" or tab not in network.TABS)
 
 
 @pytest.fixture(scope="session")

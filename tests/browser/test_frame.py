@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,10 +11,9 @@ from playwright.sync_api import Page, expect
 
 from normgeo.settings import SETTINGS
 from normgeo.ui.frame import PAGES
-from normgeo.ui.your_network import network
 from tests.pairwise import first
 
-from .conftest import PAPERS, RULES, address, papers, query, switch
+from .conftest import PAPERS, RULES, address, papers, query, switch, tabs_of
 
 ROOT = Path(__file__).parents[2]
 FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
@@ -27,11 +25,7 @@ QUESTIONS = {
     if (found := ASKED.findall(file.read_text("utf-8")))
 } | {"Your network": "Which neurons still turn, and where does ε count?"}  # of two by its subject
 DATA_IN_HEADING = {"Home", "Invariance", "Learning rate", "Fisher", "Batch"}
-TABS = {
-    PATHS[str(title)]: getattr(import_module(f"normgeo.ui.{name}"), "TABS", ())
-    for name, title in PAGES.items()
-}
-TABS["/your_network"] = [name for name in TABS["/your_network"] if name not in network.TABS]
+TABS = {PATHS[str(title)]: tabs_of(name) for name, title in PAGES.items()}
 every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 
 

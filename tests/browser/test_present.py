@@ -1,7 +1,5 @@
 """Presenting and embedding: type for the back row, slides by keys, one figure alone."""
 
-from importlib import import_module
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -11,7 +9,7 @@ from normgeo.pictures.style.player import SCRIPT
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
-from .conftest import query
+from .conftest import query, tabs_of
 from .test_tours import TOURS, assert_on_screen, stop_of
 
 TRAINED = ("batch", "network")
@@ -118,10 +116,6 @@ def opened(page: Page, address: str, wait_settled) -> Page:
     return page
 
 
-def tabs_of(name: str) -> tuple[str, ...]:
-    return tuple(getattr(import_module(f"normgeo.ui.{name}"), "TABS", ()))
-
-
 def figures(page: Page) -> list[Locator]:
     return page.locator(".js-plotly-plot:visible").all()
 
@@ -144,6 +138,13 @@ def assert_read_from_the_back_row(page: Page, wait_settled, scrolled: bool = Fal
             box = figure.bounding_box()
             assert box["y"] >= -1
             assert box["y"] + box["height"] <= height + 1
+
+
+@pytest.mark.exhaustive
+def test_a_measured_network_is_read_from_the_back_row(server, page, wait_settled):
+    page.goto(f"{server}/your_network?subject=network&present=1")
+    wait_settled(page)
+    assert_read_from_the_back_row(page, wait_settled)
 
 
 @pytest.mark.parametrize("name", first(["batch", *PAGES]))
