@@ -72,7 +72,7 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
         wait_settled(page)
 
     def frame_is(growth: str, words: str) -> None:
-        assert query(page)["growth"] == [growth]
+        page.wait_for_function(f"new URLSearchParams(location.search).get('growth') === '{growth}'")
         expect(slider).to_have_attribute("aria-valuetext", re.compile(f" {words}$"))
 
     drag("End", page.get_by_role("tab", name="Equation"))
