@@ -376,6 +376,51 @@ def test_checker_allows_what_the_house_allows(subtests: pytest.Subtests) -> None
             assert violations(source, module, is_package) == []
 
 
+# Where things stand is the sheet's: a figure says what it has.
+PLACED = {
+    *("domain", "margin", "height", "annotations", "updatemenus", "narrow", "hall"),
+    *("add_annotation", "add_shape", "dress"),
+}
+
+
+def placed(source: str) -> set[str]:
+    """The words of a figure's source that place what a sheet should."""
+    nodes = [*ast.walk(ast.parse(source))]
+    keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
+    said = {
+        *(key.value for key in keys if isinstance(key, ast.Constant)),
+        *(node.arg for node in nodes if isinstance(node, ast.keyword)),
+        *(
+            part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            for part in nodes
+            if isinstance(part, ast.Call)
+        ),
+        *(node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr == "domain"),
+    }
+    return {str(word) for word in said} & PLACED
+
+
+def test_no_figure_computes_where_things_stand() -> None:
+    figures = [*(ROOT / "normgeo" / "pictures").rglob("*_figure.py")]
+    assert len(figures) > 30
+    found = {file.name: placed(file.read_text("utf-8")) for file in figures}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ('axis = {"domain": [0, 0.5]}', "domain"),
+        ("figure.update_layout(margin=MARGIN)", "margin"),
+        ("figure.add_annotation(note)", "add_annotation"),
+        ('meta = {"narrow": layout}', "narrow"),
+        ("across = figure.layout.xaxis.domain", "domain"),
+    ],
+)
+def test_a_placing_figure_is_found(line: str, word: str) -> None:
+    assert placed(line) == {word}
+
+
 def test_importing_normgeo_loads_no_heavy_library() -> None:
     code = f"import sys, normgeo; print([m for m in {sorted(HOMES)} if m in sys.modules])"
     done = subprocess.run(

@@ -24,13 +24,13 @@ KEYS: Mapping[str, frozenset[str]] = {
 OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/ui/frame.py", "batch"): "the page of that name",
     **{
-        (f"normgeo/pictures/{figure}_figure.py", "layer"): "plotly: how deep a shape lies"
+        (f"normgeo/pictures/{figure}.py", "layer"): "plotly: how deep a shape lies"
         for figure in (
-            "batch/accuracy",
-            "invariance/where_z_lives",
+            "fisher/blocks_figure",
+            "invariance/where_z_lives_figure",
+            "style/sheet/shapes",
         )
     },
-    ("normgeo/pictures/style/cells.py", "layer"): "plotly: how deep a shape lies",
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     ("normgeo/checkpoints/modules.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",

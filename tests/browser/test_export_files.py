@@ -133,7 +133,7 @@ def test_exported_words_are_as_wide_as_on_the_page(
     page.locator(".main-svg").first.wait_for()
     wide = page.evaluate(WIDTH_THERE)
     hidden = {"visible": False}
-    figure = dress(go.Figure(), "light", height=200)
+    figure = dress(go.Figure(layout={"height": 200}), "light")
     figure.update_layout(xaxis=hidden, yaxis=hidden, annotations=[note(WORDS, font={"size": 20})])
     with export.browser() as draw:
         svg, png, pdf = (to_bytes(figure, format, draw=draw) for format in ("svg", "png", "pdf"))

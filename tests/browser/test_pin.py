@@ -185,8 +185,10 @@ def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
 
     def click(figure: str) -> None:
         page.locator(f"{figure} .js-plotly-plot").scroll_into_view_if_needed()
-        box = page.locator(f"{figure} .js-plotly-plot").bounding_box()
-        page.mouse.click(box["x"] + 45, box["y"] + 210)
+        pictures = page.locator(f"{figure} .nsewdrag[data-subplot=xy]").bounding_box()
+        # The first picture of the second row, of four.
+        left, top = (pictures[at] for at in "xy")
+        page.mouse.click(left + 0.25 * pictures["width"], top + 0.375 * pictures["height"])
         wait_settled(page)
 
     expect(page.locator(f"{PINNED} input[type=range]")).to_be_visible()

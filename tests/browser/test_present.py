@@ -326,8 +326,8 @@ def test_embedded_tab_is_alone(server, page, wait_settled):
     expect(page.locator(".katex:visible")).to_have_count(0)
 
 
-def test_room_reads_each_kind_of_numbers_that_plotly_writes(page):
-    page.set_content("<p>room</p>")
+def test_player_reads_each_kind_of_numbers_that_plotly_writes(page):
+    page.set_content("<p>points</p>")
     page.add_script_tag(content=SCRIPT)
     for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"):
         values = np.array([0, 1, 100], dtype=kind)

@@ -12,10 +12,9 @@ from playwright.sync_api import Browser, Page
 
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style.annotations import in_lines, width
-from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import written
-from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
 from normgeo.settings import Settings
 
 from .conftest import DRAW

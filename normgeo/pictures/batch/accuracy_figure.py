@@ -14,9 +14,10 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, SMALL, THEMES
+from normgeo.pictures.style.sheet import Band, Panel, upright
+from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
 
-HEADING, FOOT = 0.26, 0.235  # shares of the height, for the words above and below the axes
+KEPT = "\N{NO-BREAK SPACE}"
 
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
@@ -78,87 +79,59 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
     ]
 
 
-def line(m: int, axis: int, theme: str) -> dict[str, Any]:
-    """The upright line at batches of m."""
-    return {
-        "type": "line",
-        "xref": f"x{axis}",
-        "yref": f"y{axis} domain",
-        "x0": m,
-        "x1": m,
-        "y0": 0,
-        "y1": 1,
-        "layer": "below",
-        "line": {"color": THEMES[theme].muted, "width": 2},
-    }
-
-
-def captions(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any]]:
-    """The accuracies at batches of m, over the axes."""
-    shares = [
-        f'<b style="color:{_color(method)}">{_share(result, method, m)}</b>'
-        for method in result.shares
-    ]
-    head = text("test accuracy, trained in batches of {m}", m=m)
-    at = {"xref": f"x{axis} domain", "yref": f"y{axis} domain"}
-    head = f'<span style="font-size:{SIZE}px">{head}</span>'
-    words = [note([head, *shares], x=0, y=1, yshift=6, font={"size": LARGE}, **at)]
-    for method in result.shares:
-        if m_none := [m for m in result.sizes if result.at(method, m) is None]:
-            words.append(_none(m_none, method, axis))
-    return words
-
-
-def axes(result: Accuracy, axis: int, across: list[float], room: list[float]) -> dict[str, Any]:
-    """The axes, whose words stand within the room that is given."""
-    low, high = result.sizes[0], result.sizes[-1]
-    about = text(
-        "{epochs} epochs, η = {rate} m/{at}, {tested} test cases;<br>"
-        "mean of {seeds} seeds, band: lowest to highest",
+def about(result: Accuracy) -> str:
+    """What was trained."""
+    return text(
+        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
+        "mean of {seeds} seeds, band: lowest to highest.",
         tested=result.tested,
         epochs=result.epochs,
         rate=number(result.rate),
         at=result.rate_at,
         seeds=result.seeds,
     )
-    title = text("cases in the batch m")
-    placed = domains(axis, across, room)
-    return {
-        f"xaxis{axis}": {
-            **placed[f"xaxis{axis}"],
-            "anchor": f"y{axis}",
+
+
+def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
+    """The axes, with the accuracies at batches of m above them."""
+    low, high = result.sizes[0], result.sizes[-1]
+    shares = [
+        f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
+        for key in result.shares
+    ]
+    missing = {
+        method: sizes
+        for method in result.shares
+        if (sizes := [size for size in result.sizes if result.at(method, size) is None])
+    }
+    return Panel(
+        {
             "type": "log",
             "range": [math.log10(low / 1.25), math.log10(high * 1.25)],
             "tickvals": result.sizes,
-            "ticktext": [str(m) for m in result.sizes],
-            "title": f'{title}<br><span style="font-size:{SMALL}px">{about}</span>',
+            "ticktext": [str(size) for size in result.sizes],
+            "title": text("cases in the batch m"),
         },
-        f"yaxis{axis}": {
-            **placed[f"yaxis{axis}"],
-            "anchor": f"x{axis}",
-            "range": [0, 1.03],
-            "tickvals": [0, 0.25, 0.5, 0.75, 1],
-            "tickformat": ".0%",
-        },
-    }
+        {"range": [0, 1.03], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%"},
+        notes=[_none(sizes, method) for method, sizes in missing.items()],
+        shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
+        high=(220, 200),
+        share=share,
+        over=[
+            Band([text("test accuracy, trained in batches of {m}", m=m)]),
+            Band(["   ".join(shares)], LARGE),
+        ],
+    )
 
 
-def domains(axis: int, across: list[float], room: list[float]) -> dict[str, Any]:
-    """Where the axes stand, with the words around them inside of the room."""
-    low, high = room
-    down = [low + FOOT * (high - low), high - HEADING * (high - low)]
-    return {f"xaxis{axis}": {"domain": across}, f"yaxis{axis}": {"domain": down}}
-
-
-def _none(sizes: list[int], method: str, axis: int) -> dict[str, Any]:
+def _none(sizes: list[int], method: str) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
     words = text("{name}: no z", name=NORMALIZERS[method].title)
     return note(
         words,
         x=math.log10(sizes[-1]),
         y=0.02,
-        xref=f"x{axis}",
-        yref=f"y{axis} domain",
+        xref="x",
         textangle=-90,
         xanchor="left",
         xshift=3,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,84 +10,135 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.batch import accuracy_figure
-from normgeo.pictures.batch.axes import Axes, Shared
-from normgeo.pictures.batch.axes_places import BELOW, Place, places_of
-from normgeo.pictures.batch.axes_words import axis_name, captions, cases_drawn, names
+from normgeo.pictures.batch.axes import Axes, Panel, Shared
+from normgeo.pictures.batch.axes_places import Place, places_of
+from normgeo.pictures.batch.axes_words import above, below, cases_drawn
+from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
-from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import THEMES, Theme, dress
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Panel as Cell
+from normgeo.pictures.style.sheet import Sheet, axis_name, drawn, told
+from normgeo.pictures.style.template import SMALL, THEMES, Theme
 
-HALF, ROOMY_HALF = 0.49, 0.585  # of the width, for the arrays
-ROOMY_HIGH = 0.8  # of the height, for the accuracy beneath one line more
-GAP = 0.02  # of the width, free between two methods
-PHONE_ACCURACY = 430
-MARGIN = {"l": 44, "r": 10, "t": 6, "b": 6}
+SHARE = 3.2  # of the width, for the accuracy, beside that of a method
+HIDDEN: dict[str, Any] = {
+    "showticklabels": False,
+    "ticks": "",
+    "showline": False,
+    "showgrid": False,
+    "zeroline": False,
+    "fixedrange": True,
+}
 
 
 def figure(result: Axes, theme: str) -> go.Figure:
     """Draw the arrays once for each method, and in frames what is lit in a batch of m cases."""
     places = places_of(result)
-    height = places[-1].down.high(places[-1].down.cells - 1) + BELOW
     methods = len(result.panels[result.opens_at])
-    drawn = go.Figure()
-    for axis in range(1, methods + 1):
-        drawn.add_traces(list(_arrays(result, places, axis, theme)))
+    last = methods * len(places) + 1  # the number of the panel of the accuracy
+    arrays = [one for one in (result.flat, result.maps) if one is not None]
+    traces: list[Any] = [
+        _array(values, place, len(places) * method + n) | {"colorscale": _grays(theme)}
+        for method in range(methods)
+        for n, (place, values) in enumerate(zip(places, arrays, strict=True), start=1)
+    ]
+    still = len(traces)
+    changes: list[list[dict[str, Any]]] = [[] for _ in result.panels]
     if result.accuracy is not None:
-        drawn.add_traces(list(accuracy_figure.traces(result.accuracy, methods + 1, theme)))
-    dress(drawn, theme, height=round(height) + MARGIN["t"] + MARGIN["b"])
-    drawn.update_layout(margin=MARGIN, showlegend=False)
-    drawn.update_layout(_layout(result, methods, height, HALF))
-    states = {m: _state(result, m, places, len(drawn.data), theme) for m in result.panels}
-    opening = states[result.opens_at]
-    if opening["data"]:
-        drawn.add_traces(opening["data"])
-    drawn.update_layout(opening["layout"])
-    # Larger words need more of the width.
-    drawn.update_layout(
-        meta={
-            "narrow": _phone(result, methods, height),
-            "room": _layout(result, methods, height, ROOMY_HALF),
+        traces += accuracy_figure.traces(result.accuracy, last, theme)
+        still = len(traces)
+        changes = [accuracy_figure.marks(result.accuracy, m, last, theme) for m in result.panels]
+        traces += changes[result.opening]
+    sheets = [_sheet(result, m, places, theme) for m in result.panels]
+    whole, words = drawn(sheets, traces, theme, result.opening)
+    frames = [
+        {
+            "name": str(m),
+            "data": data,
+            "traces": list(range(still, still + len(data))),
+            "layout": layout,
         }
-    )
+        for m, data, layout in zip(result.panels, changes, words, strict=True)
+    ]
     add_slider(
-        drawn,
-        [{"name": str(m), **state} for m, state in states.items()],
+        whole,
+        frames,
         start=result.opening,
         prefix=text("cases in the batch: m = "),
         theme=theme,
         setting="batch_size",
-        values=[str(m) for m in states],
+        values=[str(m) for m in result.panels],
     )
-    return drawn
+    return whole
 
 
-def _arrays(result: Axes, places: list[Place], axis: int, theme: str) -> Iterator[go.Heatmap]:
-    """What is averaged, the same for every method, as grays."""
+def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
+    """The arrays of each method, and beside them the accuracy, in a batch of m cases."""
+    panels, count = result.panels[m], len(places)
+    columns: list[Any] = [
+        tuple(_panel(panel, place, m, theme, named=not number) for place in places)
+        for number, panel in enumerate(panels.values())
+    ]
+    pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]
+    phone = [[count * one + n for one in pair] for pair in pairs for n in range(count)]
+    if result.accuracy is not None:
+        phone.append([count * len(columns)])
+        columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
+    about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
+    said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
+    return Sheet([said], rows=[columns], phone=phone, right=10, legend=False)
+
+
+def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Cell:
+    """An array of a method, with what is lit in it, in a batch of m cases."""
+    look, color = THEMES[theme], name_color(panel.sharing.title)
+    head, found = above(panel, place, color), panel.flat if place.flat_cases else panel.maps
+    high = place.down.length
+    return Cell(
+        {**HIDDEN, "range": [-0.6, 100.6]},
+        {**HIDDEN, "range": [high, 0], "title": colored(place.name, look.muted) if named else ""},
+        head,
+        [below(panel, place)],
+        _shapes(found, place, m, color, look),
+        high=(round(high), round(high)),
+        narrowest=round(max(width(line, SMALL) for line in head)) + 4,
+    )
+
+
+def _grays(theme: str) -> list[list[Any]]:
     look = THEMES[theme]
-    grays = [[0, look.paper], [1 / 255, look.panel], [1, blend(look.paper, look.ink, 0.8)]]
-    arrays = [result.flat] if result.maps is None else [result.flat, result.maps]
-    for place, values in zip(places, arrays, strict=True):
-        images = values.ndim > 2
-        cells = _mosaic(values) if images else _shades(values, axis=None)
-        down, across = place.down, place.across
-        yield go.Heatmap(
-            z=cells,
-            x0=across.pixel / 2,
-            dx=across.pixel,
-            y0=down.start + down.pixel / 2,
-            dy=down.pixel,
-            xaxis=f"x{axis}",
-            yaxis=f"y{axis}",
-            colorscale=grays,
-            showscale=False,
-            zmin=0,
-            zmax=255,
-            xgap=0 if images else 1,
-            ygap=0 if images else 1,
-            customdata=None if images else np.round(values, 3),
-            hoverinfo="skip" if images else None,
-            hovertemplate=None if images else "a = %{customdata}<extra></extra>",
-        )
+    return [[0, look.paper], [1 / 255, look.panel], [1, blend(look.paper, look.ink, 0.8)]]
+
+
+def _array(values: Array, place: Place, number: int) -> dict[str, Any]:
+    """What is averaged, the same for every method, as grays."""
+    images = values.ndim > 2
+    cells = _mosaic(values) if images else _shades(values, axis=None)
+    hover = (
+        {}
+        if images
+        else {
+            "customdata": np.round(values, 3),
+            "hovertemplate": "a = %{customdata}<extra></extra>",
+        }
+    )
+    return {
+        "type": "heatmap",
+        "z": cells,
+        "x0": place.across.pixel / 2,
+        "dx": place.across.pixel,
+        "y0": place.down.pixel / 2,
+        "dy": place.down.pixel,
+        "xaxis": axis_name("x", number),
+        "yaxis": axis_name("y", number),
+        "showscale": False,
+        "zmin": 0,
+        "zmax": 255,
+        "xgap": 0 if images else 1,
+        "ygap": 0 if images else 1,
+        "hoverinfo": "skip" if images else None,
+        **hover,
+    }
 
 
 def _shades(values: Array, axis: tuple[int, ...] | None) -> Array:
@@ -108,78 +158,11 @@ def _mosaic(maps: Array) -> Array:
     return laid
 
 
-def _layout(result: Axes, methods: int, height: float, half: float) -> dict[str, Any]:
-    """Where the axes stand: the methods beside each other, then the accuracy."""
-    width = half if result.accuracy is not None else 1.0
-    step = (width + GAP) / methods
-    layout: dict[str, Any] = {}
-    for place in range(methods):
-        domain = [place * step, (place + 1) * step - GAP]
-        layout |= _hidden(place + 1, height, domain, [0, 1])
-    if result.accuracy is not None:
-        room = [0, 1 if half == HALF else ROOMY_HIGH]
-        layout |= accuracy_figure.axes(result.accuracy, methods + 1, [width + 0.09, 1], room)
-    return layout
-
-
-def _phone(result: Axes, methods: int, height: float) -> dict[str, Any]:
-    """Two methods beside each other, the next two below them, then the accuracy."""
-    rows = -(-methods // 2)
-    accuracy = PHONE_ACCURACY if result.accuracy is not None else 0
-    total = rows * height + accuracy
-    patch: dict[str, Any] = {"height": round(total) + MARGIN["t"] + MARGIN["b"] + STRIP}
-    for place in range(methods):
-        row, column = divmod(place, 2)
-        across = [0.0, 0.48] if column == 0 else [0.52, 1.0]
-        down = [1 - (row + 1) * height / total, 1 - row * height / total]
-        name = axis_name(place + 1)
-        patch |= {f"xaxis{name}": {"domain": across}, f"yaxis{name}": {"domain": down}}
-    if accuracy:
-        room = [0, 0.96 * accuracy / total]
-        patch |= accuracy_figure.domains(methods + 1, [0.04, 1], room)
-    return patch
-
-
-def _hidden(axis: int, height: float, across: list[float], down: list[float]) -> dict[str, Any]:
-    """Axes of a method: hundredths of its width, and pixels from the top."""
-    common = {"visible": False, "fixedrange": True}
-    return {
-        f"xaxis{axis}": {**common, "domain": across, "anchor": f"y{axis}", "range": [-0.6, 100.6]},
-        f"yaxis{axis}": {**common, "domain": down, "anchor": f"x{axis}", "range": [height, 0]},
-    }
-
-
-def _state(result: Axes, m: int, places: list[Place], traces: int, theme: str) -> dict[str, Any]:
-    """All in which a batch of m cases differs from one of another size."""
-    look, panels = THEMES[theme], result.panels[m]
-    shapes: list[dict[str, Any]] = []
-    words: list[dict[str, Any]] = []
-    for axis, panel in enumerate(panels.values(), start=1):
-        color, arrays = name_color(panel.sharing.title), (panel.flat, panel.maps)
-        for place, found in zip(places, arrays, strict=False):
-            shapes += _shapes(found, place, axis, m, color, look)
-        words += captions(panel, places, axis, color)
-    words.append(cases_drawn(m, places[-1], look))
-    words += names(places, look)
-    data: list[dict[str, Any]] = []
-    if result.accuracy is not None:
-        axis = len(panels) + 1
-        data = accuracy_figure.marks(result.accuracy, m, axis, theme)
-        shapes.append(accuracy_figure.line(m, axis, theme))
-        words += accuracy_figure.captions(result.accuracy, m, axis, theme)
-    return {
-        "data": data,
-        "traces": list(range(traces, traces + len(data))),
-        "layout": {"shapes": shapes, "annotations": words},
-    }
-
-
 def _shapes(
-    found: Shared | str | None, place: Place, axis: int, m: int, color: str, look: Theme
+    found: Shared | str | None, place: Place, m: int, color: str, look: Theme
 ) -> list[dict[str, Any]]:
     """What is not in the batch, what is lit, and the entry whose z is written: three, always."""
     down, across = place.down, place.across
-    on = {"xref": f"x{axis_name(axis)}", "yref": f"y{axis_name(axis)}"}
     last = down.cells - 1
     cases, channels = (found.cases, found.channels) if isinstance(found, Shared) else ((0, 0),) * 2
     goes_on = cases[1] > last  # in cases that are not drawn
@@ -187,7 +170,6 @@ def _shapes(
     y, x = pixel or (0, 0)
     return [
         {
-            **on,
             "type": "rect",
             "visible": m <= last,
             "x0": -0.5,
@@ -199,7 +181,6 @@ def _shapes(
             "line": {"width": 0},
         },
         {
-            **on,
             "type": "rect",
             "visible": isinstance(found, Shared),
             "x0": across.low(channels[0]),
@@ -211,7 +192,6 @@ def _shapes(
             "line": {"width": 3, "color": color},
         },
         {
-            **on,
             "type": "circle",
             "visible": isinstance(found, Shared),
             # A ring of ten pixels around the middle of the entry.

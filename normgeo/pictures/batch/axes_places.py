@@ -8,9 +8,8 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.batch.axes import FLAT_MARK, MAP_MARK, Axes
 
-# Each method has axes of its own: pixels downward, and hundredths of its width across.
-ABOVE, BETWEEN, BELOW = 50, 72, 66  # room for two lines of words, for three, and for two and one
-FLAT_ALONE, FLAT, MAPS = 282, 77, 133  # heights of the arrays
+# Each array has axes of its own: pixels downward, and hundredths of its width across.
+FLAT_ALONE, FLAT, MAPS = 222, 50, 92  # heights of the arrays
 NEURON, CHANNEL = text("neuron"), text("channel")
 
 
@@ -49,20 +48,24 @@ class Place(NamedTuple):
     channel: str
     name: str
 
+    @property
+    def flat_cases(self) -> bool:
+        """Whether it is that of cases × neurons."""
+        return self.mark == FLAT_MARK
+
     @classmethod
     def flat(cls, values: Array, height: float) -> Place:
         """Cases × neurons, at the top."""
         N, C = values.shape
         name = text("cases ×<br>neurons")
-        return cls(Cells(ABOVE, height, N), Cells(0, 100, C), FLAT_MARK, NEURON, name)
+        return cls(Cells(0, height, N), Cells(0, 100, C), FLAT_MARK, NEURON, name)
 
     @classmethod
     def maps(cls, values: Array) -> Place:
         """Cases × channels, each an image, below cases × neurons."""
         N, C, R, S = values.shape
-        top = ABOVE + FLAT + BETWEEN
         name = text("cases ×<br>channels")
-        return cls(Cells(top, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL, name)
+        return cls(Cells(0, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL, name)
 
 
 def places_of(result: Axes) -> list[Place]:

@@ -12,9 +12,8 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.batch.noise import Errors, Noise
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SMALL, THEMES
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0

@@ -12,9 +12,8 @@ from normgeo.base.text import text
 from normgeo.dynamics.training import History
 from normgeo.pictures.batch.training import Smoothed, Training, TrainingRun
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, told
 from normgeo.pictures.style.template import MEASURED, SIZE, log_ticks
 
 

@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.depth.attention import Attention
 from normgeo.pictures.style.annotations import subscripted
-from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.sheet import Sheet, answer
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks
 from normgeo.pictures.style.template import MEASURED, PREDICTED, log_ticks
 
 TICKS = (0.125, 0.5, 2, 8, 32)

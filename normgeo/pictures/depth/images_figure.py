@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.depth.images import Learned, OnImages
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import GRAY, name_color
-from normgeo.pictures.style.sheet import Band, Sheet, answer, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
 from normgeo.pictures.style.template import SIZE, THEMES
 
 HIDDEN = {"showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}

@@ -12,10 +12,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel, marks
 from normgeo.pictures.style.colors import CLASSES, OTHER
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks
 
 COLORS = {"pre": CLASSES[0], "post": OTHER}

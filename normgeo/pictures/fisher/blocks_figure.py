@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,25 +15,12 @@ from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES, pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
-from normgeo.pictures.style.annotations import NARROW, colored, method_title, note, wrapped
-from normgeo.pictures.style.template import (
-    FOOT_MARGIN,
-    NARROW_LEFT_MARGIN,
-    RIGHT_MARGIN,
-    SMALL,
-    THEMES,
-    dress,
-    ink_scale,
-    powers,
-)
+from normgeo.pictures.style.annotations import colored, method_title, note, width
+from normgeo.pictures.style.sheet import Panel, Sheet, across, told, upright
+from normgeo.pictures.style.template import SMALL, THEMES, ink_scale, powers
 
-COLUMNS = ((0.0, 0.27), (0.295, 0.565), (0.685, 0.955))
-BARS = (0.572, 0.962)  # beside the second column, and beside the third
-EACH, BETWEEN, TOP, BOTTOM = 236, 116, 108, 45  # pixels
-LEFT, BAR = 40, 36  # margins, for the numbers of neurons and for those of a bar
-NARROW_TOP, NARROW_BETWEEN = 236, 132
+HIGH = 236, 190  # pixels of a panel
 DECADES = 8.0  # of a logarithmic scale
-WRITTEN = 12  # neurons: of no more, the factor of each block is written into the map
 SINGLE = 1e-30, 1e38  # numbers whose color single precision still tells
 HUGE = 100  # a larger factor has no room there
 SHOWN = 2.0  # a larger ratio of an entry is as dark
@@ -52,44 +40,47 @@ def figure(result: FisherBlocks, theme: str) -> go.Figure:
 
     Buttons choose among ENTRIES.
     """
-    models, drawn, axes = result.models, go.Figure(), {}
+    models, traces, colors = result.models, [], {}
     for entries in ENTRIES:
         for row in (0, 1):
             maps = [(each.detail if row else each.overview)[entries] for each in models]
             axis = f"coloraxis{3 + 2 * ENTRIES.index(entries) + row}"
-            axes[axis] = _scale(maps, entries, row, BARS[0], theme)
+            colors[axis] = _scale(maps, entries, row, theme)
             for place, (each, values) in enumerate(zip(models, maps, strict=True)):
-                trace = _map(values, entries, row, place, axis)
-                trace.update(name=each.normalizer.title, visible=entries == result.entries)
-                drawn.add_trace(trace)
+                trace = _map(values, entries, _panel(result, row, place), row, axis)
+                traces.append(
+                    trace.update(name=each.normalizer.title, visible=entries == result.entries)
+                )
     if result.ratio is not None:
         for row, values in enumerate((result.ratio.norms, result.ratio.block)):
-            axis = f"coloraxis{row + 1 if row else ''}"
             seen, kind = pooled(values), "block ratio" if row else "ratio"
-            axes[axis] = _scale([seen], kind, row, BARS[1], theme)
-            drawn.add_trace(_map(seen, kind, row, 2, axis).update(name=str(_RATIO)))
-        if len(result.ratio.norms) <= WRITTEN:
-            drawn.add_trace(_written(result.ratio.norms, theme))
-    dress(drawn, theme, height=TOP + 2 * EACH + BETWEEN + BOTTOM)
-    drawn.update_layout(
-        {**_axes(result), **axes},
-        margin={"l": LEFT, "r": BAR, "t": TOP, "b": BOTTOM},
-        annotations=_heads(result, theme, narrow=False),
-        updatemenus=[_buttons(result, narrow=False)],
-        shapes=[line for n in _details(result) for line in _borders(models[0], n, theme)],
-        meta={
-            "narrow": _narrow(result, theme),
-            "room": {"yaxis4": {"title": {"text": text("neuron {h}", h=models[0].blocks.pair[0])}}},
-        },
-    )
-    return drawn
+            colors[_OF_RATIO[row]] = _scale([seen], kind, row, theme)
+            trace = _map(seen, kind, _panel(result, row, 2), row, _OF_RATIO[row])
+            traces.append(trace.update(name=str(_RATIO)))
+    rows = [[*_panels(result, row, theme)] for row in (0, 1)]
+    first, last = range(len(models)), [len(models)] if result.ratio else []
+    again = [[place + len(rows[0]) for place in each] for each in (first, last)]
+    drawn = Sheet(
+        [told(theme, result.caption, str(result.which))],
+        rows=rows,
+        phone=[each for each in (first, last, *again) if each],
+        legend=False,
+        menu=_buttons(result),
+    ).on(traces, theme)
+    return drawn.update_layout(colors)
 
 
 _RATIO = text("over standard")
+_OF_RATIO = "coloraxis", "coloraxis2"
 
 
-def _map(values: Array, entries: str, row: int, place: int, axis: str) -> go.Heatmap:
-    """Return one map; its axes are counted by rows of three."""
+def _panel(result: FisherBlocks, row: int, place: int) -> int:
+    """The number of the panel of a map."""
+    return row * (len(result.models) + (result.ratio is not None)) + place + 1
+
+
+def _map(values: Array, entries: str, n: int, row: int, axis: str) -> go.Heatmap:
+    """Return the map of a panel."""
     i, j = "%{y:.0f}", "%{x:.0f}"
     value = {1: "%{z:.3g}", 10: "10^(%{z:.0f}/10)", 100: "%{z:.0f}%"}[UNITS[entries]]
     words = (
@@ -97,7 +88,6 @@ def _map(values: Array, entries: str, row: int, place: int, axis: str) -> go.Hea
         if row
         else text("neurons {i} and {j}: {value}", i=i, j=j, value=value)
     )
-    n = 3 * row + place + 1
     return go.Heatmap(
         z=_compact(UNITS[entries] * values, whole=UNITS[entries] > 1),
         coloraxis=axis,
@@ -118,24 +108,22 @@ def _compact(values: Array, *, whole: bool) -> Array:
     return rounded.astype(np.min_scalar_type(-int(np.abs(rounded).max(initial=1))))
 
 
-def _written(norms: Array, theme: str) -> go.Scatter:
-    """Return the factors of the neurons' own blocks, in the map of the ratio."""
+def _written(norms: Array, theme: str, wide: float, high: float) -> list[dict[str, Any]]:
+    """Return the factors of the neurons' own blocks in the map of the ratio, if they have room."""
     look, own = THEMES[theme], norms.diagonal()
+    if min(wide, high) < len(own) * width("0.0", SMALL):
+        return []
     dark = own > np.nanmax(norms, initial=0.0) / 2
-    return go.Scatter(
-        x=np.arange(len(own)),
-        y=np.arange(len(own)),
-        mode="text",
-        text=[f"{value:.1f}" if value < HUGE else "" for value in own],
-        textfont={"size": SMALL, "color": [look.paper if each else look.ink for each in dark]},
-        xaxis="x3",
-        yaxis="y3",
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    middle = {"xref": "x", "yref": "y", "xanchor": "center", "yanchor": "middle"}
+    return [
+        note(f"{value:.1f}", h, h, **middle)
+        | {"font": {"size": SMALL, "color": look.paper if dark[h] else look.ink}}
+        for h, value in enumerate(own.tolist())
+        if value < HUGE
+    ]
 
 
-def _scale(maps: Sequence[Array], entries: str, row: int, bar: float, theme: str) -> dict[str, Any]:
+def _scale(maps: Sequence[Array], entries: str, row: int, theme: str) -> dict[str, Any]:
     """Return the colors and limits that maps share, and their bar."""
     look, unit = THEMES[theme], UNITS[entries]
     shown = np.concatenate([z[np.isfinite(z)] for z in maps])
@@ -154,12 +142,7 @@ def _scale(maps: Sequence[Array], entries: str, row: int, bar: float, theme: str
         most = unit * limits.get(entries, largest)
         colors, low = (ink_scale(theme), -most) if row else (plain, 0.0)
         scale = {"colorscale": colors, "cmin": low, "cmax": most}
-    paper = 2 * EACH + BETWEEN
     colorbar = {
-        "x": bar,
-        "y": EACH / 2 / paper if row else 1 - EACH / 2 / paper,
-        "yanchor": "middle",
-        "len": EACH / paper,
         "thickness": 10,
         "outlinewidth": 0,
         "xpad": 2,
@@ -175,44 +158,52 @@ def _powers(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": UNITS["log"] * np.array(ticks), "ticktext": [*map(power, ticks)]}
 
 
-def _details(result: FisherBlocks) -> list[int]:
-    """Return the numbers of the axes of the maps of one block."""
-    count = len(result.models) + (result.ratio is not None)
-    return list(range(4, 4 + count))
-
-
-def _axes(result: FisherBlocks) -> dict[str, Any]:
-    layout: dict[str, Any] = {}
-    paper = 2 * EACH + BETWEEN
-    maps = [*result.models, *result.models[-1:]] if result.ratio else result.models
-    i, j = result.models[0].blocks.pair
-    for row, domain in enumerate(((1 - EACH / paper, 1.0), (0.0, EACH / paper))):
-        for place, each in enumerate(maps):
-            n = 3 * row + place + 1
-            plain = {"showgrid": False, "zeroline": False, "ticks": "", "showline": False}
-            names = _names(each, row, ratio=place == 2)
-            layout[f"xaxis{n}"] = {
-                "domain": COLUMNS[place],
-                "anchor": f"y{n}",
-                "constrain": "domain",
-                "constraintoward": "left",
-                "title": text("parameters of neuron {h}", h=j) if row else text("neuron"),
-                **names,
-                **plain,
-            }
-            title = text("parameters of neuron {h}", h=i) if row else text("neuron")
-            layout[f"yaxis{n}"] = {
-                "domain": domain,
-                "anchor": f"x{n}",
-                "autorange": "reversed",
-                "scaleanchor": f"x{n}",
-                "constrain": "domain",
+def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
+    """The maps of a row: all blocks, or one; of each model, and of their ratio."""
+    muted, models = THEMES[theme].muted, result.models
+    i, j = models[0].blocks.pair
+    plain = {"showgrid": False, "zeroline": False, "ticks": "", "showline": False}
+    square = {**plain, "constrain": "domain", "title": text("neuron")}
+    along, up = square, square
+    if row:
+        along = {**square, "title": text("parameters of neuron {h}", h=j)}
+        up = {**square, "title": text("parameters of neuron {h}", h=i)}
+    for place, (model, title, words) in enumerate(_heads(result, row)):
+        ratio = result.ratio if place == len(models) else None
+        names = _names(model, row, ratio=bool(ratio))
+        bars = [_OF_RATIO[row]] if ratio else []
+        if place == len(models) - 1:
+            bars = [f"coloraxis{3 + 2 * n + row}" for n in range(len(ENTRIES))]
+        yield Panel(
+            {**along, "constraintoward": "left", **names},
+            {
+                **(up if not place else {**up, "title": ""}),
                 "constraintoward": "top",
-                "title": "" if place else title,
+                "scaleanchor": "x",
                 **names,
-                **plain,
-            }
-    return layout
+                "range": names["range"][::-1],
+            },
+            [title, colored(words, muted)],
+            partial(_written, ratio.norms, theme) if ratio and not row else (),
+            _borders(models[0], theme) if row else (),
+            high=HIGH,
+            bars=bars,
+        )
+
+
+def _heads(result: FisherBlocks, row: int) -> Iterator[tuple[ModelBlocks, str, str]]:
+    """The model of each map of a row, its title, and what is seen."""
+    i, j = result.models[0].blocks.pair
+    block = text("block of neurons {i} and {j}", i=i, j=j)
+    for each in result.models:
+        share = text("{share} of ‖F‖² between neurons", share=f"{each.blocks.between:.0%}")
+        name = method_title(each.normalizer, variant(each.normalizer))
+        yield each, name, block if row else share
+    if result.ratio is not None:
+        last = result.models[-1]
+        title = text("{method} over standard", method=method_title(last.normalizer))
+        entries = text("entries over √(F<sub>kk</sub> F<sub>ll</sub>) of standard")
+        yield last, title, entries if row else result.ratio.said
 
 
 def _names(model: ModelBlocks, row: int, *, ratio: bool) -> dict[str, Any]:
@@ -223,66 +214,30 @@ def _names(model: ModelBlocks, row: int, *, ratio: bool) -> dict[str, Any]:
         shown = min(p, len(model.detail["raw"])) / p  # cells a parameter
         others = "b, g" if model.layout.has_gain and not ratio else "b"
         at = [(D - 1) / 2 * shown, (D + 0.5) * shown]
-        return {"tickvals": at, "ticktext": ["w", others]}
+        ends = [-0.5, shown * p - 0.5]
+        return {"tickvals": at, "ticktext": ["w", others], "range": ends}
     cells = len(model.overview["raw"])
     every = max(1, H // 8)
     at = [(h + 0.5) * cells / H - 0.5 for h in range(0, H, every)]
-    return {"tickvals": at, "ticktext": [str(h) for h in range(0, H, every)]}
-
-
-def _borders(model: ModelBlocks, n: int, theme: str) -> list[dict[str, Any]]:
-    """Return the lines between weights and the rest."""
-    at = model.layout.features - 0.5
-    line = {
-        "type": "line",
-        "xref": f"x{n}",
-        "yref": f"y{n}",
-        "line": {"color": THEMES[theme].muted, "width": 1},
+    return {
+        "tickvals": at,
+        "ticktext": [str(h) for h in range(0, H, every)],
+        "range": [-0.5, cells - 0.5],
     }
-    return [
-        {**line, "x0": at, "x1": at, "yref": f"y{n} domain", "y0": 0, "y1": 1},
-        {**line, "y0": at, "y1": at, "xref": f"x{n} domain", "x0": 0, "x1": 1},
-    ]
 
 
-def _heads(result: FisherBlocks, theme: str, *, narrow: bool) -> list[dict[str, Any]]:
-    muted = THEMES[theme].muted
-    about = lines_of((result.caption, str(result.which)), narrow)
-    lines = [colored(line, muted, SMALL) for line in about]
-    heads = [note(lines, yanchor="top", yshift=(NARROW_TOP - 4) if narrow else TOP - 2)]
-    i, j = result.models[0].blocks.pair
-    block = text("block of neurons {i} and {j}", i=i, j=j)
-    for place, each in enumerate(result.models):
-        name = method_title(each.normalizer, variant(each.normalizer))
-        between = f"{each.blocks.between:.0%}"
-        share = text("{share} of ‖F‖² between neurons", share=between)
-        if narrow:  # two beside each other
-            share = text("{share} between", share=between)
-            block = text("neurons {i} and {j}", i=i, j=j)
-        for n, words in ((place + 1, share), (place + 4, block)):
-            heads.append(head(n, [name, colored(words, muted, SMALL)]))
-    if result.ratio is not None:
-        name = method_title(result.models[-1].normalizer)
-        title = text("{method} over standard", method=name)
-        entries = text("entries over √(F<sub>kk</sub> F<sub>ll</sub>) of standard")
-        for n, words in ((3, result.ratio.said), (6, entries)):
-            heads.append(head(n, [title, colored(words, muted, SMALL)]))
-    return heads
+def _borders(model: ModelBlocks, theme: str) -> list[dict[str, Any]]:
+    """The lines between weights and the rest."""
+    at, line = model.layout.features - 0.5, {"color": THEMES[theme].muted, "width": 1}
+    return [upright(at, line) | {"layer": "above"}, across(at, line)]
 
 
-def _buttons(result: FisherBlocks, *, narrow: bool) -> dict[str, Any]:
+def _buttons(result: FisherBlocks) -> dict[str, Any]:
     look = THEMES["light"]  # in dark figures too: plotly paints the chosen one white
     each = 2 * len(result.models)
-    others = (2 + (len(result.ratio.norms) <= WRITTEN)) if result.ratio is not None else 0
+    others = 2 * (result.ratio is not None)
     return {
-        "type": "buttons",
-        "direction": "right",
         "active": ENTRIES.index(result.entries),
-        "x": 0 if narrow else 1,
-        "xanchor": "left" if narrow else "right",
-        "y": 1,
-        "yanchor": "bottom",
-        "pad": {"b": 60, "l": 0, "r": 0},
         "bgcolor": look.grid,
         "bordercolor": look.muted,
         "font": {"size": SMALL, "color": look.ink},
@@ -301,79 +256,4 @@ def _buttons(result: FisherBlocks, *, narrow: bool) -> dict[str, Any]:
             }
             for entries in ENTRIES
         ],
-    }
-
-
-def _narrow(result: FisherBlocks, theme: str) -> dict[str, Any]:
-    """Return the layout on a phone: both models beside each other, their ratio below."""
-    models = len(result.models)
-    rows = [[row * 3 + place + 1 for place in range(models)] for row in (0, 1)]
-    if result.ratio is not None:
-        rows = [rows[0], [3], rows[1], [6]]
-    layout = stacked(
-        rows, each=190, between=NARROW_BETWEEN, top=NARROW_TOP, bottom=BOTTOM, left=LEFT, right=8
-    )
-    for axis in ("coloraxis", *(f"coloraxis{n}" for n in range(2, 9))):
-        layout[axis] = {"showscale": False}
-    for axis in ("xaxis4", "yaxis4", "xaxis5"):
-        layout.get(axis, {})["title"] = {"text": ""}
-    return {
-        **layout,
-        "annotations": _heads(result, theme, narrow=True),
-        "updatemenus": [_buttons(result, narrow=True)],
-    }
-
-
-def stacked(
-    panels: Sequence[Sequence[int]],
-    *,
-    each: int,
-    between: int,
-    top: int,
-    bottom: int = FOOT_MARGIN,
-    left: int = NARROW_LEFT_MARGIN,
-    right: int = RIGHT_MARGIN,
-) -> dict[str, Any]:
-    """Return the layout in which panels stand below each other, for `meta["narrow"]`.
-
-    Args:
-        panels: rows of the numbers of axes, from the top; those of a row stand beside each other.
-        each: the height of a panel in pixels. between: what their titles and heads take.
-        top, bottom, left, right: the margins.
-
-    """
-    rows = len(panels)
-    paper = rows * each + (rows - 1) * between
-    layout: dict[str, Any] = {
-        "height": top + paper + bottom,
-        "margin": {"l": left, "r": right, "t": top, "b": bottom},
-    }
-    for row, numbers in enumerate(panels):
-        low = 1 - (row * (each + between) + each) / paper
-        for place, n in enumerate(numbers):
-            across = [(place + 0.04 * bool(place)) / len(numbers), (place + 0.96) / len(numbers)]
-            name = "" if n == 1 else str(n)
-            layout[f"xaxis{name}"] = {"domain": across if len(numbers) > 1 else [0.0, 1.0]}
-            layout[f"yaxis{name}"] = {"domain": [max(low, 0.0), min(low + each / paper, 1.0)]}
-    return layout
-
-
-def lines_of(sentences: Sequence[str], narrow: bool) -> list[str]:
-    """Return sentences in lines of a wide or a narrow figure, each beginning a new one."""
-    return [line for words in sentences for line in wrapped(words, NARROW if narrow else 120)]
-
-
-def head(panel: int, words: Sequence[str], **place: Any) -> dict[str, Any]:
-    """Return the words above a panel: they follow its axes, wherever those are."""
-    return {
-        "text": "<br>".join(map(str, words)),
-        "x": 0,
-        "y": 1,
-        "xref": "x domain" if panel == 1 else f"x{panel} domain",
-        "yref": "y domain" if panel == 1 else f"y{panel} domain",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "yshift": 4,
-        **place,
     }

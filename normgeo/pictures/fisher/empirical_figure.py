@@ -12,9 +12,8 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.base_point import DIRECTIONS
 from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
 from normgeo.pictures.style.annotations import colored, method_title, note
-from normgeo.pictures.style.cells import Panel, across
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, across, told
 from normgeo.pictures.style.template import PREDICTED, THEMES, Theme
 
 BETWEEN = 1.7  # places from the last direction of a model to the first of the next

@@ -12,9 +12,8 @@ from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, method_title, note, sized
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
 FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest

@@ -15,20 +15,16 @@ from normgeo.fisher.neuron_blocks import pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equation_13 import Equation13
 from normgeo.pictures.style.annotations import colored, method_title
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
 from normgeo.pictures.style.template import (
     LARGE,
     MEASURED,
-    RIGHT_MARGIN,
     SIZE,
     SMALL,
     THEMES,
     Theme,
 )
-
-BAR = 56  # pixels for the bar of colors and its numbers
 
 
 def figure(result: Equation13, theme: str) -> go.Figure:
@@ -44,15 +40,10 @@ def figure(result: Equation13, theme: str) -> go.Figure:
     about = told(theme, f"{result.caption}; {result.which}")
     verdict = Band([f"<b>{_distance(result)}</b>"], LARGE - 4 if large else SIZE)
     panels = [*_maps(result, muted), *([_curve(result, muted)] if result.widths else [])]
-    right = RIGHT_MARGIN if result.widths else BAR
-    drawn = Sheet([about, Band([title]), verdict], rows=[panels], right=right).on(
+    drawn = Sheet([about, Band([title]), verdict], rows=[panels]).on(
         [*maps, *_errors(result)], theme
     )
-    across, down = drawn.layout.xaxis3.domain, drawn.layout.yaxis3.domain
-    drawn.update_layout(coloraxis=_scale(largest, look))
-    drawn.layout.coloraxis.colorbar.update(x=across[1], y=sum(down) / 2, len=down[1] - down[0])
-    drawn.layout.meta["narrow"]["coloraxis"] = {"showscale": False}
-    return drawn
+    return drawn.update_layout(coloraxis=_scale(largest, look))
 
 
 def _errors(result: Equation13) -> Iterator[go.Scatter]:
@@ -120,6 +111,7 @@ def _maps(result: Equation13, muted: str) -> Iterator[Panel]:
         "ticks": "",
         "showline": False,
         "constrain": "domain",
+        "range": [-0.5, len(result.exact) - 0.5],
         "tickmode": "linear",
         "tick0": 0,
         "dtick": max(1, len(result.exact) // 8),
@@ -136,15 +128,16 @@ def _maps(result: Equation13, muted: str) -> Iterator[Panel]:
     ):
         down = {
             "constraintoward": "top",
-            "autorange": "reversed",
+            "range": [len(result.exact) - 0.5, -0.5],
             "scaleanchor": f"x{n}",
             "title": text("neuron") if n == 1 else "",
         }
         yield Panel(
             {**square, "constraintoward": "left", "title": text("neuron")},
-            {**square, **down},
+            square | down,
             [f"<b>{name}</b>", colored(line, muted)],
             high=(252, 240),
+            bars=["coloraxis"] if n == 3 else (),
         )
 
 
@@ -158,7 +151,6 @@ def _curve(result: Equation13, muted: str) -> Panel:
         ],
         high=(252, 240),
         share=1.15,
-        left=BAR,
     )
 
 

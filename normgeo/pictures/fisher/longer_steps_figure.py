@@ -12,9 +12,8 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
 from normgeo.pictures.style.annotations import colored, method_title
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES
 
 WIDTHS = (6.5, 3.5, 1.5)  # of the lines, a direction each

@@ -13,9 +13,8 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric
 from normgeo.pictures.style.annotations import method_title
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, log_ticks
 
 WIDEST, NARROWEST = 8.0, 2.0  # lines lie on each other: the first is the widest

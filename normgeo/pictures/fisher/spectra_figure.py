@@ -12,9 +12,8 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.spectra import MOST_OF, ModelSpectrum, Spectra
 from normgeo.pictures.style.annotations import method_title, note
-from normgeo.pictures.style.cells import Panel, across
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, across, told
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES
 
 

@@ -12,27 +12,17 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
-from normgeo.pictures.invariance.effect_words import (
-    DOTS,
-    NARROW_WORDS,
-    narrow_row,
-    shapes,
-    words,
-)
+from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import THEMES, dress, ink_scale
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Panel, Sheet, drawn
+from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
 
-TOP, FOOT, ROW, GAP = 64, 42, 96, 10  # heights in pixels: of the head, the axis, a method, between
-PICTURES = (0.0, 0.23)  # from left to right, in widths
+PICTURES, ROW, EMPTY = (300, 330), 86, 8  # heights in pixels; of dots still to be predicted
+SHARE = 2.9  # of the width, for dots and words, beside that of the pictures
 FADE = 0.6  # the exponent from values to ink: below 1, small values are still seen
-
-HEAD = 22  # more of the head on a narrow screen, where the name of the change takes two lines
-NARROW_PICTURES = 330
-
-Layout = dict[str, Any]
 
 
 def figure(result: EffectOnData, theme: str) -> go.Figure:
@@ -42,33 +32,27 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     """
     effect, opening, rows = result.effect, result.opening, list(result.rows)
     grid = Grid.of(len(effect.shown))
-    drawn = go.Figure(
-        [
-            _outline(grid, np.arange(len(effect.shown)), THEMES[theme].muted, 1),
-            _pictures(result, theme),
-            _outline(grid, np.flatnonzero(effect.changed), THEMES[theme].ink, 4),
-            *(t for key, m in effect.methods.items() for t in _dots(m, rows.index(key), theme)),
-            *(_nothing(rows.index(key)) for key in result.hidden),
-        ]
-    )
-    dress(drawn, theme, height=TOP + FOOT + len(rows) * (ROW + GAP))
-    drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": TOP, "b": FOOT}, showlegend=False, **_axes(result, grid)
-    )
-    states = [_state(result, step, theme) for step in range(len(effect.strengths))]
+    traces = [
+        _outline(grid, np.arange(len(effect.shown)), THEMES[theme].muted, 1),
+        _pictures(result, theme),
+        _outline(grid, np.flatnonzero(effect.changed), THEMES[theme].ink, 4),
+        *(t for key, m in effect.methods.items() for t in _dots(m, rows.index(key), theme)),
+        *(_nothing(rows.index(key)) for key in result.hidden),
+    ]
+    every = range(len(effect.strengths))
+    changes = [_changes(result, step) for step in every]
     moving = [1, *(4 + 3 * m + i for m in range(len(effect.methods)) for i in (0, 1))]
-    for trace, values in zip(moving, states[opening][0], strict=True):
-        drawn.data[trace].update(values)
-    layout = states[opening][1]
-    narrow = layout["meta"]["narrow"] | _narrow(result)
-    picks = [grid.picks(result.names)]
-    drawn.update_layout({**layout, "meta": {"narrow": narrow, "picks": picks}})
+    for trace, values in zip(moving, changes[opening], strict=True):
+        traces[trace].update(values)
+    sheets = [_sheet(result, grid, step, theme) for step in every]
+    whole, words = drawn(sheets, traces, theme, opening)
+    whole.update_layout(meta={**whole.layout.meta, "picks": [grid.picks(result.names)]})
     frames = [
         {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
-        for strength, (data, layout) in zip(effect.strengths, states, strict=True)
+        for strength, data, layout in zip(effect.strengths, changes, words, strict=True)
     ]
     add_slider(
-        drawn,
+        whole,
         frames,
         start=opening,
         prefix=f"{parameter(effect.transform)} = ",
@@ -76,28 +60,64 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
         setting="delta",
         values=[as_text(float(strength)) for strength in effect.strengths],
     )
-    return drawn
+    return whole
 
 
-def _state(result: EffectOnData, step: int, theme: str) -> tuple[list[dict[str, Any]], Layout]:
-    """All that differs from step to step: attributes of the moving traces, and the words."""
+def _sheet(result: EffectOnData, grid: Grid, step: int, theme: str) -> Sheet:
+    """The change, its pictures, and beside them the dots of each method with its verdict."""
+    hidden: dict[str, Any] = {"visible": False, "fixedrange": True, "constrain": "domain"}
+    pictures = Panel(
+        {**hidden, "range": [-0.5, grid.width + 0.5], "constraintoward": "left"},
+        {
+            **hidden,
+            "range": [grid.height + 0.5, -0.5],
+            "scaleanchor": "x",
+            "constraintoward": "top",
+        },
+        high=PICTURES,
+    )
+    dots = tuple(_panel(result, key, step, theme) for key in result.rows)
+    return Sheet(heading(result, step, theme), rows=[[pictures, dots]], right=8, legend=False)
+
+
+def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
+    """The dots of a method."""
+    rows, method = list(result.rows), result.effect.methods.get(key)
+    last = key == rows[-1]
+    x = {"fixedrange": True, "showticklabels": last, "title": what_is_drawn(result) if last else ""}
+    x |= {} if last else {"ticks": ""}
+    y: dict[str, Any] = {"fixedrange": True, "range": [-1, 1], "visible": method is not None}
+    widest = ""
+    if method is None:
+        x |= {"visible": False}
+    else:
+        neurons = len(method.before.z)
+        sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
+        reach = 1.2 * max(map(float, sizes))
+        widest = max(f"−{reach:.0f}", "0.000", key=len)
+        x |= {"range": [-0.6, neurons - 0.4], "dtick": max(1, -(-neurons // 5))}
+        y |= {"range": [-reach, reach], "nticks": 4, "zeroline": True}
+    return Panel(
+        x,
+        y,
+        notes=missing(result, key, step),
+        high=(ROW, ROW if method else EMPTY),
+        share=SHARE,
+        widest=widest,
+        aside=beside(result, key, step, theme),
+        frame=THEMES[theme].muted if key == result.chosen else "",
+    )
+
+
+def _changes(result: EffectOnData, step: int) -> list[dict[str, Any]]:
+    """What differs from step to step of the moving traces."""
     data = [_values(result, step)]
     for method in result.effect.methods.values():
         before, z = method.before.z, method.after[step].z
         after = np.full_like(z, np.nan) if method.after[step].problem else z
         way = np.column_stack([before, after, np.full(len(z), np.nan)])
         data += [{"y": way.ravel().astype(np.float32)}, {"y": after.astype(np.float32)}]
-    layout = {
-        "annotations": words(result, step, theme),
-        "shapes": shapes(result, step, theme),
-        "meta": {
-            "narrow": {
-                "annotations": words(result, step, theme, narrow=True),
-                "shapes": shapes(result, step, theme, narrow=True),
-            }
-        },
-    }
-    return data, layout
+    return data
 
 
 def _outline(grid: Grid, which: Array, color: str, width: float) -> go.Scatter:
@@ -160,7 +180,7 @@ def _dots(method: BeforeAndAfter, place: int, theme: str) -> tuple[go.Scatter, .
     color = method_color(method.normalizer)
     before = method.before.z
     neurons = np.arange(len(before))
-    axes = {"xaxis": "x2", "yaxis": f"y{place + 2}"}
+    axes = {"xaxis": f"x{place + 2}", "yaxis": f"y{place + 2}"}
     hollow = go.Scatter(
         x=neurons,
         y=before,
@@ -196,76 +216,6 @@ def _dots(method: BeforeAndAfter, place: int, theme: str) -> tuple[go.Scatter, .
 
 def _nothing(place: int) -> go.Scatter:
     """Return a trace without points: axes that no trace uses have no place."""
-    return go.Scatter(x=[None], y=[None], xaxis="x2", yaxis=f"y{place + 2}", hoverinfo="skip")
-
-
-def _axes(result: EffectOnData, grid: Grid) -> Layout:
-    """Return the axes: one pair for the pictures; one x, and a y for each method, for the dots."""
-    rows, methods = list(result.rows), result.effect.methods
-    neurons = max((len(method.before.z) for method in methods.values()), default=0)
-    hidden = {"visible": False, "fixedrange": True, "constrain": "domain"}
-    lowest = len(rows) + 1
-    axes: Layout = {
-        "xaxis": {
-            **hidden,
-            "domain": PICTURES,
-            "range": [-0.5, grid.width + 0.5],
-            "constraintoward": "left",
-        },
-        "yaxis": {
-            **hidden,
-            "range": [grid.height + 0.5, -0.5],
-            "scaleanchor": "x",
-            "constraintoward": "top",
-        },
-        "xaxis2": {
-            "domain": DOTS,
-            "anchor": f"y{lowest}",
-            "range": [-0.6, neurons - 0.4],
-            "dtick": max(1, -(-neurons // 5)),
-            "title": text("neuron h"),
-            "fixedrange": True,
-            "visible": bool(methods),
-        },
-    }
-    for place, key in enumerate(rows):
-        where = {"domain": _domain(place, len(rows)), "anchor": "x2", "fixedrange": True}
-        method = methods.get(key)
-        if method is None:
-            axes[f"yaxis{place + 2}"] = {**where, "range": [-1, 1], "visible": False}
-            continue
-        sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
-        reach = 1.2 * max(map(float, sizes))
-        axes[f"yaxis{place + 2}"] = {
-            **where,
-            "range": [-reach, reach],
-            "nticks": 4,
-            "zeroline": True,
-        }
-    return axes
-
-
-def _domain(place: int, methods: int) -> list[float]:
-    """Return the share of the height that the dots of a method have."""
-    whole = methods * (ROW + GAP)
-    top = 1 - place * (ROW + GAP) / whole
-    return [max(0.0, top - ROW / whole), top]
-
-
-def _narrow(result: EffectOnData) -> Layout:
-    """Return the layout of a narrow figure: pictures, and below them words and dots by turns."""
-    rows = [narrow_row(result, key) for key in result.rows]
-    whole = NARROW_PICTURES + sum(rows) + len(rows) * NARROW_WORDS
-    layout: Layout = {
-        "height": TOP + HEAD + FOOT + GAP + whole + STRIP,
-        "margin": {"t": TOP + HEAD, "b": FOOT + GAP + STRIP},
-        "xaxis": {"domain": [0.0, 0.5]},
-        "yaxis": {"domain": [1 - NARROW_PICTURES / whole, 1.0]},
-        "xaxis2": {"domain": [0.14, 1.0]},
-    }
-    foot = NARROW_PICTURES
-    for place, row in enumerate(rows):
-        foot += NARROW_WORDS + row
-        domain = [max(0.0, 1 - foot / whole), 1 - (foot - row) / whole]
-        layout[f"yaxis{place + 2}"] = {"domain": domain}
-    return layout
+    return go.Scatter(
+        x=[None], y=[None], xaxis=f"x{place + 2}", yaxis=f"y{place + 2}", hoverinfo="skip"
+    )

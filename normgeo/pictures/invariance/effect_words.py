@@ -10,129 +10,43 @@ from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
-from normgeo.pictures.style.annotations import note, wrapped
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
+from normgeo.pictures.style.sheet import Band, answer
+from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.tables import marks
 
-DOTS, WORDS = (0.305, 0.585), 0.615  # from left to right, in widths of the figure
-MARK = 34  # pixels
-NARROW_ROW, NARROW_WORDS = 100, 92  # heights of a method's dots, and of its words above them
-HIDDEN_ROW = 8  # height, on a phone, of dots that are still to be predicted
+
+def heading(result: EffectOnData, step: int, theme: str) -> list[Band]:
+    """The name and the factor of the change."""
+    return [Band([": ".join(_heading(result))]), answer(_factor(result, step))]
 
 
-def words(
-    result: EffectOnData, step: int, theme: str, narrow: bool = False
-) -> list[dict[str, Any]]:
-    """Return the name and the factor of the change, and for every method verdict and numbers."""
-    effect, look = result.effect, THEMES[theme]
-    heading, aside = _heading(result), {"size": SMALL, "color": look.muted}
-    found = [
-        note(("<br>" if narrow else ": ").join(heading), yshift=30),
-        note(f"<b>{_factor(result, step)}</b>", font={"size": LARGE}, yshift=-4),
+def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band]:
+    """The name of a method, its verdict and its numbers."""
+    effect, look, normalizer = result.effect, THEMES[theme], result.rows[key]
+    method = effect.methods.get(key)
+    sign, verdict = sign_and_words(effect, method, step) if method else ("", "?")
+    used = replace(normalizer, eps=normalizer.added_eps)
+    name = f"{text(used.title)}{variant(used)}"
+    numbers = _numbers(result, method, step) if method else []
+    return [
+        Band([f"<b>{name}</b>"], SIZE, method_color(normalizer)),
+        answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
+        Band(numbers, SMALL, look.muted),
     ]
-    if effect.methods:
-        found.append(_what_is_drawn(result, narrow))
-    for place, (key, normalizer) in enumerate(result.rows.items()):
-        axis, color = f"y{place + 2} domain", method_color(normalizer)
-        method = effect.methods.get(key)
-        sign, verdict = sign_and_words(effect, method, step) if method else ("", "?")
-        used = replace(normalizer, eps=normalizer.added_eps)
-        name = f"{text(used.title)}{variant(used)}"
-        x, indent = (0.0, 40) if narrow else (WORDS, MARK + 10)
-        tops = (NARROW_WORDS - 2, NARROW_WORDS - 20, 2) if narrow else (8, -9, -5)
-        where: dict[str, Any] = {"yref": axis, "yanchor": "top"}
-        found += [
-            note(
-                f"<b>{name}</b>",
-                x,
-                font={"size": SIZE, "color": color},
-                yshift=tops[0],
-                xshift=indent,
-                **where,
-            ),
-            note(
-                f"<b>{verdict}</b>",
-                x,
-                font={"size": LARGE, "color": marks.color(sign, theme) if sign else look.ink},
-                yshift=tops[1],
-                xshift=indent,
-                **where,
-            ),
-            note(
-                _numbers(result, method, step) if method else [],
-                x,
-                1 if narrow else 0,
-                font=aside,
-                yshift=tops[2],
-                xshift=indent if narrow else 0,
-                yref=axis,
-            ),
-        ]
-        if method and (problem := method.after[step].problem):
-            found.append(
-                note(
-                    wrapped(str(problem), 34)[:4],
-                    0.14 if narrow else DOTS[0],
-                    0.5,
-                    font={"size": SMALL},
-                    yanchor="middle",
-                    yref=axis,
-                )
-            )
-    return found
 
 
-def narrow_row(result: EffectOnData, key: str) -> int:
-    """Return the height of a method's dots on a phone."""
-    return HIDDEN_ROW if key in result.hidden else NARROW_ROW
+def missing(result: EffectOnData, key: str, step: int) -> list[dict[str, Any]]:
+    """Why a method has no z after the change, in place of its dots."""
+    method = result.effect.methods.get(key)
+    problem = method and method.after[step].problem
+    return [note(str(problem), 0, 0.5, font={"size": SMALL}, yanchor="middle")] if problem else []
 
 
-def shapes(
-    result: EffectOnData, step: int, theme: str, narrow: bool = False
-) -> list[dict[str, Any]]:
-    """Return a frame around the selected method, and the mark of each verdict."""
-    effect, look = result.effect, THEMES[theme]
-    drawn = []
-    for place, key in enumerate(result.rows):
-        axis, method = f"y{place + 2} domain", effect.methods.get(key)
-        if key == result.chosen:
-            drawn.append(
-                {
-                    "type": "rect",
-                    "xref": "paper",
-                    "yref": axis,
-                    "x0": 0 if narrow else DOTS[0] - 0.055,
-                    "x1": 1,
-                    "y0": -0.05,
-                    "y1": 1 + NARROW_WORDS / narrow_row(result, key) if narrow else 1.05,
-                    "line": {"color": look.muted, "width": 2},
-                }
-            )
-        sign = sign_and_words(effect, method, step)[0] if method else ""
-        if sign:
-            shift = (18, NARROW_WORDS - 38) if narrow else (MARK / 2 + 2, -25)
-            drawn.append(
-                marks.shape(
-                    sign,
-                    theme,
-                    MARK,
-                    shift,
-                    xref="paper",
-                    yref=axis,
-                    xanchor=0 if narrow else WORDS,
-                    yanchor=1,
-                )
-            )
-    return drawn
-
-
-def _what_is_drawn(result: EffectOnData, narrow: bool) -> dict[str, Any]:
-    """Return what hollow and filled stand for."""
-    if narrow:
-        words = text("z of case {n}:<br>○ before<br>● after", n=result.case)
-        return note(words, 0.52, yanchor="top")
-    return note(text("z of case {n}: ○ before, ● after", n=result.case), DOTS[0], yshift=5)
+def what_is_drawn(result: EffectOnData) -> str:
+    """What hollow and filled stand for."""
+    return text("neuron h (z of case {n}: ○ before, ● after)", n=result.case)
 
 
 def _heading(result: EffectOnData) -> list[str]:

@@ -12,15 +12,16 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.invariance.floating_point import Sweep
 from normgeo.pictures.invariance.floating_point import Sweeps
-from normgeo.pictures.style.annotations import NARROW, note, wrapped
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import blend
-from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, dress
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, upright
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES
 
 FLOOR = 1e-18
 INK = (0.55, 0.7, 0.85, 1.0)  # shades of the curves: the colors are those of methods
-LINE = 22  # pixels of a line of words above the panel
 GAP, TOP = 2.3, 3  # powers of ten: between rows of crosses, with their words; the end of the axis
-WIDE, PHONE, LETTER = 800, 200, 8  # pixels: of a panel, and of a letter of the words in it
+PHONE, LETTER = 400, 8  # pixels: of a panel, and of a letter of the words in it
+HIGH = 300, 410  # pixels of the panel
 SYMBOLS = ("circle-open", "square-open", "diamond-open", "triangle-up")
 
 
@@ -60,34 +61,30 @@ def figure(result: Sweeps, theme: str) -> go.Figure:
             hovertemplate=f"{name} at %{{x:.3g}}: %{{text}}<extra></extra>",
         )
         rows.append(_Row(sweep, foot, color))
-    title = f"{result.normalizer.title}: {result.transform.label}"
-    dress(drawn, theme, height=420, title=title)
-    unchanged = []
-    if rescales:
-        drawn.add_vline(x=1, line={"color": look.muted, "dash": "dot", "width": 1})
-        place = {"xref": "x", "xshift": 4, "yanchor": "top"}
-        style = {"size": SMALL, "color": look.muted}
-        unchanged = [note(text("δ = 1: nothing changed"), 0, 1, font=style, **place)]
     name = text("factor δ") if rescales else text("factor on the shift γ")
-    drawn.update_xaxes(type="log", exponentformat="e", title=name)
-    drawn.update_yaxes(
-        type="log",
-        exponentformat="e",
-        tickvals=10.0 ** np.arange(np.log10(FLOOR), TOP + 1, 3),
-        range=[foot - 0.5, TOP],
-        title=text("largest change of z, max|z′ − z| / max|z|"),
+    ends = np.log10([sweep.strengths for _, sweep in result.curves]).ravel()
+    room = 0.03 * float(np.ptp(ends))
+    x = {
+        "type": "log",
+        "exponentformat": "e",
+        "title": name,
+        "nticks": 11,
+        "range": [float(ends.min()) - room, float(ends.max()) + room],
+    }
+    y = {
+        "type": "log",
+        "exponentformat": "e",
+        "tickvals": 10.0 ** np.arange(np.log10(FLOOR), TOP + 1, 3),
+        "range": [foot - 0.5, TOP],
+        "title": text("largest change of z, max|z′ − z| / max|z|"),
+    }
+    line = {"color": look.muted, "dash": "dot", "width": 1}
+    unchanged = [upright(1, line)] if rescales else []
+    panel = Panel(
+        x, y, notes=lambda wide, _: _notes(rows, wide, rescales, theme), shapes=unchanged, high=HIGH
     )
-    # What stands right of δ = 1 has no room there on a phone.
-    to_the_left = [one | {"xanchor": "right", "xshift": -4} for one in unchanged]
-    drawn.update_layout(
-        annotations=[*_words(rows, WIDE), *unchanged],
-        meta={
-            "narrow": _narrow(
-                [*_words(rows, PHONE), *to_the_left], wrapped(title, NARROW), len(result.curves)
-            )
-        },
-    )
-    return drawn
+    title = f"{result.normalizer.title}: {result.transform.label}"
+    return Sheet([Band([title])], rows=[[panel]]).on(drawn.data, theme)
 
 
 class _Row(NamedTuple):
@@ -98,7 +95,17 @@ class _Row(NamedTuple):
     color: str
 
 
-def _words(rows: Sequence[_Row], width: int) -> Iterator[dict[str, Any]]:
+def _notes(rows: Sequence[_Row], width: float, rescales: bool, theme: str) -> list[dict[str, Any]]:
+    """The words in a panel of so many pixels."""
+    style = {"size": SMALL, "color": THEMES[theme].muted}
+    left = width < PHONE  # what stands right of δ = 1 has no room there
+    place = {"xref": "x", "yanchor": "top", "xshift": -4 if left else 4}
+    side = "right" if left else "left"
+    one = note(text("δ = 1: nothing changed"), 0, 1, font=style, **place) | {"xanchor": side}
+    return [*_words(rows, width), *([one] if rescales else [])]
+
+
+def _words(rows: Sequence[_Row], width: float) -> Iterator[dict[str, Any]]:
     """Words above the crosses: at each run of one reason, or once where that has no room.
 
     `width` is that of the panel, in pixels.
@@ -118,20 +125,6 @@ def _words(rows: Sequence[_Row], width: int) -> Iterator[dict[str, Any]]:
         for log, words in told:
             place = {"xref": "x", "yref": "y", "xanchor": "center", "yshift": 2}
             yield note(words, log, foot, font={"size": SMALL, "color": color}, **place)
-
-
-def _narrow(annotations: list[dict[str, Any]], title: list[str], entries: int) -> dict[str, Any]:
-    """Return the layout of a narrow figure: higher, with lines that do not lie on each other."""
-    names = LINE * entries + 12
-    top = names + LINE * len(title) + 8
-    return {
-        "height": top + 480,
-        "margin": {"t": top},
-        "title": {"text": ""},
-        "legend": {"orientation": "v"},
-        "xaxis": {"nticks": 5},
-        "annotations": [note(title, yshift=names), *annotations],
-    }
 
 
 def _first_word(pair: tuple[str, float]) -> str:

@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.stages import Surface
-from normgeo.pictures.invariance.where_z_lives import (
-    Places,
-)
+from normgeo.pictures.captions import variant
+from normgeo.pictures.invariance.where_z_lives import Places, said, sign
 from normgeo.pictures.invariance.where_z_lives_panels import (
     AFTER,
     CASE,
@@ -27,15 +26,17 @@ from normgeo.pictures.invariance.where_z_lives_panels import (
     reach,
     still,
 )
-from normgeo.pictures.invariance.where_z_lives_words import words
+from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import CLASSES
-from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import SMALL, THEMES, dress
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Band, Sheet, answer, drawn
+from normgeo.pictures.style.sheet import Panel as Axes
+from normgeo.pictures.style.template import SMALL, THEMES
 from normgeo.pictures.style.turning import turnable
 from normgeo.settings import as_text
 
-GAP = 0.02  # of the width, between panels
 MOVING = (DROPS, WAYS, AFTER, CASE)
+LEGEND = {"itemclick": False, "itemdoubleclick": False}
 CHANGES = ("x", "y", "customdata")  # from frame to frame
 
 
@@ -45,29 +46,19 @@ def figure(result: Places, theme: str) -> go.Figure:
     The frames of the slider are the strengths.
     """
     panels, opening = panels_of(result), result.opening
-    drawn = go.Figure()
-    for panel in panels:
-        drawn.add_traces(still(result, panel, theme))
-        drawn.add_traces(moving(result, panels, panel, opening, theme))
-    drawn.add_traces(_legend(result, theme))
-    dress(drawn, theme, height=500)
-    drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 132, "b": 40},
-        legend={
-            "x": 0,
-            "y": 0,
-            "yanchor": "top",
-            "font": {"size": SMALL},
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
-        **_axes(panels),
-    )
-    state = _state(result, panels, opening, theme)
-    narrow = _narrow(panels) | state.pop("meta")["narrow"]
-    drawn.update_layout({**state, "meta": {"narrow": narrow}})
-    turnable(drawn)
     strengths = [float(strength) for strength in result.journey.strengths]
+    traces = [
+        trace
+        for panel in panels
+        for trace in (
+            *still(result, panel, theme),
+            *moving(result, panels, panel, opening, theme),
+        )
+    ]
+    sheets = [_sheet(result, panels, step, theme) for step in range(len(strengths))]
+    whole, words = drawn(sheets, [*traces, *_legend(result, theme)], theme, opening)
+    whole.update_layout(legend={"font": {"size": SMALL}, **LEGEND}, **_ranges(sheets[opening]))
+    turnable(whole)
     frames = [
         {
             "name": number(strength, 6),
@@ -77,13 +68,13 @@ def figure(result: Places, theme: str) -> go.Figure:
                 for panel in panels
                 for trace in moving(result, panels, panel, step, theme)
             ],
-            "layout": _state(result, panels, step, theme),
+            "layout": words[step] | _ranges(sheets[step]),
         }
         for step, strength in enumerate(strengths)
     ]
     prefix = "δ = " if result.journey.transform.rescales else text("strength of γ: ")
     add_slider(
-        drawn,
+        whole,
         frames,
         start=opening,
         prefix=prefix,
@@ -91,7 +82,75 @@ def figure(result: Places, theme: str) -> go.Figure:
         setting="delta",
         values=[as_text(strength) for strength in strengths],
     )
-    return drawn
+    return whole
+
+
+def _sheet(result: Places, panels: list[Panel], step: int, theme: str) -> Sheet:
+    """The count, the change, and the stages at one strength."""
+    mark, muted = sign(result, step), THEMES[theme].muted
+    axes = [_axes(result, panel, step, theme) for panel in panels]
+    return Sheet(
+        [
+            answer(said(result, step), sign=mark),
+            Band([", ".join(_under(result, step))], color=muted),
+        ],
+        rows=[axes],
+        right=8,
+        above=44,
+    )
+
+
+def _under(result: Places, step: int) -> tuple[str, ...]:
+    """The method, the change, and what is certified of them."""
+    journey = result.journey
+    strength = number(float(journey.strengths[step]), 6)
+    found = text("exact check: {word}", word=text(journey.verdict.word))
+    if sign(result, step) == "±":
+        found = text("exact check: invariant but for the sign")
+    return (
+        text(
+            "{method}{variant}",
+            method=text(journey.normalizer.title),
+            variant=variant(journey.normalizer),
+        ),
+        text(
+            "{change}: {what} {sign} {strength}",
+            change=text(journey.transform.label),
+            what=result.what,
+            sign="×" if journey.transform.rescales else "+ γ ×",
+            strength=strength,
+        ),
+        journey.after[step].problem or found,
+    )
+
+
+def _axes(result: Places, panel: Panel, step: int, theme: str) -> Axes:
+    """The axes of a stage, with the same scale in both directions, and the outline of a sphere."""
+    look, strength = THEMES[theme], float(result.journey.strengths[step])
+    around = 1.04 if panel.surface == Surface() else 1.03 * PATCH
+    most = around * reach(result, panel, max(USUAL, abs(strength)))
+    hidden = {"visible": False, "range": [-most, most]}
+    radius = panel.surface.radius
+    shade = 0.08 if panel.surface.normal is None else 0.03
+    sphere = {
+        "type": "circle",
+        "line": {"color": faint(look.muted, 8 * shade), "width": 1},
+        "fillcolor": faint(look.muted, shade),
+        "layer": "below",
+        **({"x0": -radius, "y0": -radius, "x1": radius, "y1": radius} if radius else {}),
+    }
+    return Axes(
+        hidden,
+        {**hidden, "scaleanchor": "x"},
+        [f"<b>{panel.name}</b>", colored(panel.words, look.muted)],
+        shapes=[sphere] if radius is not None else [],
+        high=(320, 320),
+    )
+
+
+def _ranges(sheet: Sheet) -> dict[str, Any]:
+    """What the panels of a frame show."""
+    return {axis: {"range": made["range"]} for axis, made in sheet.axes.items()}
 
 
 def _legend(result: Places, theme: str) -> list[go.Scatter]:
@@ -116,62 +175,3 @@ def _legend(result: Places, theme: str) -> list[go.Scatter]:
         )
         for name, symbol, color, size in looks
     ]
-
-
-def _axes(panels: list[Panel]) -> dict[str, Any]:
-    """The axes of the panels beside each other: no lines, the same scale in both directions."""
-    width = (1 - GAP * (len(panels) - 1)) / len(panels)
-    layout: dict[str, Any] = {}
-    for panel in panels:
-        start = panel.place * (width + GAP)
-        x, y = panel.axis("x"), panel.axis("y")
-        hidden = {"visible": False, "fixedrange": True}
-        layout[f"xaxis{x[1:]}"] = {**hidden, "domain": [start, start + width], "anchor": y}
-        layout[f"yaxis{y[1:]}"] = {**hidden, "domain": [0, 1], "anchor": x, "scaleanchor": x}
-    return layout
-
-
-def _narrow(panels: list[Panel]) -> dict[str, Any]:
-    """The panels under each other."""
-    high, above, head, foot = 320, 64, 200, 80 + STRIP
-    inner = len(panels) * (high + above) - above
-    layout: dict[str, Any] = {"height": inner + head + foot, "margin": {"t": head, "b": foot}}
-    for panel in panels:
-        top = 1 - panel.place * (high + above) / inner
-        layout[f"xaxis{panel.axis('x')[1:]}"] = {"domain": [0, 1]}
-        layout[f"yaxis{panel.axis('y')[1:]}"] = {"domain": [max(top - high / inner, 0), top]}
-    return layout
-
-
-def _state(result: Places, panels: list[Panel], step: int, theme: str) -> dict[str, Any]:
-    """The layout of one strength: ranges, words, the outline of the sphere."""
-    look, strength = THEMES[theme], float(result.journey.strengths[step])
-    layout: dict[str, Any] = {}
-    spheres: list[dict[str, Any]] = []
-    for panel in panels:
-        around = 1.04 if panel.surface == Surface() else 1.03 * PATCH
-        most = around * reach(result, panel, max(USUAL, abs(strength)))
-        x, y = panel.axis("x"), panel.axis("y")
-        for axis in (x, y):
-            layout[f"{axis[0]}axis{axis[1:]}"] = {"range": [-most, most]}
-        radius = panel.surface.radius
-        if radius is not None:
-            shade = 0.08 if panel.surface.normal is None else 0.03
-            spheres.append(
-                {
-                    "type": "circle",
-                    "xref": x,
-                    "yref": y,
-                    "x0": -radius,
-                    "y0": -radius,
-                    "x1": radius,
-                    "y1": radius,
-                    "line": {"color": faint(look.muted, 8 * shade), "width": 1},
-                    "fillcolor": faint(look.muted, shade),
-                    "layer": "below",
-                }
-            )
-    wide, narrow = (words(result, panels, step, theme, apart) for apart in (", ", "<br>"))
-    for said in (wide, narrow):
-        said["shapes"] += spheres
-    return {**layout, **wide, "meta": {"narrow": narrow}}

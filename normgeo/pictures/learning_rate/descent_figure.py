@@ -11,11 +11,10 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.descent import Descents
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.player import BUTTONS, STRIP, Frame, add_player
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.player import Frame, add_player
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import THEMES, log_ticks
 
 FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of more
@@ -28,7 +27,6 @@ def figure(result: Descents, theme: str) -> go.Figure:
     drawn = Sheet(
         [Band(_sentences(result))],
         rows=[_panels(result, look.muted)],
-        strip=STRIP + BUTTONS,
     ).on([*lines, *_dots(result, 0, look.ink, color)], theme)
     moving = [len(lines) + panel for panel in range(3)]
     last = max(1, result.steps)

@@ -14,9 +14,8 @@ from normgeo.base.text import text
 from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm
 from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, THEMES
 
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)

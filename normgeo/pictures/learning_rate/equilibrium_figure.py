@@ -13,10 +13,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.equilibrium import BlockRun, Equilibria
 from normgeo.pictures.style.annotations import sized
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import SMALL, THEMES, log_ticks
 
 MOST = 60.0  # a run may leave the picture by this factor

@@ -9,10 +9,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSchedule
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel, across
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import line, predicted_style
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, across
 from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, log_ticks
 
 LEAST = 1e-17  # radians: where an angle of 0 is drawn

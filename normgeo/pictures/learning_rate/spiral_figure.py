@@ -10,10 +10,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.runs import endings
 from normgeo.pictures.learning_rate.spiral import Spiral
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import POINTS, compact, line, predicted_style
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import MEASURED, THEMES
 
 TRIANGLES = 3  # of the first steps, drawn with their right angle

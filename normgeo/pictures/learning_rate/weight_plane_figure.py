@@ -27,7 +27,7 @@ LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to 
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE = 430  # pixels of the reach, roughly: no arrow is all head
 NUMBERS = 5  # beside the vertical axis, at most
-TITLE, SIGN, DIGIT, DIGITS = 36, 12, 8, 6  # pixels: beside the axis, of parts of a number; at most
+DIGITS = 6  # of a number, at most
 
 Trace = dict[str, Any]  # of a frame: plotly checks it once, where an object is checked twice
 
@@ -62,20 +62,20 @@ class Plane(NamedTuple):
         places = [0 if len(seen) == 1 else seen.index(reach) for reach in reaches]
         return cls(stretch, reaches, sources, tuple(places))
 
-    def view(self, step: int) -> dict[str, Any]:
-        """The part of the plane that a frame shows."""
+    def view(self, step: int) -> tuple[tuple[str, list[float]], tuple[str, list[float]]]:
+        """The part of the plane that a frame shows, by axis."""
         reach = self.reaches[step]
         up = reach / self.stretch
-        return {"xaxis.range": [-0.12 * reach, reach], "yaxis.range": [-0.2 * up, 0.42 * up]}
+        return ("xaxis", [-0.12 * reach, reach]), ("yaxis", [-0.2 * up, 0.42 * up])
 
     @property
-    def left(self) -> int:
-        """The pixels that the title and the longest number of all frames need beside the axis."""
-        return TITLE + SIGN + DIGIT * max(map(self._digits, range(len(self.reaches))))
+    def longest(self) -> str:
+        """A number as long as the longest of all frames beside the axis."""
+        return "−" + "0" * max(map(self._digits, range(len(self.reaches))))
 
     def _digits(self, step: int) -> int:
         """The length of the numbers of a frame, with a point; plotly counts in 1, 2, 5."""
-        low, high = self.view(step)["yaxis.range"]
+        _, (_, (low, high)) = self.view(step)
         part = (high - low) / NUMBERS
         decimals = -int(np.floor(np.log10(part)))
         if part * 10.0**decimals > 5:

@@ -12,10 +12,9 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import power, power_of_ten
 from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
-from normgeo.pictures.style.cells import Panel as Axes
-from normgeo.pictures.style.cells import level, upright
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.pictures.style.sheet import Panel as Axes
+from normgeo.pictures.style.sheet import Sheet, answer, level, told, upright
 from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, powers
 
 

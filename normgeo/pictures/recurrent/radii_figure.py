@@ -13,10 +13,9 @@ from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.radii import Radii
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel, level, upright
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, level, told, upright
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SMALL, THEMES
 
 AXES = ("", "2", "3")  # of the panels, as plotly numbers them

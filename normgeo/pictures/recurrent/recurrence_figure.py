@@ -13,11 +13,10 @@ from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.text import text
 from normgeo.pictures.recurrent.recurrence import Recurrences
 from normgeo.pictures.recurrent.recurrences import STAYS
-from normgeo.pictures.style.cells import Panel, stretch
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.sheet import Sheet, answer, told
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, stretch, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, powers
 
 AXES = ("", "2", "3")  # of the panels, as plotly numbers them
@@ -27,19 +26,19 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     """Draw rms of a^t, rms of h^t and the norm of ∂h^T/∂h^t, and step through the radii."""
     axes = _axes(result)
     sheets = {radius: _sheet(result, radius, axes, theme) for radius in result.curves}
-    every = list(sheets.values())
-    drawn = sheets[result.opens_at].on([*_lines(result, THEMES[theme].muted)], theme, every)
+    lines = [*_lines(result, THEMES[theme].muted)]
+    figure, layouts = drawn([*sheets.values()], lines, theme, result.opening)
     frames = [
         {
             "name": f"{radius:g}",
             "data": [{"x": x, "y": y} for x, y in _values(result, radius)],
-            "traces": list(range(len(drawn.data))),
-            "layout": sheet.frame(drawn, every),
+            "traces": list(range(len(lines))),
+            "layout": layout,
         }
-        for radius, sheet in sheets.items()
+        for radius, layout in zip(sheets, layouts, strict=True)
     ]
     add_slider(
-        drawn,
+        figure,
         frames,
         start=result.opening,
         prefix=text("spectral radius ρ = "),
@@ -47,7 +46,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
         setting="radius",
         values=[f"{radius:g}" for radius in result.curves],
     )
-    return drawn
+    return figure
 
 
 def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) -> Sheet:
@@ -89,7 +88,6 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
                 for (title, which, numbers), (x, y) in zip(heads, axes, strict=True)
             ]
         ],
-        strip=STRIP,
     )
 
 

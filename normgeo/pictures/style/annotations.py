@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -11,14 +10,6 @@ from typing import Any
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import SIZE, SMALL
-
-TAG, MARK = (
-    "<[^>]*>",
-    "\ue000",
-)  # markup, and the one letter that stands for it while lines are made
-
-
-NARROW = 40  # letters of the size SMALL in a line on a phone
 
 
 def note(
@@ -41,16 +32,6 @@ def note(
         "font": {"size": SIZE},
         **place,
     }
-
-
-def wrapped(sentence: str, width: int = 150) -> list[str]:
-    """The lines of a sentence in a figure; an equation stays in one, and markup takes no room."""
-    words = str(sentence)
-    for sign in "=+−":
-        words = words.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
-    tags = iter(re.findall(TAG, words))
-    lines = textwrap.wrap(re.sub(TAG, MARK, words), width)
-    return [re.sub(MARK, lambda _: next(tags), line) for line in lines]
 
 
 def subscripted(words: str) -> str:

@@ -17,16 +17,16 @@ const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 // How large type is, and how much higher a figure, on this screen.
-function fit(width, plot) {
+function fit(width, plot, least) {
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
   const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
   const larger = Math.max(scale, 1);
   if (width < NARROW * larger) {
     return { narrow: true, scale: larger, height: larger };
   }
-  const shown = room(plot);
-  if (shown) {
-    return { narrow: false, scale: scale * shown.larger, height: 1, ...shown };
+  const shown = hall(plot);
+  if (shown && least) {
+    return { narrow: false, scale: Math.min(scale * shown.larger, shown.whole / least), height: 1, ...shown };
   }
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
@@ -52,7 +52,7 @@ class Player {
     const { frames = [], ...base } = figure;
     Object.assign(this, { base, frames, place });
     this.steps = base.layout.meta.steps;
-    this.drawn = this.measured = null;
+    this.drawn = null;
     this.slider?.end();
     this.slider = null;
     this.plot.style.minHeight = `${base.layout.meta.height}px`; // until it is drawn
@@ -86,7 +86,7 @@ class Player {
   }
 
   fit() {
-    return fit(this.width(), this.plot);
+    return fit(this.width(), this.plot, this.base.layout.meta.hall?.least);
   }
 
   // 0 where the page does not show it.
@@ -96,18 +96,18 @@ class Player {
 
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
-    const { narrow, scale, height, whole, larger } = this.fit();
+    const { narrow, scale, height, whole } = this.fit();
     const { data, layout: own, template, more } = this.framed(place);
     const { meta } = this.base.layout;
     let layout = own;
-    layout.height = whole ?? meta.height;
+    layout.height = meta.height;
     if (narrow) {
       const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
       layout = over(over(layout, meta[form] ?? {}), more?.[form] ?? {});
     } else if (whole) {
-      layout = over(layout, meta.room ?? {});
+      layout = over(over(layout, fitted(meta.hall, whole / scale)), more?.hall ?? {});
     }
-    layout.height = Math.round(layout.height * (whole ? 1 : height));
+    layout.height = Math.round(layout.height * (whole ? scale : height));
     if (scale !== 1) {
       const { height: exact } = layout;
       layout = { ...scaled(layout, scale), height: exact };
@@ -116,9 +116,7 @@ class Player {
     layout.meta = meta;
     layout.width = this.width();
     const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
-    return whole && this.measured
-      ? roomy(traces, layout, this.measured, { scale, larger })
-      : { data: traces, layout };
+    return { data: traces, layout };
   }
 
   // The figure as it was made with a frame over it; what the frame has `more` for other forms.
@@ -145,16 +143,10 @@ class Player {
     const { place } = this;
     const state = (this.drawn = this.state());
     this.slider?.label();
-    if (this.fit().whole && !this.measured) {
-      // Room is made for the labels of axes, whose ranges plotly finds.
-      await this.react(this.plot, place);
-      this.measured = this.plot.layout;
-    }
     await this.react(this.plot, place);
     if (this.drawn !== state || !players.has(this.plot)) {
       return; // another frame is drawn by now, or none
     }
-    this.measured = this.fit().whole ? this.plot.layout : null;
     this.plot.style.minHeight = "";
     if (!this.turner) {
       this.turner = new Turner(this.plot, () => this.draw());

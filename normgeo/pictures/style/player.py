@@ -22,10 +22,11 @@ _HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VERSION: str = plotly.__version__
 IMAGE = (_HERE / "image.js").read_text("utf-8")
-_PARTS = "player", "frame", "slider", "menu", "image", "room", "panel", "turning"
+_PARTS = "player", "frame", "slider", "menu", "image", "hall", "panel", "turning"
 SCRIPT = "\n".join((_HERE / f"{part}.js").read_text("utf-8") for part in _PARTS)
 PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
+STRIPS = {"narrow": STRIP, "half": STRIP, "hall": 59}  # the same of other forms
 BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider
 HEIGHT = 540  # of a figure that says none
 PAUSE = 60  # milliseconds between two frames that play
@@ -59,6 +60,8 @@ def add_slider(
     figure.frames = tuple(frames)
     names = [str(frame["name"]) for frame in frames]
     foot = figure.layout.margin.b if figure.layout.margin.b is not None else 80
+    for form, strip in STRIPS.items():
+        _make_room(figure, form, strip)
     figure.update_layout(
         height=figure.layout.height + STRIP,
         margin={"b": foot + STRIP},
@@ -100,6 +103,7 @@ def add_player(
     add_slider(
         figure, frames, start=start, prefix=prefix, theme=theme, setting=setting, values=values
     )
+    _make_room(figure, "narrow", BUTTONS)
     look = THEMES[theme]
     buttons = ((text("play"), None, PAUSE), (text("pause"), [None], 0))
     figure.update_layout(
@@ -124,6 +128,16 @@ def add_player(
             }
         ],
     )
+
+
+def _make_room(figure: go.Figure, form: str, strip: int) -> None:
+    """Make the foot of a form of a figure higher."""
+    made = (figure.layout.meta or {}).get(form)
+    if made:
+        longer = {key: made[key] + strip for key in ("height", "least") if key in made}
+        margin = made["margin"] | {"b": made["margin"]["b"] + strip}
+        changed = made | longer | {"margin": margin}
+        figure.update_layout(meta={**figure.layout.meta, form: changed})
 
 
 def for_script(figure: go.Figure) -> dict[str, Any]:

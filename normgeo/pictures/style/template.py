@@ -40,6 +40,8 @@ THEMES: dict[str, Theme] = {
     "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A", "#7CC6F2"),
 }
 
+RIGHT_MARGIN = 18  # pixels for the half of a label at the end of an axis
+
 
 @cache
 def font_rule() -> str:
@@ -60,13 +62,6 @@ def font_rule() -> str:
                 f"@font-face {{ font-family: 'Source Sans'; font-weight: 200 900; src: {source}; }}"
             )
     return ""
-
-
-LEFT_MARGIN, RIGHT_MARGIN, FOOT_MARGIN = 84, 18, 52
-"""Pixels for the labels of an axis with its title, and for the half of a label at an end."""
-
-NARROW_LEFT_MARGIN = 66
-"""On a phone, where no number is a power of ten."""
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -109,8 +104,8 @@ def ink_scale(theme: str) -> list[list[Any]]:
     return [[0.0, BLUE], [0.5, look.paper], [1.0, look.ink]]
 
 
-def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.Figure:
-    """Give a figure the common type, margins, axes and legend place, and return it."""
+def dress(figure: go.Figure, theme: str) -> go.Figure:
+    """Give a figure the common type, axes and colors, and return it."""
     look = THEMES[theme]
     axis = {
         "gridcolor": look.grid,
@@ -135,27 +130,9 @@ def dress(figure: go.Figure, theme: str, *, height: int, title: str = "") -> go.
             "yaxis": axis,
             "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
             # The player makes the lines before names larger with the type.
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "y": 1.01,
-                "yanchor": "bottom",
-                "itemwidth": 30,
-            },
-            "title": {
-                "x": 0,
-                "xref": "paper",
-                "xanchor": "left",
-                "y": 1,
-                "yref": "container",
-                "yanchor": "top",
-                "pad": {"t": 8},
-                "font": {"size": SIZE + 1},
-            },
+            "legend": {"itemwidth": 30},
             "colorway": [GRAY, BLUE, VERMILION, GREEN, PINK, OTHER],
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
     )
-    margin = {"l": LEFT_MARGIN, "r": RIGHT_MARGIN, "t": 64 if title else 28, "b": FOOT_MARGIN}
-    figure.update_layout(template=template, height=height, margin=margin, title_text=str(title))
-    return figure
+    return figure.update_layout(template=template)

@@ -17,6 +17,16 @@ const TURN_STYLE = `
 .turns.held .nsewdrag { cursor: grabbing; }
 `;
 
+// Numbers as plotly's Python writes them: a list, or bytes.
+function numbers(found) {
+  if (!found.bdata) {
+    return [...found];
+  }
+  const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array };
+  Object.assign(kinds, { u4: Uint32Array, u2: Uint16Array, u1: Uint8Array });
+  return [...new kinds[found.dtype](Uint8Array.from(atob(found.bdata), (byte) => byte.charCodeAt(0)).buffer)];
+}
+
 // One figure, and the angle that it is seen from.
 class Turner {
   static STEP = 5; // degrees of a key or a button

@@ -7,9 +7,8 @@ import plotly.graph_objects as go
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import THEMES
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.coupling import Coupling

@@ -15,9 +15,8 @@ from normgeo.base.text import text
 from normgeo.null_directions.explanation import Explanation, Reason
 from normgeo.null_directions.null_space import NullSpace
 from normgeo.pictures.style.annotations import colored, note
-from normgeo.pictures.style.cells import Panel, across, stretch
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Sheet
+from normgeo.pictures.style.sheet import Panel, Sheet, across, stretch
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections

@@ -13,50 +13,34 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import STRIP, add_slider
-from normgeo.pictures.style.template import THEMES, dress
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, told
+from normgeo.pictures.style.template import THEMES
 from normgeo.pictures.symmetry.templates_figure import Grid
-from normgeo.pictures.symmetry.walk import Walks
-from normgeo.pictures.symmetry.walk_reasons_figure import draw_reasons, marks
-from normgeo.pictures.symmetry.walk_words import BODY, FOOT, HEIGHT, TOP, title, words
+from normgeo.pictures.symmetry.walk import Walks, headline
+from normgeo.pictures.symmetry.walk_reasons_figure import marks, reasons
+from normgeo.pictures.symmetry.walk_words import BODY, about, heads, reason_words
 
-PANELS = ((0.0, 0.3), (0.35, 0.655), (0.705, 1.0))  # reasons, the walk, the walk at random
+HIGH = (94, 120), (98, 125)  # pixels of templates and of predictions
 REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
-TEMPLATES, DOTS = (0.485, 0.8), (0.0, 0.34)  # of the height, in both walks
-
-LABELS = 0.17  # of the width, on a phone, for the labels of the dots
-NARROW_TOP, NARROW_BODY, NARROW_FOOT = 190, 1010, FOOT + STRIP + 20
-NARROW_PANELS = ((0.74, 1.0), (0.38, 0.66), (0.0, 0.28))  # of the height, one above the other
 
 
 def figure(result: Walks, theme: str) -> go.Figure:
     """Draw the reasons with their templates, and both walks at every step."""
-    drawn = go.Figure()
+    traces = [*reasons(result, theme)]
     walks = [(2, result.null), (4, result.random)]
     limit, reach = _limit(result), _reach(result)
     moving: list[int] = []
     if result.null is None:  # words stand there, and a panel without a trace has no place
-        drawn.add_scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", showlegend=False)
-    draw_reasons(drawn, result, theme)
+        traces += [go.Scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", showlegend=False)]
     for axis, one in walks:
         if one is not None:
-            first = len(drawn.data)
-            drawn.add_traces(_walk_traces(result, one, result.opening, axis, limit, theme))
+            first = len(traces)
+            traces += _walk_traces(result, one, result.opening, axis, limit, theme)
             moving += [first, *range(first + 2, first + 4)]
-    dress(drawn, theme, height=HEIGHT)
-    said = [words(result, t, theme) for t in range(len(result.steps))]
-    drawn.update_layout(
-        showlegend=False,
-        title=title(result, theme, 62, 110),
-        margin={"l": 8, "r": 8, "t": TOP, "b": FOOT},
-        shapes=[*marks(result, theme), *_moved(result, theme)],
-        annotations=said[result.opening],
-        meta={
-            "narrow": {**_narrow_layout(), "title": title(result, theme, 26, 48)},
-            "picks": _picks(result),
-        },
-        **_axes(result, reach),
-    )
+    sheets = [_sheet(result, t, reach, theme) for t in range(len(result.steps))]
+    whole, words = drawn(sheets, traces, theme, result.opening)
+    whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result)})
     frames = [
         {
             "name": number(float(step)),
@@ -67,12 +51,12 @@ def figure(result: Walks, theme: str) -> go.Figure:
                 for change in _walk_changes(result, one, t, limit)
             ],
             "traces": moving,
-            "layout": {"annotations": said[t]},
+            "layout": words[t],
         }
         for t, step in enumerate(result.steps)
     ]
     add_slider(
-        drawn,
+        whole,
         frames,
         start=result.opening,
         prefix=text("walk by r = "),
@@ -80,7 +64,20 @@ def figure(result: Walks, theme: str) -> go.Figure:
         setting="walk",
         values=[f"{step:g}" for step in result.steps],
     )
-    return drawn
+    return whole
+
+
+def _sheet(result: Walks, t: int, reach: tuple[float, float], theme: str) -> Sheet:
+    """The reasons, and beside them both walks at a step."""
+    walks = [
+        _walk(result, axis, said, reach, theme) for axis, said in enumerate(heads(result, t, theme))
+    ]
+    return Sheet(
+        [answer(headline(result.found)), told(theme, *about(result))],
+        rows=[[_reasons(result, theme), *walks]],
+        right=8,
+        legend=False,
+    )
 
 
 def _grid(result: Walks) -> Grid:
@@ -192,95 +189,65 @@ def _moved(result: Walks, theme: str) -> list[dict[str, Any]]:
     places = np.flatnonzero(result.chosen.moved[result.shown])
     if not len(places) or len(places) == len(result.shown):
         return []
-    grid, color = _grid(result), method_color(result.found.normalizer)
-    return [
-        {
-            "type": "rect",
-            "xref": f"x{axis}",
-            "yref": f"y{axis}",
-            "line": {"color": color, "width": 3},
-            **grid.box(np.array([place])),
-        }
-        for axis in (2, 4)
-        for place in places
-    ]
+    line = {"color": method_color(result.found.normalizer), "width": 3}
+    boxes = (_grid(result).box(np.array([place])) for place in places)
+    return [{"type": "rect", "line": line, **box} for box in boxes]
 
 
-# Axes
+# Panels
+
+HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False}
+ACROSS, UP = ({"constrain": "domain", "constraintoward": side} for side in ("left", "top"))
+"""Of images, which are square on every screen."""
 
 
-def _axes(result: Walks, reach: tuple[float, float]) -> dict[str, Any]:
-    """The panels beside each other."""
-    hidden = {"visible": False, "showgrid": False}
-    strip = Grid(result.dataset, len(result.shown), len(result.shown))
-    _, width = strip.extent
-    high, wide = _grid(result).extent
+def _reasons(result: Walks, theme: str) -> Panel:
+    """What one direction of each reason moves."""
     images = result.dataset.image_shape is not None
+    _, width = Grid(result.dataset, len(result.shown), len(result.shown)).extent
+    square = {"scaleanchor": "x", "scaleratio": (width + 4) / REASONS_WIDE, **UP}
+    return Panel(
+        {**HIDDEN, "range": [-3, width + 1], **(ACROSS if images else {})},
+        {**HIDDEN, "range": [BODY, 0], **(square if images else {})},
+        [text("<b>Null directions, by their reasons</b>")] if result.directions else [],
+        reason_words(result, theme),
+        marks(result, theme),
+        high=(BODY, BODY),
+        share=1.1,
+    )
+
+
+def _walk(
+    result: Walks,
+    place: int,
+    said: tuple[list[str], list[str]],
+    reach: tuple[float, float],
+    theme: str,
+) -> tuple[Panel, Panel]:
+    """The templates and the predictions of a walk."""
+    images = result.dataset.image_shape is not None
+    high, wide = _grid(result).extent
     H = len(result.found.model.W)
-    axes: dict[str, Any] = {
-        "xaxis": {**hidden, "domain": PANELS[0], "range": [-3, width + 1], "anchor": "y"},
-        "yaxis": {**hidden, "domain": [0, 1], "range": [BODY, 0], "anchor": "x"},
-    }
-    if images:  # square on every screen
-        axes["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
-        axes["yaxis"] |= {
-            "scaleanchor": "x",
-            "scaleratio": (width + 4) / REASONS_WIDE,
-            "constrain": "domain",
-            "constraintoward": "top",
-        }
+    templates = Panel(
+        {**HIDDEN, "range": [-0.6, wide + 0.6], **(ACROSS if images else {})},
+        {**HIDDEN, "range": [high + 0.6, -0.6], **({"scaleanchor": "x", **UP} if images else {})},
+        said[0],
+        shapes=_moved(result, theme) if said[1] else [],
+        high=HIGH[0],
+    )
     predicted = text("probability") if result.dataset.labelled else text("predicted mean")
-    for axis, panel in ((2, PANELS[1]), (4, PANELS[2])):
-        square = {"scaleanchor": f"x{axis}", "constrain": "domain", "constraintoward": "top"}
-        axes[f"xaxis{axis}"] = {
-            **hidden,
-            "domain": panel,
-            "range": [-0.6, wide + 0.6],
-            "anchor": f"y{axis}",
-            **({"constrain": "domain", "constraintoward": "left"} if images else {}),
-        }
-        axes[f"yaxis{axis}"] = {
-            **hidden,
-            "domain": TEMPLATES,
-            "range": [high + 0.6, -0.6],
-            "anchor": f"x{axis}",
-            **(square if images else {}),
-        }
-        axes[f"xaxis{axis + 1}"] = {
-            "domain": panel,
+    empty = {"visible": bool(said[1]), "zeroline": False}
+    predictions = Panel(
+        {
             "range": [-0.6, H - 0.4],
             "dtick": max(1, ceil(H / 10)),
             "tick0": 0,
-            "anchor": f"y{axis + 1}",
             "title": text("neuron (case {case}: ○ before, ● after)", case=result.case),
             "showgrid": False,
-            "zeroline": False,
-        }
-        axes[f"yaxis{axis + 1}"] = {
-            "domain": DOTS,
-            "range": reach,
-            "nticks": 4,
-            "anchor": f"x{axis + 1}",
-            "title": predicted,
-            "zeroline": False,
-        }
-    return axes
-
-
-def _narrow_layout() -> dict[str, Any]:
-    """The panels one above the other."""
-    reasons, *walks = NARROW_PANELS
-    whole = [0, 1]
-    layout: dict[str, Any] = {
-        "height": NARROW_TOP + NARROW_BODY + NARROW_FOOT,
-        "margin": {"t": NARROW_TOP, "b": NARROW_FOOT},
-        "xaxis": {"domain": whole},
-        "yaxis": {"domain": reasons},
-    }
-    for axis, (low, high) in zip((2, 4), walks, strict=True):
-        size = high - low
-        layout[f"xaxis{axis}"] = {"domain": whole}
-        layout[f"xaxis{axis + 1}"] = {"domain": [LABELS, 1.0]}
-        layout[f"yaxis{axis}"] = {"domain": [low + 0.52 * size, low + 0.88 * size]}
-        layout[f"yaxis{axis + 1}"] = {"domain": [low, low + 0.36 * size]}
-    return layout
+            **empty,
+        },
+        {"range": reach, "nticks": 4, "title": predicted, **empty},
+        said[1],
+        high=HIGH[1],
+    )
+    return templates, predictions

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.template import THEMES
@@ -14,8 +14,8 @@ from normgeo.pictures.symmetry.walk import Walks
 from normgeo.pictures.symmetry.walk_words import drawn_reasons, slots
 
 
-def draw_reasons(figure: go.Figure, result: Walks, theme: str) -> None:
-    """Draw what one direction of each reason adds to the weight vectors."""
+def reasons(result: Walks, theme: str) -> Iterator[Any]:
+    """Yield what one direction of each reason adds to the weight vectors."""
     grid = Grid(result.dataset, len(result.shown), len(result.shown))
     height, _ = grid.extent
     for one, (_, top, tall) in zip(drawn_reasons(result), slots(result), strict=True):
@@ -27,7 +27,7 @@ def draw_reasons(figure: go.Figure, result: Walks, theme: str) -> None:
             trace.update(y0=top + scale / 2, dy=scale)
         else:
             trace.y = [None if y is None else top + scale * y for y in trace.y]
-        figure.add_trace(trace)
+        yield trace
 
 
 def marks(result: Walks, theme: str) -> list[dict[str, Any]]:

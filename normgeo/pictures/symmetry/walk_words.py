@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,13 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.null_directions.direction import Direction
 from normgeo.null_directions.walk import Walk
-from normgeo.pictures.style.annotations import colored, note, wrapped
-from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
-from normgeo.pictures.symmetry.walk import Walks, headline
+from normgeo.pictures.style.annotations import colored, note, sized
+from normgeo.pictures.style.template import LARGE, SMALL, THEMES
+from normgeo.pictures.symmetry.walk import Walks
 
-HEIGHT, TOP, FOOT = 476, 88, 46  # pixels of the figure, and of its margins
-BODY = HEIGHT - TOP - FOOT
+BODY = 276  # pixels of the reasons
 REASONS = 4  # that are drawn
-LINE, HIGH_LINE = 30, 40  # pixels of a line of words, with room for the type of a presentation
+LINE, HIGH_LINE = 30, 40  # pixels of a line of words, with room for the type of a hall
 
 
 def drawn_reasons(result: Walks) -> tuple[Direction, ...]:
@@ -33,67 +31,52 @@ def slots(result: Walks) -> list[tuple[float, float, float]]:
     """For each reason, in pixels from the top: its slot's top, its pictures' top and height."""
     count = len(drawn_reasons(result))
     line = HIGH_LINE if count < 3 else LINE
-    words, head = (2 if count < 4 else 1) * line, 1.6 * line
+    words, head = (2 if count < 4 else 1) * line, 0.2 * line
     pitch = min(3.4 * line, (BODY - head) / max(count, 1))
     pictures = min(38.0, pitch - words - 10)
     return [(head + i * pitch, head + i * pitch + words, pictures) for i in range(count)]
 
 
-def words(result: Walks, t: int, theme: str) -> list[dict[str, Any]]:
-    """All words of a step but for the headline."""
+def heads(result: Walks, t: int, theme: str) -> tuple[tuple[list[str], list[str]], ...]:
+    """For each walk what stands above its templates and above its predictions, at a step."""
     muted = THEMES[theme].muted
-    found = _reason_words(result, theme)
-    captions = (
-        (2, result.null, text("Along a null direction"), _rule(result, t)),
-        (4, result.random, text("Along a random direction"), _random_rule(result, t)),
-    )
-    for axis, one, title, rules in captions:
-        if one is not None:
-            lines = [f"<b>{title}</b>", *(colored(rule, muted, SMALL) for rule in rules)]
-            found.append(_above(axis, lines, SIZE))
-            found.append(_above(axis + 1, _kl(one, t, muted), LARGE))
+    found = []
+    for one, title, rules in (
+        (result.null, text("Along a null direction"), _rule(result, t)),
+        (result.random, text("Along a random direction"), _random_rule(result, t)),
+    ):
+        lines = [f"<b>{title}</b>", *(colored(rule, muted, SMALL) for rule in rules)]
+        found.append(([], []) if one is None else (lines, _kl(one, t, muted)))
     if result.null is None:
-        found.append(_above(2, _nothing(result), SIZE))
-    return found
+        found[0] = _nothing(result), []
+    return tuple(found)
 
 
-def title(result: Walks, theme: str, wide: int, long: int) -> dict[str, Any]:
-    """The headline in lines of `wide` characters, and beneath it what is meant, of `long`."""
-    found, muted = result.found, THEMES[theme].muted
-    title = textwrap.wrap(str(headline(found)), wide)
-    method = text("{method}; {about}", method=found.normalizer.title, about=found.caption)
-    below = [*wrapped(method, long), *wrapped(found.formula, long)]
-    return {
-        "text": "<br>".join(f"<b>{line}</b>" for line in title),
-        "font": {"size": LARGE},
-        "pad": {"t": 8 + 1.3 * LARGE * (len(title) - 1)},  # plotly places the last line
-        "subtitle": {"text": "<br>".join(below), "font": {"size": SMALL, "color": muted}},
-    }
+def about(result: Walks) -> list[str]:
+    """The method, the data, and how many directions are null by formula."""
+    found = result.found
+    return [
+        text("{method}; {about}", method=found.normalizer.title, about=found.caption),
+        found.formula,
+    ]
 
 
-def _above(axis: int, lines: list[str], size: int) -> dict[str, Any]:
-    """Words above the panel of an axis."""
-    place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yshift": 6}
-    return note(lines, 0, 1, font={"size": size}, **place)
-
-
-def _reason_words(result: Walks, theme: str) -> list[dict[str, Any]]:
+def reason_words(result: Walks, theme: str) -> list[dict[str, Any]]:
     """Above the pictures of each reason, what it is, and how many directions it explains."""
     muted = THEMES[theme].muted
     if not result.directions:
         return []
-    there, place = slots(result), {"xref": "x", "yref": "y", "yanchor": "top"}
-    heading = text("<b>Null directions, by their reasons</b>")
-    found = [note(heading, 0, 0, **place)]
+    there, place = slots(result), {"xref": "x", "yref": "y"}
+    found = []
     for one, (top, pictures, _) in zip(drawn_reasons(result), there, strict=True):
         lines = [f"<b>{one.count}</b> · {one.title}"]
         if pictures - top > 1.5 * LINE:
             lines.append(colored(_what(one, bool(one.moved.all())), muted, SMALL))
-        found.append(note(lines, 0, pictures, **{**place, "yanchor": "bottom"}))
+        found.append(note(lines, 0, pictures, **place))
     left = len(result.directions) - len(drawn_reasons(result))
     if left:
         more = text("and {count} more reasons", count=left)
-        found.append(note(colored(more, muted, SMALL), 0, BODY, **{**place, "yanchor": "bottom"}))
+        found.append(note(colored(more, muted, SMALL), 0, BODY, **place))
     return found
 
 
@@ -150,11 +133,11 @@ def _added(result: Walks, t: int) -> str:
 def _kl(one: Walk, t: int, muted: str) -> list[str]:
     """The KL of a step, large, or why there is none."""
     if one.problems[t]:
-        return [colored(line, muted, SMALL) for line in textwrap.wrap(one.problems[t], 46)[:2]]
+        return [colored(one.problems[t], muted, SMALL)]
     if one.still[t]:
-        return [text("<b>KL = 0</b>")]
-    kl = f"<b>KL = {number(float(one.kl[t]), 2)}</b>"
-    return [kl + " " + colored(text("nats per case"), muted, SMALL)]
+        return [sized(text("<b>KL = 0</b>"), LARGE)]
+    kl = sized(f"<b>KL = {number(float(one.kl[t]), 2)}</b>", LARGE)
+    return [f"{kl} {colored(text('nats per case'), muted, SMALL)}"]
 
 
 def _nothing(result: Walks) -> list[str]:

@@ -12,11 +12,12 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
-from normgeo.pictures.style.annotations import NARROW, note, wrapped
+from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.template import LARGE, THEMES, dress
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
+from normgeo.pictures.style.template import LARGE, THEMES
 
-HEIGHT = 400  # pixels
+HEIGHT = 350  # pixels
 ARC = 0.55  # where the angle is marked, in lengths of the weights
 
 
@@ -28,51 +29,36 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
     arc = ARC * np.array(
         [[np.cos(t), np.sin(t)] for t in np.linspace(0, np.arctan2(up, 1 + along))]
     )
-    drawn = go.Figure(
-        [
-            _line([0, 2], [0, 0], color, 6),
-            _line([0, 1], [0, 0], ink, 6),
-            _line([0, 1 + along], [0, up], ink, 1.5),
-            _line(arc[:, 0].tolist(), arc[:, 1].tolist(), ink, 1.5),
-            _arrow([1, 1 + along], [0, up], ink),
-        ]
-    )
-    dress(drawn, theme, height=HEIGHT)
+    traces = [
+        _line([0, 2], [0, 0], color, 6),
+        _line([0, 1], [0, 0], ink, 6),
+        _line([0, 1 + along], [0, up], ink, 1.5),
+        _line(arc[:, 0].tolist(), arc[:, 1].tolist(), ink, 1.5),
+        _arrow([1, 1 + along], [0, up], ink),
+    ]
     symbol, here = result.symbol, result.curve.here
     angle = number(float(np.degrees(here.angle)))
-    at = {"xref": "x", "yref": "y", "font": {"size": LARGE}}
+    at = {"xref": "x", "yref": "y", "xanchor": "center", "font": {"size": LARGE}}
+    under = {**at, "yanchor": "top", "yshift": -6}
+    angles = [
+        note(f"θ = {angle}°", 1 + along, up, yshift=8, **at),
+        note(f"{symbol} = 1", 1, 0, **under),
+        note("<b>θ = ?</b>", 2, 0, yshift=8, **at),
+        note(f"<b>{symbol} = 2</b>", 2, 0, **under),
+    ]
     about = text(
         "<b>{method}</b>, {name}: one gradient step, η = {rate}",
         method=result.normalizer.title,
         name=result.name,
         rate=number(result.curve.rate),
     )
-    angles = [
-        note(f"θ = {angle}°", 1 + along, up, yshift=8, **{**at, "xanchor": "center"}),
-        note(f"{symbol} = 1", 1, 0, **{**at, "xanchor": "center", "yanchor": "top"}, yshift=-6),
-        note("<b>θ = ?</b>", 2, 0, yshift=8, **{**at, "xanchor": "center"}),
-        note(
-            f"<b>{symbol} = 2</b>",
-            2,
-            0,
-            **{**at, "xanchor": "center", "yanchor": "top"},
-            yshift=-6,
-        ),
-    ]
-    drawn.update_layout(
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
-        showlegend=False,
-        xaxis={"visible": False, "range": [-0.1, 2.4]},
-        yaxis={"visible": False, "range": [-0.22, max(0.6, 1.4 * up)]},
-        annotations=[note(about, yshift=6), *angles],
-        meta={
-            "narrow": {
-                "margin": {"t": 54},
-                "annotations": [note(wrapped(about, NARROW), yshift=6), *angles],
-            }
-        },
+    panel = Panel(
+        {"visible": False, "range": [-0.1, 2.4]},
+        {"visible": False, "range": [-0.22, max(0.6, 1.4 * up)]},
+        notes=angles,
+        high=(HEIGHT, HEIGHT),
     )
-    return drawn
+    return Sheet([Band([about])], rows=[[panel]], right=8, legend=False).on(traces, theme)
 
 
 def _line(x: list[float], y: list[float], color: str, width: float) -> go.Scatter:

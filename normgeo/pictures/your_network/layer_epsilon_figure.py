@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.pictures.style.annotations import method_title
-from normgeo.pictures.style.cells import Panel
-from normgeo.pictures.style.sheet import Band, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
 from normgeo.pictures.style.template import SMALL, THEMES
 from normgeo.pictures.your_network.layer_epsilon import LayerEpsilon
 

@@ -13,10 +13,9 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.checkpoints.epsilon import MUCH
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel
-from normgeo.pictures.style.cells import across as level
 from normgeo.pictures.style.colors import VERMILION, method_color
-from normgeo.pictures.style.sheet import Band, Sheet, answer
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer
+from normgeo.pictures.style.sheet import across as level
 from normgeo.pictures.style.template import CLAIM, PREDICTED, SIZE, SMALL, THEMES, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.tables.layer import COLUMNS

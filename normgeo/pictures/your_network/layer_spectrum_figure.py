@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.fisher.spectra_figure import in_a_sentence, values_axes, values_line
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel, across
 from normgeo.pictures.style.colors import VERMILION
-from normgeo.pictures.style.sheet import Band, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES
 from normgeo.pictures.your_network.layer_spectrum import NULL, UNDECIDED, LayerSpectrum
 

@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.measured.changes import CHANGES
 from normgeo.measured.judging import WORDS
-from normgeo.pictures.style.cells import Panel, level
 from normgeo.pictures.style.colors import blend
-from normgeo.pictures.style.sheet import Band, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, level, told
 from normgeo.pictures.style.template import THEMES, log_ticks
 from normgeo.pictures.your_network.network import Network
 from normgeo.tables.marks import color

@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.cells import Panel
 from normgeo.pictures.style.colors import VERMILION, blend, method_color
 from normgeo.pictures.style.lines import line
-from normgeo.pictures.style.sheet import Band, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, log_ticks
 from normgeo.pictures.your_network.training import Run
 from normgeo.recordings.findings import BlockFinding

@@ -1,0 +1,137 @@
+"""Bands of words across a figure, in as many lines as a width makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from normgeo.pictures.style.annotations import in_lines, note, width
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
+from normgeo.tables import marks
+
+HEADLINE = 19  # type of the largest words on a phone and in a hall
+LINE = 1.3  # of a line of type, as plotly has it
+EDGE = 8  # pixels between things that stand below each other
+SIGN = 1.2  # of the size of type, a mark before words
+
+Layout = dict[str, Any]
+
+
+class Form(NamedTuple):
+    """A kind of screen, in pixels of a figure, somewhat fewer than there are: fonts differ.
+
+    Attributes:
+        width: of a figure. narrow: whether panels stand below each other, as on a phone.
+        high: of a figure where the screen decides, as in a hall; 0 where its panels do.
+
+    """
+
+    width: int
+    narrow: bool = False
+    high: int = 0
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether words begin at the edge of the figure, not where panels do."""
+        return self.narrow or bool(self.high)
+
+
+class Band(NamedTuple):
+    """Sentences across a figure, each in lines of its own.
+
+    Attributes:
+        sign: a mark before them.
+
+    """
+
+    sentences: Sequence[str]
+    size: int = SIZE
+    color: str | None = None
+    sign: str = ""
+
+    def type(self, form: Form) -> int:
+        """Return the size of its type."""
+        return min(self.size, HEADLINE) if form.at_edge else self.size
+
+    def lines(self, room: float, form: Form) -> list[str]:
+        """Return its lines in a room of so many pixels."""
+        size = self.type(form)
+        room -= self._indent(form)
+        return [line for words in self.sentences for line in in_lines(str(words), size, room)]
+
+    def height(self, room: float, form: Form) -> float:
+        """Return the pixels that they take."""
+        return LINE * self.type(form) * len(self.lines(room, form))
+
+    def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
+        """Yield the words, and their mark, with their upper left corner at a place."""
+        lines, size = self.lines(room, form), self.type(form)
+        if not lines:
+            return
+        shift, up, indent = place.pop("xshift", 0), place.pop("yshift", 0), self._indent(form)
+        font = {"size": size} | ({"color": self.color} if self.color else {})
+        words = note(lines, yanchor="top", xshift=shift + indent, yshift=up, font=font, **place)
+        yield words
+        if self.sign:
+            middle = shift + SIGN * size / 2, up - LINE * size / 2 - 1
+            at = {"xanchor": words["x"], "yanchor": words["y"]}
+            refs = {key: words[key] for key in ("xref", "yref")}
+            yield marks.shape(self.sign, theme, SIGN * size, middle, **refs, **at)
+
+    def _indent(self, form: Form) -> float:
+        return (SIGN * self.type(form) + EDGE) * bool(self.sign)
+
+
+class Tiles(NamedTuple):
+    """Short words beside each other, of which the first line of each is the largest.
+
+    Attributes:
+        tiles: the lines of each. size: of the first lines.
+
+    """
+
+    tiles: Sequence[Sequence[str]]
+    size: int
+
+    def height(self, room: float, form: Form) -> float:
+        """Return the pixels that they take."""
+        return sum(self._heights(room))
+
+    def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
+        """Yield the words, the upper left corner of the first tile at a place."""
+        shift, up = place.pop("xshift", 0), place.pop("yshift", 0)
+        for row, high in zip(self._rows(room), self._heights(room), strict=True):
+            widths = [max(width(line, SIZE) for line in lines) for lines in row]
+            gap = (room - sum(widths)) / max(len(row) - 1, 1) if len(row) > 2 else 0
+            left = 0.0
+            for lines, wide in zip(row, widths, strict=True):
+                yield note(lines, yanchor="top", xshift=shift + left, yshift=up, **place)
+                left += wide + gap if len(row) > 2 else room / 2
+            up -= high
+
+    def _heights(self, room: float) -> list[float]:
+        return [
+            LINE * (self.size + SIZE * (max(map(len, row)) - 1)) + EDGE / 2
+            for row in self._rows(room)
+        ]
+
+    def _rows(self, room: float) -> list[Sequence[Sequence[str]]]:
+        """All beside each other where they have room, else two; on a phone, in shorter lines."""
+        needed = sum(max(width(line, SIZE) for line in lines) + 2 * EDGE for lines in self.tiles)
+        if needed <= room + 2 * EDGE:
+            return [self.tiles]
+        half = [
+            [part for line in lines for part in in_lines(str(line), SIZE, room / 2 - EDGE)]
+            for lines in self.tiles
+        ]
+        return [half[first : first + 2] for first in range(0, len(half), 2)]
+
+
+def answer(*sentences: str, color: str | None = None, sign: str = "") -> Band:
+    """What is to be seen, in large type."""
+    return Band([f"<b>{sentence}</b>" for sentence in sentences], LARGE, color, sign)
+
+
+def told(theme: str, *sentences: str) -> Band:
+    """What was computed, in small type."""
+    return Band(sentences, SMALL, THEMES[theme].muted)

@@ -1,0 +1,156 @@
+"""A figure says what it has, in order; where that stands is decided here, for any screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import plotly.graph_objects as go
+
+from normgeo.pictures.style.sheet.bands import Band, Form, Layout, Tiles
+from normgeo.pictures.style.sheet.grid import Cell, Column
+from normgeo.pictures.style.sheet.panel import Panel, axis_name
+from normgeo.pictures.style.sheet.placement import Placement
+from normgeo.pictures.style.sheet.table_cell import Marks
+from normgeo.pictures.style.template import RIGHT_MARGIN, dress
+
+FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
+"""A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
+
+HALF = {"half": Form(500, high=438)}
+"""Half a screen, where two figures are seen beside each other."""
+
+
+@final
+@dataclass(frozen=True)
+class Sheet:
+    """A figure: bands of words, the legend of its lines, rows of panels and tables, more bands.
+
+    Attributes:
+        bands: above all.
+        rows: what stands beside each other on a wide screen; cells in a tuple stand below each
+            other there.
+        foot: below all.
+        phone: the places, counted through `rows`, of what stands beside each other on a phone;
+            each stands alone if there are none.
+        one_scale: panels beside each other share the labels of the first.
+        right: pixels at the right. above: pixels that stay free at the top of a phone.
+        legend: whether there is one. menu: buttons above the panels.
+        half: whether half a screen has a form of its own; else it is that of a phone.
+
+    """
+
+    bands: Sequence[Band | Tiles]
+    rows: Sequence[Sequence[Cell | Column]]
+    foot: Sequence[Band] = ()
+    phone: Sequence[Sequence[int]] = ()
+    one_scale: bool = False
+    right: int = RIGHT_MARGIN
+    above: int = 0
+    legend: bool = True
+    menu: Layout | None = None
+    half: bool = False
+
+    def on(self, traces: Sequence[Any], theme: str) -> go.Figure:
+        """Draw traces, whose axes have the numbers of the panels, from 1."""
+        return drawn([self], traces, theme)[0]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All panels and tables."""
+        return [cell for row in self.columns for column in row for cell in column]
+
+    @property
+    def columns(self) -> list[list[Column]]:
+        """The rows, each of columns of cells."""
+        return [
+            [(each,) if isinstance(each, Panel | Marks) else each for each in row]
+            for row in self.rows
+        ]
+
+    @property
+    def panels(self) -> dict[int, tuple[int, Panel]]:
+        """The panels by their place among the cells, with the numbers of their axes."""
+        found = [(place, cell) for place, cell in enumerate(self.cells) if isinstance(cell, Panel)]
+        return {place: (n, panel) for n, (place, panel) in enumerate(found, start=1)}
+
+    @property
+    def axes(self) -> Layout:
+        """The axes of the panels, wherever they stand."""
+        found: Layout = {}
+        for n, panel in self.panels.values():
+            # What a panel says of "x" is its own.
+            square = {"scaleanchor": axis_name("x", n)} if "scaleanchor" in panel.y else {}
+            found |= {f"xaxis{n}": panel.x, f"yaxis{n}": panel.y | square}
+        return found
+
+
+def drawn(
+    sheets: Sequence[Sheet], traces: Sequence[Any], theme: str, opening: int = 0
+) -> tuple[go.Figure, list[Layout]]:
+    """Draw traces on the sheet of the frame that opens; return the layouts of all frames besides.
+
+    All sheets have the room of the longest words among them.
+    """
+    figure = go.Figure(traces)
+    for one in figure.data:  # plotly gives each group of a legend the width that it needs
+        if "legendgroup" in one:
+            one.legendgroup = one.legendgroup or one.name
+    names = [*dict.fromkeys(_named(figure))] if sheets[opening].legend else []
+    forms = FORMS | (HALF if sheets[opening].half else {})
+    placed = {key: Placement.of(sheets, form, names, theme) for key, form in forms.items()}
+    layouts = {key: each.layout(sheets[opening]) for key, each in placed.items()}
+    words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
+    _say_once(words, "shapes")
+    layouts = {key: layout | words[key][opening] for key, layout in layouts.items()}
+    wide = layouts.pop("")
+    others = {key: _other(layout, wide) for key, layout in layouts.items()}
+    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=others)
+    return figure, _frames(words)
+
+
+def _other(layout: Layout, wide: Layout) -> Layout:
+    """What of the axes of a form is another than on a page, beside all the rest."""
+    return {
+        key: {name: one for name, one in value.items() if one != wide[key].get(name)}
+        if key.startswith(("xaxis", "yaxis"))
+        else value
+        for key, value in layout.items()
+    }
+
+
+def _say_once(words: dict[str, list[Layout]], part: str) -> None:
+    """Leave a part of frames to the form of a page where no other form differs from it."""
+    if all(
+        frame[part] == page[part]
+        for one in words.values()
+        for frame, page in zip(one, words[""], strict=True)
+    ):
+        for key, frames in words.items():
+            for frame in frames if key else ():
+                del frame[part]
+
+
+def _frames(words: dict[str, list[Layout]]) -> list[Layout]:
+    """The layouts of frames: what differs between any two, in all forms."""
+    count = len(words[""])
+    moving = {
+        key: [
+            part
+            for part in frames[0]
+            if any(frame[part] != frames[0][part] for frame in frames[1:])
+        ]
+        for key, frames in words.items()
+    }
+    found = []
+    for place in range(count if count > 1 else 0):
+        said = {key: {part: words[key][place][part] for part in moving[key]} for key in words}
+        found.append(said.pop("") | {"meta": said})
+    return found
+
+
+def _named(figure: go.Figure) -> Iterator[str]:
+    for one in figure.data:
+        if one.name and one.type != "heatmap" and one.showlegend is not False:
+            yield str(one.name)
