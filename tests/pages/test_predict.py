@@ -19,8 +19,6 @@ from normgeo.ui import verdict_table
 from normgeo.ui.computing.task import Found
 from normgeo.ui.teaching import predict_cell
 
-from .conftest import over
-
 CELLS = [(row, column) for row in ("batch", "layer", "weight") for column in TABLE_1]
 
 

@@ -48,7 +48,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert "<b>9</b> · weight vector re-scaling" in words
     assert "<b>KL = 0</b>" in words
     assert "each class against the rest" in page.words
-    assert len(page.sent(page.figures[0])["figure"]) < 170_000
+    assert len(page.sent(page.figures[0])["figure"]) < 150_000
 
 
 def test_singular_values_and_reasons_stand_in_a_tab(shown):

@@ -17,6 +17,7 @@ from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.style.colors import contrast
 from normgeo.settings import Settings
 from normgeo.tables import marks
+from tests.forms import on_a_phone
 
 
 def test_weights_are_shifted_along_none_of_their_own():
@@ -69,9 +70,8 @@ def test_slider_opens_at_the_strength_of_the_settings(subtests):
 
 def notes(figure) -> list[str]:
     """The words of all frames, on a wide screen and on a narrow one."""
-    layouts = [frame.layout for frame in figure.frames]
-    wide = [note.text for layout in layouts for note in layout.annotations]
-    return wide + [n["text"] for layout in layouts for n in layout.meta["narrow"]["annotations"]]
+    wide = [note.text for frame in figure.frames for note in frame.layout.annotations]
+    return wide + [n["text"] for frame in figure.frames for n in on_a_phone(figure, frame)]
 
 
 @pytest.fixture(scope="module")

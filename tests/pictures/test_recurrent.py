@@ -14,6 +14,7 @@ from normgeo.pictures.recurrent.radii import Curve
 from normgeo.pictures.recurrent.recurrences import RADII, first_step
 from normgeo.pictures.style.colors import method_color
 from normgeo.settings import Settings
+from tests.forms import on_a_phone
 
 RECURRENCE, RADIUS = PICTURES["recurrence"], PICTURES["radii"]
 SHORT = Settings(length=16, neurons=8)
@@ -214,7 +215,7 @@ def test_panels_stack_on_a_phone_without_overlap(radii, identity, subtests):
                 tuple(narrow[f"xaxis{axis}"]["domain"]) == (0.0, 1.0) for axis in ("", "2", "3")
             )
             assert narrow["legend"]["y"] > rows[0][1]
-            sizes = [note.get("font", {}).get("size", 16) for note in narrow["annotations"]]
+            sizes = [note.get("font", {}).get("size", 16) for note in on_a_phone(figure)]
             assert min(sizes) >= 14
 
 

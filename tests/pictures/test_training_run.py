@@ -12,6 +12,7 @@ from normgeo.pictures.your_network.training import POINTS, of_run
 from normgeo.pictures.your_network.training_figure import MOST, drawn_blocks, figure
 from normgeo.recordings.example import EXAMPLE
 from normgeo.settings import Settings
+from tests.forms import on_a_phone
 
 PICTURE = PICTURES["training_run"]
 
@@ -135,7 +136,7 @@ def test_selected_block_is_outlined_in_both_panels_and_named():
         near = np.isfinite(around.y) & (np.diff(around.x, prepend=-1) == 1)
         np.testing.assert_allclose(np.asarray(around.y)[near], whole[near], rtol=1e-6)
     assert drawn.layout.annotations[1].text == "<b>W[5]</b>"
-    assert drawn.layout.meta["narrow"]["annotations"][1]["text"] == "<b>W[5]</b>"
+    assert on_a_phone(drawn)[1]["text"] == "<b>W[5]</b>"
     found = findings(run)[5]
     assert f"Block W[5]: frozen. Norm {number(found.norm, 3)}, " in PICTURE.description(result)
 

@@ -4,13 +4,15 @@ const isPlain = (value) =>
   value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype
   && !("bdata" in value);
 
-// The original with a patch over it; what is not a plain object is replaced whole. Neither changes.
+// The original with a patch over it, of a list by place; what is not a plain object is replaced whole.
+// Neither changes.
 function over(original, patch) {
-  const result = { ...original };
+  const result = Array.isArray(original) ? [...original] : { ...original };
   for (const [path, value] of Object.entries(patch)) {
     const [key, ...rest] = path.split(".");
     const part = rest.length ? { [rest.join(".")]: value } : value;
-    result[key] = isPlain(part) ? over(isPlain(result[key]) ? result[key] : {}, part) : part;
+    const own = isPlain(result[key]) || Array.isArray(result[key]) ? result[key] : {};
+    result[key] = isPlain(part) ? over(own, part) : part;
   }
   return result;
 }

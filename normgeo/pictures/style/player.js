@@ -103,9 +103,9 @@ class Player {
     layout.height = meta.height;
     if (narrow) {
       const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
-      layout = over(over(layout, meta[form] ?? {}), more?.[form] ?? {});
+      layout = over(layout, { ...meta[form], ...more?.[form] });
     } else if (whole) {
-      layout = over(over(layout, fitted(meta.hall, whole / scale)), more?.hall ?? {});
+      layout = over(layout, { ...fitted(meta.hall, whole / scale), ...more?.hall });
     }
     layout.height = Math.round(layout.height * (whole ? scale : height));
     if (scale !== 1) {

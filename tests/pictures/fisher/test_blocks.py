@@ -120,7 +120,7 @@ def test_map_of_many_neurons_is_no_larger_than_a_screen():
     settings = Settings(dataset="iris", neurons=256)
     figure = FISHER.figure(FISHER.compute(settings), "light")
     assert max(max(t.z.shape) for t in figure.data if t.type == "heatmap") == SCREEN
-    assert len(figure.to_json()) < 170_000
+    assert len(figure.to_json()) < 160_000
 
 
 def test_default_figure_is_light_enough_for_a_click():

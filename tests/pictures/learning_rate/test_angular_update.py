@@ -15,6 +15,7 @@ from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block_on_data import block_on_data
 from normgeo.settings import Settings
+from tests.forms import on_a_phone
 
 TURN = PICTURES["turn"]
 LAWFUL = [key for key, method in NORMALIZERS.items() if method.homogeneous_blocks(4)]
@@ -204,7 +205,7 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
             left = figure.layout.margin.l
             for frame in figure.frames:
                 low, high = frame.layout.xaxis.range
-                for one in frame.layout.meta["narrow"]["annotations"]:
+                for one in on_a_phone(figure, frame):
                     if one["xref"] != "x" or "θ =" not in one["text"]:
                         continue
                     letters = max(
@@ -232,7 +233,7 @@ def test_plane_is_one_image_of_each_view_and_says_what_it_shows(state, words, im
     assert sum(trace.visible for trace in shown) == 1
     assert all(trace.source.startswith("data:image/png;base64,") for trace in shown)
     assert len(figure.data) <= 9 + images
-    assert len(figure.to_json()) < 250_000
+    assert len(figure.to_json()) < 200_000
 
 
 def pixels(figure: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, final
 
 import plotly.graph_objects as go
 
-from normgeo.pictures.style.sheet.bands import Band, Form, Layout, Tiles
+from normgeo.pictures.style.sheet.bands import Band, Form, Layout, Pair, Tiles
 from normgeo.pictures.style.sheet.grid import Cell, Column
 from normgeo.pictures.style.sheet.panel import Panel, axis_name
 from normgeo.pictures.style.sheet.placement import Placement
@@ -17,6 +18,8 @@ from normgeo.pictures.style.template import RIGHT_MARGIN, dress
 
 FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
 """A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
+
+WORDS = "annotations", "shapes"
 
 HALF = {"half": Form(500, high=438)}
 """Half a screen, where two figures are seen beside each other."""
@@ -41,7 +44,7 @@ class Sheet:
 
     """
 
-    bands: Sequence[Band | Tiles]
+    bands: Sequence[Band | Pair | Tiles]
     rows: Sequence[Sequence[Cell | Column]]
     foot: Sequence[Band] = ()
     phone: Sequence[Sequence[int]] = ()
@@ -102,52 +105,58 @@ def drawn(
     placed = {key: Placement.of(sheets, form, names, theme) for key, form in forms.items()}
     layouts = {key: each.layout(sheets[opening]) for key, each in placed.items()}
     words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
-    _say_once(words, "shapes")
-    layouts = {key: layout | words[key][opening] for key, layout in layouts.items()}
-    wide = layouts.pop("")
-    others = {key: _other(layout, wide) for key, layout in layouts.items()}
+    wide = layouts.pop("") | words[""][opening]
+    others = {key: _other(each | words[key][opening], wide) for key, each in layouts.items()}
     dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=others)
     return figure, _frames(words)
 
 
-def _other(layout: Layout, wide: Layout) -> Layout:
-    """What of the axes of a form is another than on a page, beside all the rest."""
-    return {
-        key: {name: one for name, one in value.items() if one != wide[key].get(name)}
-        if key.startswith(("xaxis", "yaxis"))
-        else value
-        for key, value in layout.items()
-    }
+def _other(form: Layout, page: Layout) -> Layout:
+    """What of a form is another than on a page, of its axes and of its words and marks."""
+    found = form | _other_words(form, page)
+    axes = [key for key in form if key.startswith(("xaxis", "yaxis"))]
+    return found | {key: _changed(form[key], page[key]) for key in axes}
 
 
-def _say_once(words: dict[str, list[Layout]], part: str) -> None:
-    """Leave a part of frames to the form of a page where no other form differs from it."""
-    if all(
-        frame[part] == page[part]
-        for one in words.values()
-        for frame, page in zip(one, words[""], strict=True)
-    ):
-        for key, frames in words.items():
-            for frame in frames if key else ():
-                del frame[part]
+def _other_words(form: Layout, page: Layout) -> Layout:
+    return {part: _by_place(form[part], page[part]) for part in WORDS}
+
+
+def _by_place(form: Sequence[Layout], page: Sequence[Layout]) -> Layout | Sequence[Layout]:
+    """What of words or marks is another than those of a page, by their place among them."""
+    if not page:
+        return form
+    found: Layout = {}
+    for place, (own, other) in enumerate(zip_longest(form, page)):
+        if own is None:
+            found[str(place)] = {"visible": False}
+        elif changed := _changed(own, other or {}):
+            found[str(place)] = changed
+    return found
+
+
+def _changed(own: Layout, other: Layout) -> Layout:
+    """What a patch over the other makes the own one."""
+    gone = {key: None for key in other if key not in own}
+    return {key: value for key, value in own.items() if value != other.get(key)} | gone
 
 
 def _frames(words: dict[str, list[Layout]]) -> list[Layout]:
     """The layouts of frames: what differs between any two, in all forms."""
-    count = len(words[""])
-    moving = {
-        key: [
-            part
-            for part in frames[0]
-            if any(frame[part] != frames[0][part] for frame in frames[1:])
-        ]
-        for key, frames in words.items()
-    }
-    found = []
-    for place in range(count if count > 1 else 0):
-        said = {key: {part: words[key][place][part] for part in moving[key]} for key in words}
-        found.append(said.pop("") | {"meta": said})
-    return found
+    pages = words.pop("")
+    if len(pages) == 1:
+        return []
+    forms = {key: _moving([*map(_other_words, frames, pages)]) for key, frames in words.items()}
+    return [
+        page | {"meta": {key: frames[place] for key, frames in forms.items()}}
+        for place, page in enumerate(_moving(pages))
+    ]
+
+
+def _moving(frames: Sequence[Layout]) -> list[Layout]:
+    """Frames with the parts that differ between any two."""
+    parts = [part for part in WORDS if any(one[part] != frames[0][part] for one in frames)]
+    return [{part: one[part] for part in parts} for one in frames]
 
 
 def _named(figure: go.Figure) -> Iterator[str]:

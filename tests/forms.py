@@ -1,0 +1,17 @@
+"""The words of a figure in its form for a phone, as a player lays them over those of a page."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+
+def on_a_phone(figure: go.Figure, frame: go.Frame | None = None) -> list[dict[str, Any]]:
+    """The annotations of a figure, or of one of its frames, that a phone shows."""
+    layouts = [figure.layout, *([frame.layout] if frame else [])]
+    words = [layout.annotations for layout in layouts if layout.annotations][-1]
+    forms = [layout.meta["narrow"] for layout in layouts]
+    changed = [form["annotations"] for form in forms if "annotations" in form][-1]
+    made = {str(place): one.to_plotly_json() for place, one in enumerate(words)}
+    for place, patch in changed.items():
+        made[place] = made.get(place, {}) | patch
+    return [one for one in made.values() if one.get("visible") is not False]
