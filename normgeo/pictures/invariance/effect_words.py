@@ -12,17 +12,17 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, answer
+from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.tables import marks
 
 
-def heading(result: EffectOnData, step: int, theme: str) -> list[Band]:
+def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
     """The name and the factor of the change."""
-    return [Band([": ".join(_heading(result))]), answer(_factor(result, step))]
+    return [Pair(Band([": ".join(_heading(result))]), answer(_factor(result, step)))]
 
 
-def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band]:
+def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band | Pair]:
     """The name of a method, its verdict and its numbers."""
     effect, look, normalizer = result.effect, THEMES[theme], result.rows[key]
     method = effect.methods.get(key)
@@ -31,8 +31,10 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band]:
     name = f"{text(used.title)}{variant(used)}"
     numbers = _numbers(result, method, step) if method else []
     return [
-        Band([f"<b>{name}</b>"], SIZE, method_color(normalizer)),
-        answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
+        Pair(
+            Band([f"<b>{name}</b>"], SIZE, method_color(normalizer)),
+            answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
+        ),
         Band(numbers, SMALL, look.muted),
     ]
 

@@ -78,8 +78,44 @@ class Band(NamedTuple):
             refs = {key: words[key] for key in ("xref", "yref")}
             yield marks.shape(self.sign, theme, SIGN * size, middle, **refs, **at)
 
+    def width(self, form: Form) -> float:
+        """Return the pixels of its longest sentence."""
+        longest = max((width(words, self.type(form)) for words in self.sentences), default=0.0)
+        return self._indent(form) + longest
+
     def _indent(self, form: Form) -> float:
         return (SIGN * self.type(form) + EDGE) * bool(self.sign)
+
+
+class Pair(NamedTuple):
+    """Two bands, in a hall beside each other where both are short."""
+
+    first: Band
+    second: Band
+
+    def height(self, room: float, form: Form) -> float:
+        """Return the pixels that they take."""
+        heights = [band.height(room, form) for band in self]
+        return max(heights) if self._fits(room, form) else sum(heights)
+
+    def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
+        """Yield the words of both, with the upper left corner of the first at a place."""
+        shift, up = place.pop("xshift", 0), place.pop("yshift", 0)
+        high = self.first.height(room, form)
+        if self._fits(room, form):
+            # Their lines end at one height.
+            down = self.second.height(room, form) - high
+            left = shift + self.first.width(form) + 2 * EDGE
+            first, second = (shift, up - max(down, 0)), (left, up - max(-down, 0))
+        else:
+            first, second = (shift, up), (shift, up - high)
+        for band, (across, top) in zip(self, (first, second), strict=True):
+            yield from band.drawn(room, form, theme, xshift=across, yshift=top, **place)
+
+    def _fits(self, room: float, form: Form) -> bool:
+        one_line = all(len(band.sentences) == 1 for band in self)
+        wide = sum(band.width(form) for band in self) + 2 * EDGE
+        return bool(form.high) and one_line and wide <= room
 
 
 class Tiles(NamedTuple):

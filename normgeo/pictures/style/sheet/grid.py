@@ -151,7 +151,12 @@ class _Row(NamedTuple):
             columns.append((left + gap, own, parts))
             left += gap + own
         every = [parts for _, _, parts in columns]
-        between = [_between(parts) for parts in every]
+        below = max(parts[-1].below for parts in every)
+        # A table goes on beside the labels and the titles of axes.
+        between = [
+            _between(parts) - (below - parts[-1].below) * isinstance(cells[parts[-1].place], Marks)
+            for parts in every
+        ]
         return cls(
             columns,
             max(parts[0].head for parts in every),
@@ -163,7 +168,7 @@ class _Row(NamedTuple):
                 fixed + sum(part.high for part in parts) * max(p.least / p.high for p in parts)
                 for fixed, parts in zip(between, every, strict=True)
             ),
-            max(parts[-1].below for parts in every),
+            below,
         )
 
     def boxes(self, top: Length, high: Length) -> dict[int, Box]:
@@ -185,7 +190,8 @@ class _Row(NamedTuple):
 
 def _widths(wide: float, shares: Sequence[float], least: Sequence[float]) -> list[float]:
     """The widths of columns by their shares; those that would be too narrow take from the rest."""
-    each = wide / sum(shares)
+    each, fits = wide / sum(shares), min(1.0, wide / (sum(least) or wide))
+    least = [fits * low for low in least]
     narrow = [share * each < low for share, low in zip(shares, least, strict=True)]
     taken = sum(low for low, small in zip(least, narrow, strict=True) if small)
     left = sum(share for share, small in zip(shares, narrow, strict=True) if not small)

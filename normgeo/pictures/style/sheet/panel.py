@@ -7,9 +7,9 @@ from math import inf
 from typing import NamedTuple
 
 from normgeo.pictures.style.annotations import in_lines, note, tallest, width
-from normgeo.pictures.style.sheet.bands import EDGE, LINE, Band, Form, Layout
+from normgeo.pictures.style.sheet.bands import EDGE, LINE, Band, Form, Layout, Pair
 from normgeo.pictures.style.sheet.labels import LABEL, TICK, axis_labels, fitting, own_labels, shown
-from normgeo.pictures.style.template import SIZE, SMALL
+from normgeo.pictures.style.template import RIGHT_MARGIN, SIZE, SMALL
 
 SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their length is down
 BAR = 56  # pixels of a bar of colors, with its numbers
@@ -50,7 +50,7 @@ class Panel(NamedTuple):
     left: int = 0
     bars: Sequence[str] = ()
     over: Sequence[Band] = ()
-    aside: Sequence[Band] = ()
+    aside: Sequence[Band | Pair] = ()
     frame: str = ""
     widest: str = ""
     narrowest: int = 0
@@ -179,7 +179,7 @@ class Panel(NamedTuple):
     def _bands(
         self,
         number: int,
-        bands: Sequence[Band],
+        bands: Sequence[Band | Pair],
         place: Layout,
         room: float,
         form: Form,
@@ -216,7 +216,7 @@ class Panel(NamedTuple):
             "yref": "paper",
             "x0": -left / inner,
             "x1": wide / inner,
-            "y0": -0.75 * EDGE / high,
+            "y0": -0.9 * EDGE / high,
             "y1": 1.05 + (self._stacked(wide, form) / high if form.narrow else 0),
         }
 
@@ -238,7 +238,19 @@ class Panel(NamedTuple):
         to both ends.
         """
         made = self.notes(inner, high) if callable(self.notes) else self.notes
-        return [_fitted(one, inner) for one in made]
+        return [self._inside(_fitted(one, inner), inner) for one in made]
+
+    def _inside(self, one: Layout, wide: float) -> Layout:
+        """A note at a number of the axis below, moved to the left where the figure ends."""
+        if one.get("xref") != "x" or "range" not in self.x:
+            return one
+        low, high = map(float, self.x["range"])
+        half = OTHER_FONT * width(one["text"], one["font"].get("size", SIZE)) / 2
+        shift = one.get("xshift", 0)
+        middle = wide * (one["x"] - low) / ((high - low) or 1.0) + shift
+        middle += {"left": half, "right": -half}.get(one.get("xanchor", ""), 0.0)
+        beyond = max(0.0, middle + half - wide - RIGHT_MARGIN)
+        return one | {"xshift": shift - beyond} if beyond else one
 
     def _at(self, where: tuple[str, int, str], inner: float) -> list[Layout]:
         keys = "yref", "y", "yanchor"

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Protocol, final
 
 from normgeo.pictures.style.annotations import width
-from normgeo.pictures.style.sheet.bands import EDGE, Band, Form, Layout, Tiles
+from normgeo.pictures.style.sheet.bands import EDGE, Band, Form, Layout, Pair, Tiles
 from normgeo.pictures.style.sheet.grid import Box, Cell, Column, Grid
 from normgeo.pictures.style.sheet.panel import BAR, Panel, axis_name
 from normgeo.pictures.style.template import SIZE, SMALL
@@ -18,11 +18,14 @@ MENU, BUTTON = 48, 28  # pixels of the height of buttons, and around the label o
 SYMBOL = 45  # pixels of what a legend draws before a name, with what is between two names
 
 
+Words = Sequence[Band | Pair | Tiles]
+
+
 class Said(Protocol):
     """What a sheet has."""
 
     @property
-    def bands(self) -> Sequence[Band | Tiles]: ...
+    def bands(self) -> Words: ...
     @property
     def foot(self) -> Sequence[Band]: ...
     @property
@@ -193,7 +196,7 @@ class Placement:
         yield from self._bands(sheet.foot, self.foot, 0, -self.grid.below)
 
     def _bands(
-        self, bands: Sequence[Band | Tiles], heights: Sequence[float], y: int, top: float
+        self, bands: Words, heights: Sequence[float], y: int, top: float
     ) -> Iterator[Layout]:
         tops = accumulate(heights, lambda up, high: up - high, initial=top)
         place: Layout = {"x": 0, "y": y, "xref": "paper", "yref": "paper", "xshift": self._shift}
@@ -217,9 +220,9 @@ def _buttons(menu: Layout | None) -> float:
     return sum(width(label, SMALL) + BUTTON for label in labels)
 
 
-def _heights(bands: Sequence[Sequence[Band | Tiles]], room: float, form: Form) -> list[float]:
+def _heights(turns: Sequence[Words], room: float, form: Form) -> list[float]:
     """The height of each band, of the longest among those that take turns."""
-    return [max(band.height(room, form) for band in turns) for turns in zip(*bands, strict=True)]
+    return [max(band.height(room, form) for band in each) for each in zip(*turns, strict=True)]
 
 
 def _lines_of_names(names: Sequence[str], room: float) -> int:
