@@ -12,12 +12,10 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
-from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
-
-KEPT = "\N{NO-BREAK SPACE}"
 
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:

@@ -32,7 +32,7 @@ from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, drawn
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 226, 230  # pixels of a panel
+HIGH = 190, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -84,13 +84,17 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     return Sheet(
         [
             Tiles(tiles(result, step, look.muted), FACTOR),
-            Band([about(result), *([result.no_law] if result.no_law else [])]),
+            Band(
+                [
+                    f"{about(result)}. {colored(seen(result), look.muted)}",
+                    *([result.no_law] if result.no_law else []),
+                ]
+            ),
         ],
         rows=[
             [
                 Panel(
                     *left,
-                    [colored(seen(result), look.muted)],
                     notes=lambda wide, _: steps(result, plane.reaches[step], step, wide),
                     high=HIGH,
                     share=1.15,
