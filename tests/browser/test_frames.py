@@ -101,6 +101,8 @@ def whole(figure: go.Figure, place: int) -> dict[str, Any]:
         plain["data"][trace] = over(plain["data"][trace], patch)
     plain["layout"] = over(plain["layout"], frame.get("layout", {}))
     meta = plain["layout"]["meta"]
+    for form, words in frame["layout"].get("meta", {}).items():
+        meta[form] |= words  # instead of those of the frame that opens
     del meta["steps"]["start"]
     return plain
 

@@ -124,14 +124,14 @@ class Panel(NamedTuple):
             drawn["nticks"] = max(2, min(self.x["nticks"], int(wide / LABEL)))
         if self.x.get("constrain") == "domain":  # a square
             wide = min(wide, high)
-        if labels := self.x.get("ticktext"):
+        labels = self.x.get("ticktext", ())
+        if any(map(str.isalpha, "".join(labels))):  # no name is left out
             each = wide / shown(self.x)
             broken = [_broken(label, SMALL, each) for label in labels]
             upright = max(width(label, SMALL) for label in broken) <= each + EDGE
-            if upright or any(map(str.isalpha, "".join(labels))):  # no name is left out
-                drawn["ticktext"] = broken if upright else [*labels]
-                drawn["tickangle"] = 0 if upright else SLANT
-                return drawn
+            drawn["ticktext"] = broken if upright else [*labels]
+            drawn["tickangle"] = 0 if upright else SLANT
+            return drawn
         return drawn | fitting(self.x, wide, lambda label: width(label, SMALL) + EDGE)
 
     def up(self, high: float, form: Form) -> Layout:

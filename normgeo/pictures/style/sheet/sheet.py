@@ -137,8 +137,13 @@ def _by_place(form: Sequence[Layout], page: Sequence[Layout]) -> Layout | Sequen
 
 def _changed(own: Layout, other: Layout) -> Layout:
     """What a patch over the other makes the own one."""
-    gone = {key: None for key in other if key not in own}
-    return {key: value for key, value in own.items() if value != other.get(key)} | gone
+    found: Layout = {key: None for key in other if key not in own}
+    for key, value in own.items():
+        before = other.get(key)
+        if value != before:
+            parts = isinstance(value, dict) and isinstance(before, dict)
+            found[key] = _changed(value, before or {}) if parts else value
+    return found
 
 
 def _frames(words: dict[str, list[Layout]]) -> list[Layout]:
