@@ -28,7 +28,7 @@ def digit_sums() -> np.ndarray:
 def verdicts(page) -> dict[str, str]:
     """What stands beside each method in the picture, {"batch norm": "not invariant"}."""
     words = [re.sub("<[^>]*>", "", line) for line in page.captions("effect").split("\n")]
-    return dict(zip(words[3::3], words[4::3], strict=True))
+    return dict(zip(words[2::3], words[3::3], strict=True))
 
 
 def start(page) -> str:
