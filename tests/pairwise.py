@@ -63,6 +63,13 @@ def loops(*axes: Iterable[Hashable], of: int = 2) -> list[pytest.ParameterSet]:
     return [pytest.param(few, id="covering"), *([rest] if others else [])]
 
 
+def some(rows: Sequence[Any], step: int) -> list[pytest.ParameterSet]:
+    """Rows for a loop: each of so many, and the others, which are exhaustive."""
+    others = [row for place, row in enumerate(rows) if place % step]
+    rest = pytest.param(others, id="others", marks=pytest.mark.exhaustive)
+    return [pytest.param(rows[::step], id="some"), rest]
+
+
 def factors(value: object, place: int) -> Iterator[Hashable]:
     """What a value combines: entries of a tuple, all of a normalizer; other values themselves."""
     match value:

@@ -42,8 +42,8 @@ def view_elsewhere() -> dict[str, str]:
 
 def show(**words: str | None) -> None:
     """Change how the page is shown, in its address; None removes a word."""
-    new = {**st.query_params.to_dict(), **words}
-    st.query_params.from_dict({name: word for name, word in new.items() if word is not None})
+    new = {**st.query_params.to_dict(), **_moved(), **words}
+    _write({name: word for name, word in new.items() if word is not None})
 
 
 def presenting() -> bool:
@@ -64,7 +64,18 @@ def bare() -> bool:
 def _settings() -> dict[str, str]:
     """The settings in the address, with the reports of sliders since then."""
     said = {name: word for name, word in st.query_params.items() if name not in VIEW}
-    return {**said, **st.session_state.get(_MOVED, {})}
+    return {**said, **_moved()}
+
+
+def _moved() -> dict[str, str]:
+    """What sliders reported at this address."""
+    at, moved = st.session_state.get(_MOVED, ({}, {}))
+    return moved if at == st.query_params.to_dict() else {}
+
+
+def _write(query: Mapping[str, str]) -> None:
+    st.query_params.from_dict(query)
+    st.session_state.pop(_MOVED, None)
 
 
 def read(
@@ -83,11 +94,15 @@ def read(
     """
     state = st.session_state
     state[_DEFAULTS] = defaults
-    if _MOVED in state and state.get(_PAGE) == page:
+    moved = state.get(_MOVED)
+    if state.get(_PAGE) == page and _moved():
         change()
-    moved = state.pop(_MOVED, {})
+        # A browser that has not heard of the new address sends the old one with its next report.
+        state[_MOVED] = moved
+    else:
+        state.pop(_MOVED, None)
     if not st.query_params and state.get(_PAGE, page) != page:
-        before = {**state.get(_LAST, {}), **moved}
+        before = {**state.get(_LAST, {}), **(moved[1] if moved else {})}
         st.query_params.from_dict(
             {
                 **state.get(_VIEW, {}),
@@ -113,7 +128,7 @@ def move(name: str, word: str) -> bool:
     """Take the new value of a slider's setting; return whether it is valid."""
     if name not in SETTINGS or Settings.from_query({name: word})[1]:
         return False
-    st.session_state.setdefault(_MOVED, {})[name] = word
+    st.session_state[_MOVED] = st.query_params.to_dict(), {**_moved(), name: word}
     return True
 
 
@@ -142,8 +157,7 @@ def change(**values: Any) -> None:
             refused = text("{label} must be {rule}; {value!r} is not.", **words)
             st.session_state[_REFUSED] = refused
             return
-    moved = st.session_state.pop(_MOVED, {})
-    st.query_params.from_dict({**view(), **_query(settings, {*values, *moved})})
+    _write({**view(), **_query(settings, {*values, *_moved()})})
 
 
 def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
@@ -160,8 +174,7 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 
 def reset() -> None:
     """Return to the defaults; in a tour, to those of its stop."""
-    st.query_params.from_dict(view())
-    st.session_state.pop(_MOVED, None)
+    _write(view())
     st.session_state[_RESETS] = resets() + 1
 
 
@@ -180,13 +193,12 @@ def state() -> dict[str, str]:
 
 def set_state(settings: Settings) -> None:
     """Show the page in another state, in the same theme."""
-    st.session_state.pop(_MOVED, None)
     defaults = st.session_state.get(_DEFAULTS, NONE)
     theme = {name: word for name, word in st.query_params.items() if name == "theme"}
-    st.query_params.from_dict({**view(), **settings.to_query(defaults), **theme})
+    _write({**view(), **settings.to_query(defaults), **theme})
 
 
 def leave_tour() -> None:
     """Leave the tour, and keep the page and its state."""
     kept = {name: word for name, word in view().items() if name not in ("tour", "stop")}
-    st.query_params.from_dict({**kept, **state()})
+    _write({**kept, **state()})

@@ -196,3 +196,14 @@ def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     assert "index" not in query(page)
     click(".st-key-figure_effect")
     assert "index" in query(page), "as the same click does in the picture of the page"
+
+
+def test_pin_keeps_where_the_slider_has_just_come_to_rest(server, page, wait_settled):
+    page.goto(f"{server}/learning_rate?method=layer")
+    wait_settled(page)
+    for key, growth in (("End", "16"), ("Home", "0.5")):
+        page.locator(f"{NOW} input[type=range]").press(key)
+        page.get_by_role("button", name="Pin", exact=True).first.click()
+        wait_settled(page)
+        assert pinned(page)["growth"] == growth
+        by_keys(page, "Unpin", wait_settled)

@@ -27,14 +27,19 @@ def test_settings_go_along_with_the_navigation(shown):
 
 def moved(session, **words):
     """A slider has come to rest, and the page is left before its script has run."""
-    session.app.session_state["_moved"] = words
+    session.app.session_state["_moved"] = session.query, words
 
 
 def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
     session = shown("learning_rate", method="layer", tab="equation")
+    before = session.query
     moved(session, growth="16")
     session.app.run()
-    assert session.query == {"method": "layer", "tab": "equation", "growth": "16"}
+    assert session.query == {**before, "growth": "16"}
+    session.app.query_params.clear()
+    session.app.query_params.update(before)
+    session.app.run()
+    assert session.query == {**before, "growth": "16"}, "the browser had not heard of it"
     moved(session, growth="8")
     session.open("symmetry")
     assert session.query == {"method": "layer", "growth": "8"}

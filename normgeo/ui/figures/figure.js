@@ -28,15 +28,16 @@ const shown = new Map(); // by the id of the words for those who do not see a fi
 let told = 0; // how often: Python hears of what differs from the last
 let last = -Infinity; // when it was told
 
-// Streamlit gathers for a moment what it tells Python, and would tell of another page first: a link
-// that is followed at once waits.
-const MOMENT = 100; // milliseconds
+// Streamlit gathers for a moment what components tell Python, and would tell of a link or a button
+// first: one that is pressed at once waits.
+const MOMENT = 100, AT_ONCE = 1000; // milliseconds: a busy browser hears of a click before a timer
 window.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a[href]");
-  if (link && event.timeStamp - last < MOMENT && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+  const pressed = event.target.closest?.("a[href], button");
+  const early = event.isTrusted && event.timeStamp - last < AT_ONCE;
+  if (pressed && early && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    setTimeout(() => link.click(), MOMENT);
+    setTimeout(() => pressed.click(), MOMENT);
   }
 }, true);
 
