@@ -1,0 +1,76 @@
+"""What a sheet sends of its forms, and where words stand that have little room."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from normgeo.pictures.style.annotations import note, width
+from normgeo.pictures.style.sheet import Band, Pair, Panel, Sheet, answer, drawn, marks
+from normgeo.pictures.style.sheet.sheet import FORMS
+from normgeo.pictures.style.template import SIZE
+from tests.forms import on_a_phone
+
+AXIS: dict[str, Any] = {"range": [0, 1]}
+
+
+def line(panel: str = "") -> go.Scatter:
+    return go.Scatter(x=[0, 1], y=[0, 1], xaxis=f"x{panel}", yaxis=f"y{panel}", showlegend=False)
+
+
+def colored_where_there_is_room(wide: float, high: float) -> list[dict[str, Any]]:
+    place = {"xref": "x", "yref": "y", "font": {"size": 14, "color": "#ff0000"}, "xshift": 3}
+    return [note("red", 0.5, 0.5, **place)] * (wide > 400)
+
+
+def test_a_phone_shows_its_own_words_and_nothing_of_those_of_a_page() -> None:
+    sheets = [
+        Sheet(
+            [answer(f"frame {n}")],
+            rows=[[Panel(AXIS, AXIS, notes=colored_where_there_is_room)], [Panel(AXIS, AXIS, [n])]],
+        )
+        for n in ("one", "two", "three")
+    ]
+    figure, layouts = drawn(sheets, [line(), line("2")], "light")
+    assert "red" in [one.text for one in figure.layout.annotations]
+    for n, layout in zip(("one", "two", "three"), layouts, strict=True):
+        frame = go.Frame(layout=layout)
+        title, head = on_a_phone(figure, frame)
+        assert title["text"] == f"<b>frame {n}</b>"
+        assert (head["text"], head["xref"]) == (n, "x2 domain")
+        assert (head["font"].get("color"), head.get("xshift")) == (None, None)
+        assert len(str(layout["meta"])) < 700
+
+
+def test_no_table_is_wider_than_a_phone() -> None:
+    rows = [("a sentence that is longer than a phone is wide, by far, and goes on", ("✓",))]
+    table = marks("light", "What it ignores", [("pre", "#000000")], rows)
+    figure = Sheet([], rows=[[Panel(AXIS, AXIS), table]]).on([line()], "light")
+    places = [one["x"] for one in on_a_phone(figure)]
+    assert len(places) == 2
+    assert max(places) < 1
+
+
+@pytest.mark.parametrize("anchor", ["left", "center"])
+def test_words_at_the_end_of_an_axis_end_in_the_figure(anchor: str) -> None:
+    words = "float32 overflow"
+    end = note(words, 0.99, 0.5, xref="x", yref="y", xanchor=anchor)
+    figure = Sheet([], rows=[[Panel(AXIS, AXIS, notes=[end])]]).on([line()], "light")
+    (shown,) = on_a_phone(figure)
+    margin = figure.layout.meta["narrow"]["margin"]
+    paper = FORMS["narrow"].width - margin["l"] - margin["r"]
+    right = 0.99 * paper + shown["xshift"] + width(words, SIZE) / (1 + (anchor == "center"))
+    assert 0.9 * paper < right <= paper + margin["r"]
+
+
+def test_in_a_hall_short_bands_stand_beside_each_other_and_long_ones_below() -> None:
+    hall, page, room = FORMS["hall"], FORMS[""], 300
+    name, verdict = Band(["batch norm"]), answer("not invariant", sign="✗")
+    short, long = Pair(name, verdict), Pair(Band(["batch norm of all cases"] * 2), verdict)
+    assert short.height(room, hall) == verdict.height(room, hall)
+    for pair, form in ((short, page), (long, hall)):
+        assert pair.height(room, form) == sum(band.height(room, form) for band in pair)
+    place = {"x": 0, "y": 1, "xref": "paper", "yref": "paper"}
+    first, second, mark = short.drawn(room, hall, "light", **place)
+    assert first["xshift"] + width("batch norm", SIZE) < mark["xanchor"] + second["xshift"]
+    assert second["yshift"] >= first["yshift"]
