@@ -32,7 +32,7 @@ from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, drawn
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 190, 230  # pixels of a panel
+HIGH = 200, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -95,7 +95,9 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
             [
                 Panel(
                     *left,
-                    notes=lambda wide, _: steps(result, plane.reaches[step], step, wide),
+                    notes=lambda wide, high: steps(
+                        result, plane.reaches[step], step, plane.pixels(wide, high)
+                    ),
                     high=HIGH,
                     share=1.15,
                     widest=plane.longest,

@@ -9,11 +9,12 @@ import numpy as np
 from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import SHOWN, AngularUpdate, Change, norm_words
-from normgeo.pictures.style.annotations import colored, sized
+from normgeo.pictures.style.annotations import colored, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
 FACTOR = 28  # type of the four numbers that answer the question
-APART = 100  # pixels between the words of two steps, at least
+APART = 0.18  # a share of the reach, between two steps with words
+TOUCH = 6  # pixels by which the words of two steps may share their columns
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 
@@ -49,20 +50,26 @@ def seen(result: AngularUpdate) -> str:
     return text("No wedges: the loss changes along a ray. More color: larger loss.")
 
 
-def steps(result: AngularUpdate, reach: float, step: int, wide: float) -> list[dict[str, Any]]:
+def steps(result: AngularUpdate, reach: float, step: int, pixels: float) -> list[dict[str, Any]]:
     """The words at the tips and the feet of the steps, the frame's own first.
 
-    On a panel of so many pixels a step has words where all others are far enough.
+    Where the reach has so many pixels, a step has words that stand beside all others.
     """
-    norms = result.curve.norms
-    named = [step]
-    for norm in reversed(SHOWN):
-        place = result.place(norm)
-        if all(abs(norm - norms[other]) > APART / wide * reach for other in named):
-            named.append(place)
-    return [
-        words for place in named for words in _words_of_step(result, place, place == step, reach)
-    ]
+    shown: list[tuple[float, float]] = []
+    notes: list[dict[str, Any]] = []
+    for place in (step, *map(result.place, reversed(SHOWN))):
+        words = _words_of_step(result, place, place == step, reach)
+        widths = (width(one["text"], one["font"]["size"]) for one in words)
+        wide = max(APART * pixels, *widths)
+        middle = float(result.curve.norms[place]) / reach * pixels
+        left = middle - wide / 2
+        if "xanchor" in words[0]:
+            left = middle + BESIDE - wide
+        right = left + wide
+        if all(right < first + TOUCH or last < left + TOUCH for first, last in shown):
+            shown.append((left, right))
+            notes += words
+    return notes
 
 
 def angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ LEVELS = 9  # of the loss, each in a color of its own
 DARKEST = 0.62  # share of the method's color: words are read on it
 PIXELS = (840, 680)  # of the image, across and up
 ACROSS, UP = (-0.5, 1.6), (-0.75, 0.95)  # what it covers, in units of the reach
+VIEW = (-0.12, 1.0), (-0.2, 0.42)  # what a frame shows of it, at least
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE = 430  # pixels of the reach, roughly: no arrow is all head
@@ -66,7 +67,13 @@ class Plane(NamedTuple):
         """The part of the plane that a frame shows, by axis."""
         reach = self.reaches[step]
         up = reach / self.stretch
-        return ("xaxis", [-0.12 * reach, reach]), ("yaxis", [-0.2 * up, 0.42 * up])
+        (left, right), (low, high) = VIEW
+        return ("xaxis", [left * reach, right * reach]), ("yaxis", [low * up, high * up])
+
+    def pixels(self, wide: float, high: float) -> float:
+        """The pixels of the reach on a panel: as many across as up."""
+        (left, right), (low, top) = VIEW
+        return min(wide / (right - left), high / (top - low))
 
     @property
     def longest(self) -> str:
