@@ -44,9 +44,9 @@ class Given:
         contents = [(what, one) for what, of in self.contents.items() for one in of]
         found = {what: [*paths] for what, paths in self.opened.items()}
         there = {str(path) for paths in found.values() for path in paths}
-        with as_files([one for _, one in contents]) as places:
-            for (what, _), place in zip(contents, places, strict=True):
-                found.setdefault(what, []).append(place)
+        with as_files([one for _, one in contents]) as paths:
+            for (what, _), path in zip(contents, paths, strict=True):
+                found.setdefault(what, []).append(path)
             try:
                 yield found
             except OSError as error:

@@ -31,8 +31,8 @@ def as_files(contents: Sequence[tuple[str, bytes]]) -> Iterator[list[Path]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="normgeo-")))
         paths = []
-        for place, (name, content) in enumerate(contents):
-            path = folder / str(place) / _plain(name)
+        for index, (name, content) in enumerate(contents):
+            path = folder / str(index) / _plain(name)
             path.parent.mkdir()
             _write(path, content, stack)
             paths.append(path)

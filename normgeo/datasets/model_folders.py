@@ -76,8 +76,8 @@ def _of_folder(folder: Path) -> list[Path]:
 def _shards(index: Path) -> list[Path]:
     """Return the files of an index in order, after checking that each exists."""
     said = _json(index).get("weight_map")
-    places: Mapping[str, str] = said if said is not None and _is_map(said) else {}
-    names = {*places.values()}
+    files: Mapping[str, str] = said if said is not None and _is_map(said) else {}
+    names = {*files.values()}
     if not names or len(names) > MOST_SHARDS:
         raise Refusal(
             text(
@@ -99,7 +99,7 @@ def _shards(index: Path) -> list[Path]:
             )
         shard = index.parent / name
         if not shard.is_file():
-            missing = sum(file == name for file in places.values())
+            missing = sum(file == name for file in files.values())
             raise Refusal(
                 text(
                     "{path!s} names the shard {name!s}, with {count} of its tensors, which is not "
@@ -113,8 +113,8 @@ def _shards(index: Path) -> list[Path]:
     return found
 
 
-def _is_map(places: object) -> bool:
-    return isinstance(places, Mapping) and all(isinstance(file, str) for file in places.values())
+def _is_map(files: object) -> bool:
+    return isinstance(files, Mapping) and all(isinstance(file, str) for file in files.values())
 
 
 def require_whole(index: Path, there: Mapping[str, str]) -> None:

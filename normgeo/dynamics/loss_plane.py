@@ -4,9 +4,9 @@ The plane through the origin is spanned by two orthogonal unit vectors of one ho
 
     ŵ = w̃/‖w̃‖    and    −Ĝ = −(∂L/∂w̃)/‖∂L/∂w̃‖,
 
-and z does not change along a ray, so the loss depends only on the angle α from ŵ towards −Ĝ: at r
-(cos α ŵ − sin α Ĝ) the loss is L(α), and its gradient within the plane is tangent to the circle of
-radius r and has length |L'(α)|/r. There is no curvature along ŵ. Source: section 5.2.2.
+and z does not change along a ray, so the loss depends only on the angle α from ŵ towards −Ĝ: at
+r (cos α ŵ − sin α Ĝ) the loss is L(α), and its gradient within the plane is tangent to the circle
+of radius r and has length |L'(α)|/r. There is no curvature along ŵ. Source: section 5.2.2.
 """
 
 from __future__ import annotations

@@ -245,9 +245,9 @@ class _Draw:
         differs |= C * C1 * _expected_sign(transform, C.shape, flip) < 0
         if not differs.any():
             return None
-        place = tuple(int(i) for i in np.argwhere(differs)[0])
-        ratio = (C1 * C1 * v)[place] / (C * C * v1)[place] if C[place] else None
-        return Counterexample(self.W, self.X, self.parameters, (place[0], place[1]), ratio)
+        n, h = (int(i) for i in np.argwhere(differs)[0])
+        ratio = (C1 * C1 * v)[n, h] / (C * C * v1)[n, h] if C[n, h] else None
+        return Counterexample(self.W, self.X, self.parameters, (n, h), ratio)
 
 
 def _exact_moments(

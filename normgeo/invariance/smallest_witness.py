@@ -151,7 +151,7 @@ class _Search:
         for total in range(most + 1):
             for shape in shapes:
                 found = list(self.candidates(shape, total))
-                for candidate in sorted(found, key=self.place):
+                for candidate in sorted(found, key=self.sort_key):
                     witness = self.confirmed(candidate)
                     if witness is not None:
                         return witness
@@ -266,7 +266,7 @@ class _Search:
             holds = holds & differs.any(axis=(-2, -1))
         return np.broadcast_to(holds, len(pairs[0])).reshape(len(groups), len(inputs))
 
-    def place(self, candidate: _Candidate) -> tuple[int, ...]:
+    def sort_key(self, candidate: _Candidate) -> tuple[int, ...]:
         """Return the sort key of candidates with one sum: W first, then X, then γ."""
         return place_in_order(np.concatenate([part.ravel() for part in self.parts(candidate)]))
 

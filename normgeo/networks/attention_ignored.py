@@ -132,7 +132,7 @@ def attention_ignored(
 
     The logits before and after are compared exactly, at weights and tokens of random integers; a ✗
     has a witness in floats, `moved`. See `AttentionHead` for the head, docs/mathematics.md for the
-    changes and the proof behind a ✓.
+    changes and what a ✓ is based on.
 
     Args:
         normalizer: of queries and keys. seed: of the draw. dimension: d, at most 24.

@@ -70,8 +70,8 @@ def residual_ignored(
 
     The network before a change and after it are compared exactly, link by link of the chain, at
     random integers, with every ReLU symbolic; a ✗ has a witness in floats, `moved`. See
-    `ResidualNetwork` for the network and docs/mathematics.md for the changes and the proof behind a
-    ✓. It takes half a second, two seconds at the largest size.
+    `ResidualNetwork` for the network and docs/mathematics.md for the changes and what a ✓ is based
+    on. It takes half a second, two seconds at the largest size.
 
     Args:
         normalizer: of the cases or the features. place: "pre" or "post". seed: of the draw.

@@ -84,8 +84,8 @@ class ResidualNetwork(Constant):
     Attributes:
         normalizer: N, over the cases or the features. place: its position.
         parts: E (D, F), e (D,), the blocks, the gain and shift of the last norm, U (H, D), u (H,).
-            A block is its gain and shift (D,) each, or None for no norm, W (M, D), b (M,), V (D,
-            M), c (D,).
+            A block is its gain and shift (D,) each, or None for no norm, W (M, D), b (M,),
+            V (D, M), c (D,).
 
     Raises:
         ValueError: bad shapes or numbers.

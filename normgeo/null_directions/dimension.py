@@ -35,8 +35,9 @@ def expected_dimension(normalizer: Normalizer | str, H: int, D: int, family: str
         ValueError: groups that do not divide H, sizes at which z is undefined, or an unknown
             family.
 
-    Source: the null space of the derivative of each center and scale; a softmax ignores s ↦ s +
-    c(x) 1, so it hides the directions in which every neuron can produce the same c(x) = x·β.
+    Source: the null space of the derivative of each center and scale; a softmax ignores
+    s ↦ s + c(x) 1, so it hides the directions in which every neuron can produce the same
+    c(x) = x·β.
 
     >>> from normgeo import NORMALIZERS
     >>> expected_dimension(NORMALIZERS["layer"], 4, 5, "gaussian")

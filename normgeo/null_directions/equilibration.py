@@ -218,7 +218,7 @@ class Equilibrated:
         return layout.weights.size if self.weights_only else layout.size
 
     @cached_property
-    def places(self) -> Array:
+    def changing(self) -> Array:
         """The indices of the coordinates that may change, offsets excluded, (n,)."""
         layout = self.at.layout
         if not self.weights_only:
@@ -241,7 +241,7 @@ class Equilibrated:
                 -1
             )
             rows[len(lost) + h, layout.gains[h]] = 1.0
-        return rows[:, self.places]
+        return rows[:, self.changing]
 
     @cached_property
     def _allowed(self) -> Array | None:
@@ -269,12 +269,12 @@ class Equilibrated:
     def spread(self, V: Array) -> Array:
         """Map free coordinates V (n − m, k) to coordinates e, with offsets 0."""
         e = np.zeros((self.at.layout.size + len(self._offset_sizes), V.shape[1]))
-        e[self.places] = V if self._allowed is None else self._allowed @ V
+        e[self.changing] = V if self._allowed is None else self._allowed @ V
         return e
 
     def gram(self) -> Array:
         """EᵀE (n − m, n − m) in the free coordinates."""
-        G: Array = self.fisher.to_dense()[np.ix_(self.places, self.places)]
+        G: Array = self.fisher.to_dense()[np.ix_(self.changing, self.changing)]
         if self._allowed is not None:
             G = self._allowed.T @ G @ self._allowed
         return G
@@ -282,7 +282,7 @@ class Equilibrated:
     def normal(self, V: Array) -> Array:
         """EᵀE V for free coordinates V (n − m, k), without the rounding errors of `gram`."""
         packed = self.fisher.structure.packed(self.spread(V)[: self.at.layout.size])
-        product = packed.unpacked(self.fisher.matmat(packed.V))[self.places]
+        product = packed.unpacked(self.fisher.matmat(packed.V))[self.changing]
         return product if self._allowed is None else self._allowed.T @ product
 
     def triangle(self, e: Array) -> Array:

@@ -132,8 +132,8 @@ class NullChain:
     def of_outputs(self) -> Array:
         """A unit change of each b and g, (P, H or 2H)."""
         outputs, layout = self.outputs, self.null.layout
-        places = np.concatenate([layout.biases, layout.gains])
-        return np.eye(layout.size + outputs.offsets.shape[1])[:, places]
+        indices = np.concatenate([layout.biases, layout.gains])
+        return np.eye(layout.size + outputs.offsets.shape[1])[:, indices]
 
     def theta(self, S: Array) -> Array:
         """Return an orthonormal basis (P, k) in θ of the span of null directions S (P + m, k)."""
