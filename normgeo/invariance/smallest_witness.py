@@ -196,7 +196,7 @@ class _Search:
                 yield _Candidate(shape, self.arranged(mover, filler), row)
 
     def arranged(self, mover: Array, filler: Array) -> Array:
-        """Return the entries of all groups, (G, ·), in the first order."""
+        """Return the entries of all groups, (G, ·), in the order that comes first."""
         others = [filler] * (self.normalizer.groups - 1)
         first = self.changes_first_group or place_in_order(mover)[1:] < place_in_order(filler)[1:]
         return np.array([mover, *others] if first else [*others, mover])

@@ -66,7 +66,7 @@ class CenterLosses:
         return off
 
     def conditions(self, sizes: Array) -> Array:
-        """Return rows (m, H·D) whose product with W̃ is 0, W̃ in units of `sizes` (H, D)."""
+        """Return rows (m, H·D) whose product with W̃ times `sizes` (H, D) is 0."""
         D = len(self.features)
         S = np.einsum("ha,de->aehd", self.rows, np.eye(D)) / sizes
         T = np.einsum("hb,dc->bchd", self.others, self.features) / sizes

@@ -198,7 +198,7 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
         return singular_values, vectors
     certain, doubted = vectors[:, ~doubtful], vectors[:, doubtful]
     layout = E.at.layout
-    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])  # if the effect has more rows
+    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])  # of one block of rows
     check_size(
         shape, E.fisher.max_bytes, text("The changes of the outputs along small eigenvectors")
     )

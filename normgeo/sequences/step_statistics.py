@@ -2,7 +2,7 @@
 
     μ_t ← (1 − ρ) μ_t + ρ μ_t,B,    v_t ← (1 − ρ) v_t + ρ v_t,B S/(S − 1)
 
-Each step has its own statistics, over the sequences of a batch. Sequences longer than those in
+Each step has its own statistics, over the batches that reach it. Sequences longer than those in
 training have steps without statistics: they are refused, or use those of the last step.
 Source: Cooijmans et al., Recurrent batch normalization, 2017, section 3.
 """
