@@ -64,6 +64,13 @@ def loops(*axes: Iterable[Hashable], of: int = 2) -> list[pytest.ParameterSet]:
     return [pytest.param(few, id="covering"), *([rest] if others else [])]
 
 
+def some(rows: Sequence[Any], step: int) -> list[pytest.ParameterSet]:
+    """Every `step`-th row for a loop, and the other rows, which are exhaustive."""
+    others = [row for index, row in enumerate(rows) if index % step]
+    rest = pytest.param(others, id="others", marks=pytest.mark.exhaustive)
+    return [pytest.param(rows[::step], id="some"), rest]
+
+
 def factors(value: object, index: int) -> Iterator[Hashable]:
     """The factors that a value combines: entries of a tuple or normalizer; or the value itself."""
     match value:

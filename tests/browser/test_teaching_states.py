@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.pairwise import first
+
 from .conftest import RULES, switch
 
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
@@ -66,7 +68,9 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "state", first(["present and point", "a turn predicted", "tour", *STATES], 3)
+)
 def test_state_is_clean(server, page, wait_settled, axe, state):
     address, act = STATES[state]
     page.goto(server + address)

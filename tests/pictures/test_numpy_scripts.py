@@ -20,7 +20,7 @@ from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from tests.pairwise import loops
+from tests.pairwise import loops, some
 
 NUMBER = re.compile(r"[−-]?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+| · 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|nan|–)")
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
@@ -204,9 +204,7 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "rows", [TURNS[::2], pytest.param(TURNS[1::2], marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("rows", some(TURNS, 4))
 def test_angular_update(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):
@@ -231,9 +229,7 @@ DOUBLED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "rows", [DOUBLED[::2], pytest.param(DOUBLED[1::2], marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("rows", some(DOUBLED, 3))
 def test_equal_kl(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):
