@@ -19,6 +19,8 @@ BENCHMARKS = (
     "descent",
     "sequences",
     "recorder",
+    "recording",
+    "measuring",
     "pages",
     "frames",
     "load",
